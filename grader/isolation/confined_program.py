@@ -92,11 +92,18 @@ def run(
     sandboxed: bool,
     hidden: Sequence[Path] = (),
     allowance: Allowance = NO_ALLOWANCE,
+    together: threading.Barrier | None = None,
 ) -> ProgramResult:
-    """Run a program with `given` as its standard input, and return its result."""
+    """Run a program with `given` as its standard input, and return its result.
+
+    Programs with the same barrier `together` pass their gates at the same time. When the first of them ends, the others
+    no longer wait for it.
+    """
     with ExitStack() as own_ends, tempfile.TemporaryFile() as stdin:
         stdin.write(given)
         stdin.seek(0)
+        if together:
+            own_ends.callback(together.abort)
         with ExitStack() as child_ends:
             answer, log, gate = _Pipe(own_ends, child_ends), _Pipe(own_ends, child_ends), _Gate(own_ends, child_ends)
             argv = list(making(answer.write, log.write, gate.read))
@@ -116,7 +123,7 @@ def run(
         status: int | None = None
         cpu_s: float | None = None
         clock = _CpuClock(process)
-        gate.begin(clock)
+        gate.begin(clock, together)
         end_s = clocks.wall() + timeout_s
         try:
             if answer.ends_within(timeout_s):
@@ -168,16 +175,19 @@ class _Gate:
         child_ends.callback(other.close)
         own_ends.callback(self._own.close)
 
-    def begin(self, clock: _CpuClock) -> None:
-        """Begin to count the program's CPU time as soon as the program asks for it."""
-        threading.Thread(target=self._begin, args=(clock,), daemon=True).start()
+    def begin(self, clock: _CpuClock, together: threading.Barrier | None) -> None:
+        """Begin to count the program's CPU time as soon as the program, and all that share the barrier, ask for it."""
+        threading.Thread(target=self._begin, args=(clock, together), daemon=True).start()
 
     def open(self) -> None:
         self._own.shutdown(socket.SHUT_RDWR)
 
-    def _begin(self, clock: _CpuClock) -> None:
+    def _begin(self, clock: _CpuClock, together: threading.Barrier | None) -> None:
         with suppress(OSError):  # the program has ended
             if self._own.recv(1):
+                if together:
+                    with suppress(threading.BrokenBarrierError):  # another program has ended
+                        together.wait()
                 with suppress(FairclockError):  # the thread of `run` meets the same error
                     clock.begin()
                 self._own.send(b"\0")

@@ -10,6 +10,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Barrier
 from typing import Any, Final
 
 from grader.errors import WorkerFault
@@ -84,11 +85,18 @@ def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch 
     )
 
 
-def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool = False) -> Count:
+def count(
+    task: Task,
+    session: Session,
+    given: Mapping[str, Any],
+    *,
+    by_valgrind: bool = False,
+    together: Barrier | None = None,
+) -> Count:
     """Run the function that `given` describes in a new process. Return its cost and its answers.
 
-    Instructions are counted if `by_valgrind`. Raise `WorkerFault` if the process ends without answers, or without the
-    requested count.
+    Instructions are counted if `by_valgrind`. Processes with the same barrier `together` begin at the same time. Raise
+    `WorkerFault` if the process ends without answers, or without the requested count.
     """
 
     def command(answer: int, log: int, gate: int) -> list[str]:
@@ -98,7 +106,13 @@ def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind
 
     trees = session.pool
     ended = confined_program.run(
-        command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
+        command,
+        marshal.dumps(dict(given)),
+        task.limits,
+        COUNT_S,
+        sandboxed=trees.sandboxed,
+        hidden=trees.hidden,
+        together=together,
     )
     if ended.status is None:
         said = f"No answer within {COUNT_S:g} s while the {task.cost} were counted. Counting slows the code down a lot."

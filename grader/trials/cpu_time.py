@@ -19,14 +19,21 @@ they lie between the gains of a tier's submissions and those of the tier below (
 submission with a forged count gets at most the highest tier whose honest submissions need as little CPU time as it
 does. The task's file names the tiers that CPU time does not distinguish.
 
-CPU time is noisy, and noise only increases it. So the three processes run alternately for at least `LEAST_ROUNDS`
-rounds, and the smallest time of each process is used. While the count is in doubt, further rounds follow, up to
-`MOST_ROUNDS`. The CPU times of the processes that were counted are the first measurement while opcodes are counted.
+Other programs on the same CPU increase CPU times, often by half. So the three processes begin together, on the same
+core. The kernel lets them work in turn for a few milliseconds each, so other programs slow all of them at the same
+time. This is repeated for at least `LEAST_ROUNDS` rounds, and the smallest time of each process is used. While the
+count is in doubt, further rounds follow, up to `MOST_ROUNDS`. The CPU times of the processes that were counted are the
+first measurement while opcodes are counted.
+
+A submission can disturb the baseline on their common core only by its own work, for example by filling the cache. This
+costs it as much CPU time as the baseline, and it gains only if the baseline loses more.
 """
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from typing import Any, Final
 
 from grader.errors import WorkerFault
@@ -36,10 +43,12 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import CountedExam, Scenario, Task, Tier
 from grader.trials import counted_process
-from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, mismatch
+from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, mismatch
 from grader.trials.faults import blame_grader, untrusted
 from grader.trials.score import baseline_takes
 from grader.values import Value
+from harness.machine.lanes import Lane
+from harness.paired import process_env
 from harness.rendering.units import ratio
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
@@ -118,17 +127,21 @@ def gain(
     The measurement ends early if the gain reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
     scenarios, known = draw(exam, seed, counting=counting)
-    mine, baseline, empty = [], [], []
+    least_s = dict.fromkeys((SUBMISSION, BASELINE, NOTHING), math.inf)
     shown = 0.0
-    with session.lane(1):
+    with session.lane(1) as lane, ThreadPoolExecutor(len(least_s)) as side_by_side:
         for number in range(MOST_ROUNDS):
-            answers, cpu_s = run(task, exam, session, source, scenarios, SUBMISSION, counting=counting)
-            _require_right(task, scenarios, known, answers)
-            mine.append(cpu_s)
+            together = Barrier(len(least_s))
+            ran = {
+                whose: side_by_side.submit(
+                    _run, task, exam, session, source, scenarios, known, whose, lane, together, counting=counting
+                )
+                for whose in least_s
+            }
+            _require_right(task, scenarios, known, ran[SUBMISSION].result().answers)
             with blame_grader(f"Taking the CPU time of the baseline of {task.full_name}"):
-                baseline.append(run(task, exam, session, source, scenarios, BASELINE, counting=counting)[1])
-                empty.append(run(task, exam, session, source, scenarios, NOTHING, known, counting=counting)[1])
-            shown = gain_of(min(mine), min(baseline), min(empty))
+                least_s = {whose: min(least_s[whose], one.result().cpu_s) for whose, one in ran.items()}
+            shown = gain_of(least_s[SUBMISSION], least_s[BASELINE], least_s[NOTHING])
             if number + 1 >= LEAST_ROUNDS and shown >= enough:
                 break
     return shown
@@ -141,23 +154,27 @@ def draw(exam: CountedExam, seed: Sequence[str], *, counting: bool) -> tuple[lis
     return scenarios, [exam.answer(scenario) for scenario in scenarios]
 
 
-def run(
+def _run(
     task: Task,
     exam: CountedExam,
     session: Session,
     source: str,
     scenarios: Sequence[Scenario],
+    known: Sequence[Value],
     whose: str,
-    known: Sequence[Value] = (),
+    lane: Lane | None,
+    together: Barrier,
     *,
     counting: bool,
-) -> tuple[Sequence[Any], float]:
-    """Run one process, and return its answers and its CPU time. `whose` is SUBMISSION, BASELINE or NOTHING."""
-    request = counted_process.given(task, exam, source, scenarios) | {"run": whose, "answers": list(known)}
+) -> Count:
+    """Run one process on the lane's core. `whose` is SUBMISSION, BASELINE or NOTHING. Only NOTHING gets the answers."""
+    request = counted_process.given(task, exam, source, scenarios) | {"run": whose}
+    if whose == NOTHING:
+        request["answers"] = list(known)
     if counting:
         request["counter"] = confined_program.program("opcode_counter")
-    count = counted_process.count(task, session, request)
-    return count.answers, count.cpu_s
+    with process_env.pinned(lane.core if lane else None):
+        return counted_process.count(task, session, request, together=together)
 
 
 def _limited(task: Task, speed: Speed, shown: float, *, counting: bool) -> Speed:

@@ -19,6 +19,7 @@ many scenarios, so a few hundred draws are enough to bound its chance:
 - Some wrong code is wrong in only a few of the scenarios, but nearly always in these. Where no wrong answer is
   forgiven, the product of the chances of a right answer is a second bound. Each chance is counted by the scenario's
   title, and has its own confidence bound. All bounds of a submission together hold with a confidence of 95 %.
+- The task `is_slower` judges all scenarios together (`error_rates.py`).
 - A tier depends on the mean of the scenarios' logarithms. A normal distribution with the mean and the spread of the
   draws gives the chance that the mean reaches the next tier.
 - Where no bound is below `MOST`, the second bound is computed again after further draws. They ask this submission only
@@ -49,9 +50,11 @@ from functools import partial
 from typing import Final
 
 import draws
+import error_rates
 import guessing_clones
 import numpy as np
 from decisions import CONFIDENCE, ROUND_S, at_most, upper_bound
+from error_rates import Errors
 from planted import machines, play
 from playing import Game, judged, loaded, tier_reached
 
@@ -107,13 +110,14 @@ class Draw:
 
     `titles` are the titles of all scenarios, and `wrong` those of the scenarios with a wrong answer. `log_gain` is the
     logarithm of the ratio that the tiers are compared with. It is NaN for a task without tiers, and for a
-    submission that raised an exception.
+    submission that raised an exception. `errors` are those that the task `is_slower` judges together.
     """
 
     titles: tuple[str, ...]
     wrong: tuple[str, ...]
     grade: str
     log_gain: float
+    errors: Errors | None = None
 
 
 def family_chance(one: float, clones: int = CLONES) -> float:
@@ -175,6 +179,8 @@ def family(task: Task, stem: str, named: str, drawn: Sequence[Draw], further: Se
 def _wrong_seldom(task: Task, drawn: Sequence[Draw], further: Sequence[Draw]) -> float:
     """Return an upper bound of the chance that wrong code is wrong in no more scenarios than the exercise forgives."""
     assert isinstance(task.exam, SimulatedExam)
+    if errors := [draw.errors for draw in drawn if draw.errors]:
+        return error_rates.chance_to_pass(errors)
     doubt = (1 - CONFIDENCE) / 2  # for each of the two bounds
     asked = Counter(title for draw in drawn for title in draw.titles)
     wrong = Counter(title for draw in drawn for title in draw.wrong)
@@ -207,7 +213,7 @@ def _reaches(log_gains: Sequence[float], ratio: float) -> float:
 def _judged(lesson: str, name: str, draw: int) -> dict[str, Draw]:
     gc.collect()
     task, known = draws.known_files(lesson, name)
-    return {stem: _one(task, source, draw) for stem, source in known.items()}
+    return {stem: in_draw(task, source, draw) for stem, source in known.items()}
 
 
 def judged_in(stem: str, titles: frozenset[str], lesson: str, name: str, draw: int) -> Draw:
@@ -227,7 +233,8 @@ def _is_wrong(names: Mapping[str, Callable[..., object]], scenario: Scenario) ->
         return True
 
 
-def _one(task: Task, source: str, draw: int) -> Draw:
+def in_draw(task: Task, source: str, draw: int) -> Draw:
+    """Run a submission in all scenarios of a draw."""
     assert isinstance(task.exam, SimulatedExam)
     names, scenarios = loaded(source), tuple(task.exam.scenarios(np.random.default_rng(draw)))
     titles, mismatches, failed = tuple(each.title for each in scenarios), list[Mismatch | None](), list[str]()
@@ -242,7 +249,7 @@ def _one(task: Task, source: str, draw: int) -> Draw:
     game = Game(task, scenarios, tuple(mismatches))
     log_gain = math.log(game.gain) if task.tiers and len(wrong) < len(titles) else math.nan
     grade = draws.WRONG if not game.kept else f"tier {tier_reached(game)}" if task.tiers else "right"
-    return Draw(titles, wrong, grade, log_gain)
+    return Draw(titles, wrong, grade, log_gain, error_rates.errors(task.exam, scenarios))
 
 
 def passes(stem: str, often: Mapping[str, int], lesson: str, name: str, draw: int) -> bool:

@@ -3,13 +3,16 @@
 import math
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from draws import begin, tasks_of
+from draws import begin, known_files, tasks_of
+from error_rates import Errors, chance_to_pass
 from guessing_clones import Guessed, guessed, too_good
-from near_clones import CLONES, Draw, Family, family, family_chance, judged_in, passes, timed, told, value
+from near_clones import CLONES, Draw, Family, family, family_chance, in_draw, judged_in, passes, timed, told, value
 
+from grader import paths
 from grader.task import SimulatedExam
 
 
@@ -66,6 +69,29 @@ def test_further_draws_of_the_scenarios_that_were_wrong_show_that_code_never_pas
     assert family(task, "wrong_x", "wrong", drawn).bound > 0.05
     assert family(task, "wrong_x", "wrong", drawn, always).bound < 0.01
     assert family(task, "wrong_x", "wrong", drawn, sometimes).bound > 0.05
+
+
+def test_wrong_code_needs_few_errors_of_each_kind_to_pass_is_slower() -> None:
+    (task,) = tasks_of("06.is_slower")
+    usual = Errors(missed=2, slowed=72, false=0, equal=60, estimated=0.005)
+    for wrong in ({"missed": 30}, {"false": 20}, {"estimated": 0.1}):
+        drawn = [replace(usual, **wrong)] * 30
+        assert chance_to_pass(drawn) < 1e-5
+        draws = [Draw((), (), "wrong", math.nan, each) for each in drawn]
+        assert family(task, "wrong_x", "wrong", draws).bound < 0.01
+    assert chance_to_pass([usual] * 30) > 0.5
+    wide = [replace(usual, estimated=share) for share in (0.02, 0.04) * 15]
+    assert 0.1 < chance_to_pass(wide) < 0.5
+
+
+def test_the_errors_of_is_slower_are_judged_in_each_draw() -> None:
+    (task,) = tasks_of("06.is_slower")
+    known = known_files(task.lesson, task.name)[1]
+    wrong, right = (in_draw(task, known[stem], 1) for stem in ("wrong_five_pairs", paths.solution(task.lesson).stem))
+    assert (wrong.grade, right.grade) == ("wrong", "tier 3")
+    assert wrong.errors
+    assert right.errors
+    assert wrong.errors.estimated > 0.0225 > right.errors.estimated
 
 
 def test_a_further_draw_may_ask_only_some_scenarios() -> None:

@@ -25,7 +25,7 @@ SELF_TIMES = Task(
     tiers=(
         Tier(4.0, 0.6, cpu_gain=2.5),
         Tier(10.0, 0.8, cpu_gain=9.5),
-        Tier(20.0, 1.0, cpu_gain=20.0),
+        Tier(20.0, 1.0, cpu_gain=17.7),
     ),
     hints=(
         (

@@ -1,7 +1,9 @@
 """A confined program that runs once to its end: its result, and the operations that it may not use."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -13,14 +15,21 @@ LIMITS = Limits(memory_bytes=512 << 20)
 BOTH_WAYS = pytest.mark.parametrize("sandboxed", [pytest.param(True, marks=pytest.mark.sandbox), False])
 
 
-def run(program: str, given: bytes = b"", *, sandboxed: bool = False, timeout_s: float = 60.0) -> ProgramResult:
+def run(
+    program: str,
+    given: bytes = b"",
+    *,
+    sandboxed: bool = False,
+    timeout_s: float = 60.0,
+    together: Barrier | None = None,
+) -> ProgramResult:
     """Run a Python text, which finds its descriptors in `answer`, `log` and `gate`."""
 
     def making(answer: int, log: int, gate: int) -> list[str]:
         found = f"answer, log, gate = {answer}, {log}, {gate}"
         return [sys.executable, "-S", "-c", f"import os, sys\n{found}\n{program}"]
 
-    return confined_program.run(making, given, LIMITS, timeout_s, sandboxed=sandboxed)
+    return confined_program.run(making, given, LIMITS, timeout_s, sandboxed=sandboxed, together=together)
 
 
 @BOTH_WAYS
@@ -53,6 +62,30 @@ def test_the_cpu_time_before_a_program_asks_to_begin_does_not_count(sandboxed: b
     assert ended.status == 0
     assert ended.cpu_s is not None
     assert 0.2 < ended.cpu_s < 0.9
+
+
+def side_by_side(*programs: str) -> list[ProgramResult]:
+    """Run programs that pass their gates together."""
+    together = Barrier(len(programs))
+    with ThreadPoolExecutor(len(programs)) as threads:
+        return list(threads.map(lambda program: run(program, together=together), programs))
+
+
+def test_programs_that_begin_together_wait_for_the_last_of_them() -> None:
+    program = (
+        "import time\ntime.sleep({})\nasked = time.monotonic()\nos.write(gate, b'.'); os.read(gate, 1)\n"
+        "os.write(answer, f'{{asked}} {{time.monotonic()}}'.encode()); os.close(answer); os.read(gate, 1)"
+    )
+    ended = side_by_side(*map(program.format, (0, 1, 0)))
+    (asked, passed) = zip(*(map(float, one.answer.split()) for one in ended), strict=True)
+    assert max(asked) == asked[1]
+    assert min(passed) > asked[1]
+
+
+def test_a_program_that_ends_before_its_gate_lets_the_others_begin() -> None:
+    begins = "os.write(gate, b'.'); os.read(gate, 1); os.write(answer, b'began')"
+    ended = side_by_side(begins, "sys.exit(7)", begins)
+    assert [(one.status, one.answer) for one in ended] == [(0, b"began"), (7, b""), (0, b"began")]
 
 
 def test_a_program_that_never_ends_is_ended() -> None:
