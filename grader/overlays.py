@@ -12,6 +12,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from harness import syntax
+
 
 def whole(path: Path) -> str:
     """Return the text of a source file, with definitions in place of its imports from files of the same folder.
@@ -59,7 +61,7 @@ def _statements(source: str) -> Iterator[tuple[ast.stmt, str]]:
     """Yield each top-level statement of a module and its source text, with the comments before the statement."""
     lines = source.splitlines(keepends=True)
     end = 0
-    for statement in ast.parse(source).body:
+    for statement in syntax.parse(source).body:
         begin, end = end, statement.end_lineno or statement.lineno
         yield statement, "".join(lines[begin:end])
 

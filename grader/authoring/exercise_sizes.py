@@ -13,6 +13,8 @@ import tokenize
 from collections.abc import Mapping
 from typing import Final
 
+from harness import syntax
+
 FILE: Final = "sizes.json"
 """The name of the file in the folder of the exercises."""
 
@@ -28,7 +30,7 @@ def size_of(stub: str, solution: str) -> Size:
     The size has the numbers of words and of lines of code in the stub, and the number of lines that students write.
     Empty lines and comments do not count as lines.
     """
-    tree = ast.parse(stub)
+    tree = syntax.parse(stub)
     documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
     docstrings = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented)]
     tokens = tokenize.generate_tokens(io.StringIO(stub).readline)

@@ -33,6 +33,7 @@ from grader.authoring import c_loops, forked, in_process
 from grader.authoring.in_process import Bench, Solver, Worth
 from grader.task import SimulatedFunction, Task, TensorExam
 from grader.trials import native, simulated
+from harness import syntax
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
@@ -193,7 +194,7 @@ def without_loops(source: str) -> Iterator[tuple[int, str]]:
 
     The first text lacks the loop. The second text runs the loop's body once.
     """
-    tree = ast.parse(source)
+    tree = syntax.parse(source)
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
     for number, loop in enumerate(loops):
         for once in (False, True):

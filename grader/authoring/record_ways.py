@@ -21,6 +21,7 @@ from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.task import Task
 from grader.ways import TaskWays, Way, file_of
+from harness import syntax
 
 TRADE: Final = "Trade: "
 MOST_WAYS: Final = 3
@@ -33,7 +34,7 @@ def marked(task: Task) -> dict[Path, tuple[str, str]]:
     """Return the idea and the trade of each way of a task, by the file of the example submission."""
     found = {}
     for path in sorted(task.known.glob("tier*.py")):
-        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        docstring = ast.get_docstring(syntax.parse(path.read_text(encoding="utf-8"))) or ""
         idea, mark, trade = docstring.partition(f"\n\n{TRADE}")
         if mark:
             found[path] = (" ".join(idea.split()), " ".join(trade.split()))

@@ -15,7 +15,6 @@ outside of functions is then left out. `python -m grader stubs` writes all stubs
 the generated files.
 """
 
-import ast
 import hashlib
 import re
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from grader.authoring import exercise_sizes
 from grader.desk import exercise_notebook, originals
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically
+from harness import syntax
 
 BEGIN = "# BEGIN SOLUTION"
 END = "# END SOLUTION"
@@ -89,7 +89,7 @@ def _not_written(above: list[str], indent: str) -> list[str]:
 
 def _must_parse(stub: str) -> None:
     try:
-        ast.parse(stub)
+        syntax.parse(stub)
     except SyntaxError as error:
         raise SolutionError(
             f"The stub would not be valid Python: {error.msg} in line {error.lineno} of the stub. Add {KEPT!r} lines "

@@ -11,6 +11,7 @@ import sys
 from grader import catalogue, overlays
 from grader.task import Task
 from grader.trials import score
+from harness import syntax
 
 FORMAT = 1
 """The version of the JSON's format. Increase it with each change that can break the teacher's pack."""
@@ -44,14 +45,14 @@ def texts_of(task: Task) -> dict[str, object]:
 
 def without_docstring(source: str) -> str:
     """Return a Python source text without the docstring of the module."""
-    tree = ast.parse(source)
+    tree = syntax.parse(source)
     if ast.get_docstring(tree) is None:
         return source.strip()
     return "\n".join(source.splitlines()[tree.body[0].end_lineno :]).strip()
 
 
 def _explanation(source: str) -> str:
-    return " ".join((ast.get_docstring(ast.parse(source)) or "").split())
+    return " ".join((ast.get_docstring(syntax.parse(source)) or "").split())
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from grader import catalogue, overlays, paths
 from grader.authoring import tier_margins
 from grader.files import explained, write_atomically
 from grader.task import Task, tier_of
+from harness import syntax
 from harness.machine.environment import Environment, version_of
 from harness.rendering.units import percent
 
@@ -183,7 +184,7 @@ def measured_digest(task: Task, path: Path) -> str:
     digest = hashlib.sha256()
     modules = [file.read_text(encoding="utf-8") for file in sorted(_modules(task.folder / f"{task.name}.py"))]
     for source in (*modules, overlays.whole(task.known / "baseline.py"), overlays.whole(path)):
-        digest.update(_meaning(ast.parse(source)).encode())
+        digest.update(_meaning(syntax.parse(source)).encode())
     for file in data:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
@@ -196,7 +197,7 @@ def _modules(file: Path) -> set[Path]:
         if (file := waiting.pop()) in found:
             continue
         found.add(file)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level == 1:
                 names = [node.module] if node.module else [each.name for each in node.names]
                 waiting += [file.with_name(f"{name}.py") for name in names]

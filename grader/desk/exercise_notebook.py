@@ -21,6 +21,7 @@ from grader.files import explained, write_atomically
 from grader.records import Cost
 from grader.reports.grade_texts import points
 from grader.task import Task
+from harness import syntax
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
 from harness.storage.overwriting import refuse_edited
 
@@ -164,7 +165,7 @@ def _between(lines: Sequence[str]) -> Part:
 
 def _parsed(source: str) -> ast.Module:
     try:
-        return ast.parse(source)
+        return syntax.parse(source)
     except SyntaxError as error:
         raise UsageError(
             f"The exercise file is not valid Python: {error.msg} in line {error.lineno}. Correct this line first."

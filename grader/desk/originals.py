@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grader import paths
+from harness import syntax
 
 LISTING: Final = paths.EXERCISES / "notebooks.json"
 """The file that lists, for each lesson, the SHA-256 of the original exercise file, of its code and of its notebook."""
@@ -63,7 +64,7 @@ def _code(source: str) -> str:
     """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     lines = source.split("\n")
-    left_out = {number for first, last in _left_out(ast.parse(source)) for number in range(first, last + 1)}
+    left_out = {number for first, last in _left_out(syntax.parse(source)) for number in range(first, last + 1)}
     kept = (lines[number - 1].rstrip() for number in sorted(_with_text(source) - left_out) if number <= len(lines))
     return "\n".join(kept)
 

@@ -1,6 +1,5 @@
 """The command `submit`: select the exercise files, write them to a zip, and print the points of each file."""
 
-import ast
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation.pool import Pool
 from grader.records import Report
 from grader.reports import grade_texts
+from harness import syntax
 
 Say = Callable[[str], None]
 
@@ -123,7 +123,7 @@ def syntax_fault(file: ExerciseFile) -> str:
     """Return a message on the syntax error of a file with its line, or "" if there is none."""
     source = submission_of(file.path, student="", lesson=file.lesson).source or ""
     try:
-        ast.parse(source)
+        syntax.parse(source)
     except SyntaxError as error:
         return with_cell_lines(
             f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points", source

@@ -30,7 +30,7 @@ costs it as much CPU time as the baseline, and it gains only if the baseline los
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -127,16 +127,15 @@ def gain(
     The measurement ends early if the gain reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
     scenarios, known = draw(exam, seed, counting=counting)
-    least_s = dict.fromkeys((SUBMISSION, BASELINE, NOTHING), math.inf)
+    runs = _requests(task, exam, source, scenarios, known, counting=counting)
+    least_s = dict.fromkeys(runs, math.inf)
     shown = 0.0
-    with session.lane(1) as lane, ThreadPoolExecutor(len(least_s)) as side_by_side:
+    with session.lane(1) as lane, ThreadPoolExecutor(len(runs)) as side_by_side:
         for number in range(MOST_ROUNDS):
-            together = Barrier(len(least_s))
+            together = Barrier(len(runs))
             ran = {
-                whose: side_by_side.submit(
-                    _run, task, exam, session, source, scenarios, known, whose, lane, together, counting=counting
-                )
-                for whose in least_s
+                whose: side_by_side.submit(_run, task, session, request, lane, together)
+                for whose, request in runs.items()
             }
             _require_right(task, scenarios, known, ran[SUBMISSION].result().answers)
             with blame_grader(f"Taking the CPU time of the baseline of {task.full_name}"):
@@ -154,25 +153,26 @@ def draw(exam: CountedExam, seed: Sequence[str], *, counting: bool) -> tuple[lis
     return scenarios, [exam.answer(scenario) for scenario in scenarios]
 
 
-def _run(
+def _requests(
     task: Task,
     exam: CountedExam,
-    session: Session,
     source: str,
     scenarios: Sequence[Scenario],
     known: Sequence[Value],
-    whose: str,
-    lane: Lane | None,
-    together: Barrier,
     *,
     counting: bool,
-) -> Count:
-    """Run one process on the lane's core. `whose` is SUBMISSION, BASELINE or NOTHING. Only NOTHING gets the answers."""
-    request = counted_process.given(task, exam, source, scenarios) | {"run": whose}
-    if whose == NOTHING:
-        request["answers"] = list(known)
+) -> dict[str, dict[str, Any]]:
+    """Return what each of the three processes is to do. Only the one that runs no source text gets the answers."""
+    request = counted_process.given(task, exam, source, scenarios)
     if counting:
         request["counter"] = confined_program.program("opcode_counter")
+    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE, NOTHING)}
+    runs[NOTHING]["answers"] = list(known)
+    return runs
+
+
+def _run(task: Task, session: Session, request: Mapping[str, Any], lane: Lane | None, together: Barrier) -> Count:
+    """Run one process on the lane's core."""
     with process_env.pinned(lane.core if lane else None):
         return counted_process.count(task, session, request, together=together)
 

@@ -16,6 +16,7 @@ from grader.task import Task
 from grader.trials import native
 from grader.trials.faults import Raised, blame_grader
 from grader.trials.worker_client import WorkerClient, worker
+from harness import syntax
 
 
 def explanation(
@@ -62,5 +63,5 @@ def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
 
 def docstring(path: Path) -> str:
     """Return the docstring of the file at `path` as one line of text."""
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(syntax.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split())

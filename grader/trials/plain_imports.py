@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from harness import syntax
+
 NEVER: Final = frozenset({"atexit", "gc", "os", "sys"})
 """Modules that must not be imported, because they do more than compute."""
 
@@ -41,7 +43,7 @@ def later(module: str) -> tuple[str, ...]:
     spec = find_spec(module)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return ()
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    tree = syntax.parse(Path(spec.origin).read_text(encoding="utf-8"))
     lazy = [node for node in tree.body if getattr(node, "is_lazy", 0)]  # lazy imports exist from Python 3.15 on
     used = [*lazy, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))]
     found = {name for node in used for name in _imports(node)}

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from itertools import repeat
 from types import CodeType
 
+from harness import syntax
 from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
@@ -82,7 +83,7 @@ def timing_loop(
     """
     function, code = (None, statement) if isinstance(statement, str) else (statement, "_function()")
     bodies = {"_SETUP": _parsed("setup", setup), "_STATEMENT": _parsed("statement", code)}
-    tree = ast.parse(_LOOP)
+    tree = syntax.parse(_LOOP)
     _Splice(bodies).visit(tree)
     ast.fix_missing_locations(tree)
     names = dict(globals or {})
@@ -178,7 +179,7 @@ def _parsed(what: str, source: str) -> list[ast.stmt]:
     Raise `UsageError` if the statements cannot be compiled alone, such as `break`.
     """
     _compiled(what, source)
-    return ast.parse(source).body or [ast.Pass()]
+    return syntax.parse(source).body or [ast.Pass()]
 
 
 def _compiled(what: str, source: str | ast.Module) -> CodeType:

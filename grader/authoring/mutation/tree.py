@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from grader.authoring.mutation import expressions, statements
 from grader.authoring.mutation.statements import Scope
+from harness import syntax
 
 UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
 """Fields of syntax tree nodes that are left unchanged, because the answer does not depend on them."""
@@ -53,7 +54,7 @@ class Edit:
 
 def parsed(source: str) -> ast.Module:
     """Return the syntax tree of a source text."""
-    return ast.parse(source)
+    return syntax.parse(source)
 
 
 def written(tree: ast.Module) -> str:
