@@ -99,7 +99,10 @@ def _line(stack: Stack) -> str:
 def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
     """Return a pair of recordings for each special case, and pairs of recorded runs."""
     draws = (
-        _nothing,
+        _nothing_before,
+        _nothing_after,
+        _few_before,
+        _few_after,
         _one_changed,
         _alike,
         _lines,
@@ -147,11 +150,43 @@ class _Names:
         return {function: self.frame() for function in known}
 
 
-def _nothing(names: _Names) -> Pair:
+def _nothing_before(names: _Names) -> Pair:
+    return Pair("an empty recording, and a short one", (), _short(names), NO_SAMPLES)
+
+
+def _nothing_after(names: _Names) -> Pair:
+    return Pair("a short recording, and an empty one", _short(names), (), NO_SAMPLES)
+
+
+def _short(names: _Names) -> Run:
     a, b = names.frame(), names.frame()
-    run = (Stack((a, b), names.some(20, 90)), Stack((a,), names.some(20, 90)))
-    runs: tuple[Run, Run] = (run, ()) if names.rng.random() < 0.5 else ((), run)
-    return Pair("an empty recording", *runs, "If a recording has no samples, return an empty list.")
+    return (Stack((a, b), names.some(20, 90)), Stack((a,), names.some(20, 90)))
+
+
+def _few_before(names: _Names) -> Pair:
+    few, many = _few_and_many(names)
+    return Pair("a short recording, and a long one", few, many, ERRORS)
+
+
+def _few_after(names: _Names) -> Pair:
+    few, many = _few_and_many(names)
+    return Pair("a long recording, and a short one", many, few, ERRORS)
+
+
+def _few_and_many(names: _Names) -> tuple[Run, Run]:
+    """Return two recordings in which one large share changed, and two small shares differ by 1.2 standard errors.
+
+    Only the short recording contributes much to a standard error, and a share near 1 has a small standard error.
+    """
+    a, large, more, less = (names.frame() for _ in range(4))
+    n, m = names.some(220, 300), names.some(4000, 6000)
+    off = round(1.25 * n * math.sqrt(0.25 * 0.75 * (1 / n + 1 / m)))
+    paths = ((a, large, more), (a, large, less), (a, large))
+    runs = []
+    for total, sizes in ((n, (n // 4 + off, n // 4 - off, 3 * n // 10)), (m, (m // 4, m // 4, 2 * m // 5))):
+        stacks = [Stack(frames, size) for frames, size in zip(paths, sizes, strict=True)]
+        runs.append((*stacks, Stack((a,), total - sum(sizes))))
+    return runs[0], runs[1]
 
 
 def _one_changed(names: _Names) -> Pair:
@@ -257,6 +292,7 @@ def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) ->
     return Pair(title, tuple(runs[0]), tuple(after), "Test your function on two lines that you count by hand.")
 
 
+NO_SAMPLES: Final = "If a recording has no samples, return an empty list."
 ERRORS: Final = "A difference within two standard errors is not significant."
 
 Draw = Callable[[_Names], Pair]
