@@ -13,6 +13,6 @@ _ONE_THREAD: Final = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a source text. Raise `SyntaxError` or `ValueError` if it is no Python code."""
+    """Return the syntax tree of a source text. Raise `SyntaxError` or `ValueError` if it is not Python code."""
     with _ONE_THREAD:
         return ast.parse(source)

@@ -162,7 +162,7 @@ def _requests(
     *,
     counting: bool,
 ) -> dict[str, dict[str, Any]]:
-    """Return what each of the three processes is to do. Only the one that runs no source text gets the answers."""
+    """Return what each of the three processes is to do. Only the process that runs no source gets the answers."""
     request = counted_process.given(task, exam, source, scenarios)
     if counting:
         request["counter"] = confined_program.program("opcode_counter")
