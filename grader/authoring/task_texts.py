@@ -11,6 +11,7 @@ import sys
 from grader import catalogue, overlays
 from grader.task import Task
 from grader.trials import score
+from grader.trials.known_mistakes import docstring
 from harness import syntax
 
 FORMAT = 1
@@ -34,7 +35,7 @@ def texts_of(task: Task) -> dict[str, object]:
         "wrong_answers": [
             {
                 "name": path.stem.removeprefix("wrong_"),
-                "explanation": _explanation(path.read_text("utf-8")),
+                "explanation": docstring(path),
                 "code": code,
             }
             for path in task.wrong_answers
@@ -49,10 +50,6 @@ def without_docstring(source: str) -> str:
     if ast.get_docstring(tree) is None:
         return source.strip()
     return "\n".join(source.splitlines()[tree.body[0].end_lineno :]).strip()
-
-
-def _explanation(source: str) -> str:
-    return " ".join((ast.get_docstring(syntax.parse(source)) or "").split())
 
 
 def main() -> None:

@@ -43,7 +43,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grader.errors import GraderFault, WorkerFault
-from grader.isolation import confined_program
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
@@ -71,20 +70,18 @@ def examine(
     if by_valgrind:
         valgrind.require()
     scenarios = exam.counted(generator(*seed, "counted"))
-    request = counted_process.given(task, exam, source, scenarios)
-    if not by_valgrind:
-        request["counter"] = confined_program.program("opcode_counter")
+    right = [exam.answer(scenario) for scenario in scenarios]
+    runs = counted_process.requests(task, exam, source, scenarios, right, opcodes=not by_valgrind)
     inputs = tuple(seed)
     with ThreadPoolExecutor(3) as side_by_side:
 
         def begin(whose: Mapping[str, Any]) -> Future[Count]:
             return side_by_side.submit(count, task, session, whose, by_valgrind=by_valgrind)
 
-        mine = begin({**request, "run": SUBMISSION})
-        trusted = {"answer": {**request, "run": NOTHING, "answers": [exam.answer(scenario) for scenario in scenarios]}}
+        mine = begin(runs[SUBMISSION])
+        counts = {"answer": begin(runs[NOTHING])}
         if inputs not in session.baseline_counts:
-            trusted["baseline"] = {**request, "run": BASELINE}
-        counts = {whose: begin(each) for whose, each in trusted.items()}
+            counts["baseline"] = begin(runs[BASELINE])
     _keep_baseline(session, inputs, scenarios, counts)
     counted = mine.result()
     with blame_grader(f"Counting the baseline of {task.full_name}"):

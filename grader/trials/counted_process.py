@@ -23,6 +23,7 @@ from grader.task import CountedExam, Mismatch, Scenario, Task
 from grader.trials import valgrind
 from grader.trials.faults import untrusted
 from grader.trials.plain_imports import beforehand
+from grader.values import Value
 
 FLAGS: Final = ("-S", "-s", "-P", "-B")
 """Options of Python: no site packages, no imports from the current folder, no bytecode files.
@@ -62,18 +63,32 @@ class Count:
     cpu_s: float
 
 
-def given(task: Task, exam: CountedExam, source: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Return the sources, the arguments and the allowed modules for `count`, without the name of the source to run."""
-    return {
+def requests(
+    task: Task,
+    exam: CountedExam,
+    source: str,
+    scenarios: Sequence[Scenario],
+    known: Sequence[Value],
+    *,
+    opcodes: bool,
+) -> dict[str, dict[str, Any]]:
+    """Return, for SUBMISSION, BASELINE and NOTHING, what `count` shall run. With `opcodes`, it also counts opcodes.
+
+    `known` are the right answers. Only the process that runs no source gets them.
+    """
+    request: dict[str, Any] = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
         "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
         "allowed": ", ".join(name for name in exam.modules if name != "__future__"),
         "function": scenarios[0].function,
         "calls": [scenario.arguments for scenario in scenarios],
         "answers": [],
-        "counter": "",
+        "counter": confined_program.program("opcode_counter") if opcodes else "",
         "key": secrets.token_hex(8),
     }
+    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE, NOTHING)}
+    runs[NOTHING]["answers"] = list(known)
+    return runs
 
 
 def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:

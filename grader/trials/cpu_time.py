@@ -37,7 +37,6 @@ from threading import Barrier
 from typing import Any, Final
 
 from grader.errors import WorkerFault
-from grader.isolation import confined_program
 from grader.records import Speed, Status
 from grader.seeds import generator
 from grader.session import Session
@@ -127,7 +126,7 @@ def gain(
     The measurement ends early if the gain reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
     scenarios, known = draw(exam, seed, counting=counting)
-    runs = _requests(task, exam, source, scenarios, known, counting=counting)
+    runs = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
     least_s = dict.fromkeys(runs, math.inf)
     shown = 0.0
     with session.lane(1) as lane, ThreadPoolExecutor(len(runs)) as side_by_side:
@@ -151,24 +150,6 @@ def draw(exam: CountedExam, seed: Sequence[str], *, counting: bool) -> tuple[lis
     draws = COUNTING_DRAWS if counting else exam.timed_draws
     scenarios = [scenario for each in range(draws) for scenario in exam.counted(generator(*seed, str(each)))]
     return scenarios, [exam.answer(scenario) for scenario in scenarios]
-
-
-def _requests(
-    task: Task,
-    exam: CountedExam,
-    source: str,
-    scenarios: Sequence[Scenario],
-    known: Sequence[Value],
-    *,
-    counting: bool,
-) -> dict[str, dict[str, Any]]:
-    """Return what each of the three processes is to do. Only the process that runs no source gets the answers."""
-    request = counted_process.given(task, exam, source, scenarios)
-    if counting:
-        request["counter"] = confined_program.program("opcode_counter")
-    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE, NOTHING)}
-    runs[NOTHING]["answers"] = list(known)
-    return runs
 
 
 def _run(task: Task, session: Session, request: Mapping[str, Any], lane: Lane | None, together: Barrier) -> Count:

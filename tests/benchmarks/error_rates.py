@@ -1,7 +1,7 @@
-"""Bound the chance that wrong code passes the task `is_slower`, which judges the scenarios of a grading together.
+"""Bound the chance that wrong code passes, for scenarios that are judged one by one or together.
 
-Wrong code must pass three tests (`grader/tasks/lesson_06_ab_testing/judging.py`). Any of them bounds the chance, so the
-smallest of the three bounds is used:
+The task `is_slower` judges them together. Wrong code must pass three tests
+(`grader/tasks/lesson_06_ab_testing/judging.py`). Any of them bounds the chance, so the smallest bound is used:
 
 - The misses and the false alarms are counted. The draws give the share of scenarios with such an error, with a lower
   confidence bound. If all chances are equal, few errors are most likely (Hoeffding 1956). So the binomial distribution
@@ -14,12 +14,16 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from decisions import CONFIDENCE, at_most, upper_bound
 
 from grader.task import Scenario, SimulatedExam
 from grader.tasks.lesson_06_ab_testing import judging
 from grader.tasks.lesson_06_ab_testing.scenarios import PairScenario
+
+DOUBT: Final = (1 - CONFIDENCE) / 2
+"""The doubt in each of two confidence bounds that hold together with the confidence `CONFIDENCE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +59,24 @@ def errors(exam: SimulatedExam, scenarios: Sequence[Scenario]) -> Errors | None:
 def chance_to_pass(drawn: Sequence[Errors]) -> float:
     """Return an upper bound of the chance that a submission with these errors passes a further draw."""
     slowed, equal = drawn[0].slowed, drawn[0].equal
-    estimates = [each.estimated for each in drawn]
-    spread = statistics.stdev(estimates)
-    above = statistics.mean(estimates) - judging.MOST_ESTIMATED
+    accepted = (judging.most_by_chance(slowed, judging.MISSES), judging.most_by_chance(equal, judging.FALSE_ALARMS))
     return min(
-        _few(sum(each.missed for each in drawn), slowed, len(drawn), judging.MISSES),
-        _few(sum(each.false for each in drawn), equal, len(drawn), judging.FALSE_ALARMS),
-        0.5 * math.erfc(above / spread / math.sqrt(2)) if spread else float(above <= 0),
+        few_wrong(sum(each.missed for each in drawn), slowed * len(drawn), slowed, accepted[0]),
+        few_wrong(sum(each.false for each in drawn), equal * len(drawn), equal, accepted[1]),
+        at_least(-judging.MOST_ESTIMATED, [-each.estimated for each in drawn]),
     )
 
 
-def _few(wrong: int, scenarios: int, draws: int, allowed: float) -> float:
-    """Return an upper bound of the chance of an accepted number of errors in `scenarios` scenarios."""
-    asked = scenarios * draws
-    least = 1 - upper_bound(asked - wrong, asked, 1 - (1 - CONFIDENCE) / 2)
-    accepted = judging.most_by_chance(scenarios, allowed)
+def few_wrong(wrong: int, asked: int, scenarios: int, accepted: int) -> float:
+    """Return an upper bound of the chance of at most `accepted` wrong answers in one draw of `scenarios` scenarios.
+
+    `wrong` of the answers in `asked` other scenarios were wrong. The lower bound of their share has half of the doubt.
+    """
+    least = 1 - upper_bound(asked - wrong, asked, 1 - DOUBT)
     return at_most(accepted, scenarios, least) if scenarios * least - 1 >= accepted else 1.0
+
+
+def at_least(limit: float, values: Sequence[float]) -> float:
+    """Return the chance of `limit` or more, in a normal distribution with the mean and the spread of `values`."""
+    needed, spread = limit - statistics.mean(values), statistics.stdev(values)
+    return 0.5 * math.erfc(needed / spread / math.sqrt(2)) if spread else float(needed <= 0)

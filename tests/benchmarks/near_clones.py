@@ -40,7 +40,6 @@ import argparse
 import gc
 import math
 import os
-import statistics
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,11 +49,10 @@ from functools import partial
 from typing import Final
 
 import draws
-import error_rates
 import guessing_clones
 import numpy as np
-from decisions import CONFIDENCE, ROUND_S, at_most, upper_bound
-from error_rates import Errors
+from decisions import ROUND_S, upper_bound
+from error_rates import DOUBT, Errors, at_least, chance_to_pass, errors, few_wrong
 from planted import machines, play
 from playing import Game, judged, loaded, tier_reached
 
@@ -179,21 +177,17 @@ def family(task: Task, stem: str, named: str, drawn: Sequence[Draw], further: Se
 def _wrong_seldom(task: Task, drawn: Sequence[Draw], further: Sequence[Draw]) -> float:
     """Return an upper bound of the chance that wrong code is wrong in no more scenarios than the exercise forgives."""
     assert isinstance(task.exam, SimulatedExam)
-    if errors := [draw.errors for draw in drawn if draw.errors]:
-        return error_rates.chance_to_pass(errors)
-    doubt = (1 - CONFIDENCE) / 2  # for each of the two bounds
+    if judged_together := [draw.errors for draw in drawn if draw.errors]:
+        return chance_to_pass(judged_together)
     asked = Counter(title for draw in drawn for title in draw.titles)
     wrong = Counter(title for draw in drawn for title in draw.wrong)
     scenarios = min(len(draw.titles) for draw in drawn)
-    least = 1 - upper_bound(asked.total() - wrong.total(), asked.total(), 1 - doubt)
-    alike = 1.0
-    if scenarios * least - 1 >= task.exam.forgiven:
-        alike = at_most(task.exam.forgiven, scenarios, least)
+    alike = few_wrong(wrong.total(), asked.total(), scenarios, task.exam.forgiven)
     if task.exam.forgiven:
         return alike
     asked.update(title for draw in further for title in draw.titles)
     wrong.update(title for draw in further for title in draw.wrong)
-    right = {title: upper_bound(asked[title] - wrong[title], asked[title], 1 - doubt / len(asked)) for title in asked}
+    right = {title: upper_bound(asked[title] - wrong[title], asked[title], 1 - DOUBT / len(asked)) for title in asked}
     return min(alike, max(math.prod(right[title] for title in draw.titles) for draw in drawn))
 
 
@@ -205,9 +199,7 @@ def _next_tier(task: Task, named: str, drawn: Sequence[Draw]) -> float:
 def _reaches(log_gains: Sequence[float], ratio: float) -> float:
     if not all(map(math.isfinite, log_gains)) or len(log_gains) < 2:
         return 1.0
-    needed = math.log(ratio) - statistics.mean(log_gains)
-    spread = statistics.stdev(log_gains)
-    return 0.5 * math.erfc(needed / spread / math.sqrt(2)) if spread else float(needed <= 0)
+    return at_least(math.log(ratio), log_gains)
 
 
 def _judged(lesson: str, name: str, draw: int) -> dict[str, Draw]:
@@ -249,7 +241,7 @@ def in_draw(task: Task, source: str, draw: int) -> Draw:
     game = Game(task, scenarios, tuple(mismatches))
     log_gain = math.log(game.gain) if task.tiers and len(wrong) < len(titles) else math.nan
     grade = draws.WRONG if not game.kept else f"tier {tier_reached(game)}" if task.tiers else "right"
-    return Draw(titles, wrong, grade, log_gain, error_rates.errors(task.exam, scenarios))
+    return Draw(titles, wrong, grade, log_gain, errors(task.exam, scenarios))
 
 
 def passes(stem: str, often: Mapping[str, int], lesson: str, name: str, draw: int) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from grader.authoring.mutation import caching
 from grader.authoring.mutation.reachable import defined_at, reachable
-from grader.authoring.mutation.tree import Edit, edits, is_valid, parsed, written
+from grader.authoring.mutation.tree import Edit, edits, is_valid, written
+from harness import syntax
 
 __all__ = ["Mutant", "mutants"]
 
@@ -37,7 +38,7 @@ def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
 
     Copies that do not compile are left out. Raise `SyntaxError` if `source` is not Python.
     """
-    tree = parsed(source)
+    tree = syntax.parse(source)
     used, seen = reachable(tree, function), {written(tree)}
     for statement in used:
         for edit in edits(tree, statement):

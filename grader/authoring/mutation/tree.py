@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from grader.authoring.mutation import expressions, statements
 from grader.authoring.mutation.statements import Scope
-from harness import syntax
 
 UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
 """Fields of syntax tree nodes that are left unchanged, because the answer does not depend on them."""
@@ -50,11 +49,6 @@ class Edit:
             yield written(self.tree)
         finally:
             _set(self.place, self.key, before)
-
-
-def parsed(source: str) -> ast.Module:
-    """Return the syntax tree of a source text."""
-    return syntax.parse(source)
 
 
 def written(tree: ast.Module) -> str:
