@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from harness.machine.devices import pick_stream
+from harness.machine.devices import gpu_bytes_per_s, pick_stream
 from harness.rendering import plots, units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
@@ -54,9 +54,11 @@ def mul_sum(a: Tensor, b: Tensor) -> Tensor:
 
 
 @lesson.given
-def rows(number: int, n: int = 1024, gpu_gets: int = 50) -> Tensor:
+def rows(number: int, gpu_s: float, n: int = 1024) -> Tensor:
     if torch.cuda.is_available():
-        return torch.rand(2, gpu_gets * number, n, device="cuda")
+        # per product: 3 reads and 1 write of 4 bytes
+        number = round(gpu_s * gpu_bytes_per_s() / (16 * n))
+        return torch.rand(2, number, n, device="cuda")
     return torch.rand(2, number, n)
 
 
@@ -84,10 +86,10 @@ def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
 
     A call with tensors on the GPU puts work into a queue. `launch` puts work into the queue and returns immediately.
     `synchronize` returns when all work in the queue is done. For a GPU, `synchronize` calls `torch.cuda.synchronize`.
-    We read the clock after the launches, and again after `synchronize`. On a GPU, the tensors have more rows than in
-    the simulation. Otherwise the GPU would finish its work before the next launch.
+    We read the clock after the launches, and again after `synchronize`. On a GPU, `rows` chooses the number of rows so
+    that a call of `mul_sum` takes about 0.4 ms. With few rows, a fast GPU would finish its work before the next launch.
     """
-    work = partial(mul_sum, *rows(2000))
+    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
     timed = []
     with pick_stream() as stream:
         stream.launch(work)
@@ -173,10 +175,10 @@ class Waits(NamedTuple):
 def how_often(turns: int = 9, launches: int = 50) -> Waits:
     """We time blocks of launches in three ways: without a wait, with a wait after each launch, and with one final wait.
 
-    In this step, each launch has a tenth of the work of a launch in step 1. Each block begins with an idle device,
-    because we wait for the device between two blocks.
+    In this step, each launch has less work than in step 1. Each block begins with an idle device, because we wait for
+    the device between two blocks.
     """
-    work = partial(mul_sum, *rows(200))
+    work = partial(mul_sum, *rows(200, gpu_s=0.25e-3))
     found = Waits([], [], [])
     with pick_stream() as stream:
         stream.launch(work)
@@ -283,7 +285,7 @@ def own_clock(turns: int = 9, launches: int = 400) -> list[Clocks]:
     call the methods `record` and `seconds_since`, which work on a GPU and on a simulated stream. A simulated stream has
     no clock of its own: its thread reads the host's clock when it reaches an event.
     """
-    work = partial(mul_sum, *rows(2000))
+    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
     timed = []
     with pick_stream() as stream:
         stream.launch(work)
@@ -365,7 +367,7 @@ def timer_clocks(turns: int = 9, runs: int = 20) -> dict[str, list[Reading]]:
     record events before and after each run. Timer's two warm-up calls are also between the events, so we divide the
     time by `runs + 2`.
     """
-    work = partial(mul_sum, *rows(2000))
+    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
     found: dict[str, list[Reading]] = {}
     with pick_stream() as stream:
 
@@ -449,6 +451,15 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
 
 
+@lesson.given
+def few_rows(number: int, n: int = 512) -> Tensor:
+    if torch.cuda.is_available():
+        # a quarter of the L2 cache, for two tensors of 4 bytes a number
+        l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
+        return torch.rand(2, l2_bytes // (4 * 8 * n), n, device="cuda")
+    return torch.rand(2, number, n)
+
+
 @lesson.step(
     "The first bmm",
     predict=Choice.ranges(
@@ -469,7 +480,7 @@ def first_bmm(calls: int = 30) -> list[float]:
     loaded or prepared. For a GPU, compare the first two rows of the published table in step 2: each time is the mean of
     100 calls. We time each call of `bmm` separately, and wait until its work is done.
     """
-    work = partial(bmm, *rows(256, n=512, gpu_gets=1))
+    work = partial(bmm, *few_rows(256))
     calls_s = []
     with pick_stream() as stream:
         stream.synchronize()
@@ -541,12 +552,18 @@ def cold_and_warm(turns: int = 25) -> list[Repeated]:
     A program may call a function only once, after other work has overwritten the cache. A call with its numbers in the
     cache is warm, and a call without them is cold. `stream.flush()` returns a function that overwrites the caches, up
     to a size limit. Before each cold call, we overwrite the caches with this function, and do not time this work.
+    `stream.busy` keeps the device busy while we launch. An idle device would reach the first event at once, and the
+    time between the two events would include the launch of the work.
     """
-    work = partial(mul_sum, *rows(128, n=512, gpu_gets=8))
+    work = partial(mul_sum, *few_rows(128))
     timed = []
     with pick_stream() as stream:
-        flush = stream.flush()
+        busy, flush = stream.busy(1e-3), stream.flush()
+        for first in (work, flush, busy):
+            stream.launch(first)
+        stream.synchronize()
         for _ in range(turns):
+            stream.launch(busy)
             stamps = []
             for before in (work, flush):
                 stream.launch(before)

@@ -4,21 +4,30 @@
 also waits.
 
 `record` puts an *event* in the queue. The device records the time when it reaches the event. The difference between the
-times of two events is the time of the work between them. This time does not depend on what the host does meanwhile.
+times of two events is the time of the work between them, if the device is never idle in between. So first keep the
+device `busy`, until the host has queued the events and the work. Otherwise the difference includes the host's launches.
 """
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, partial
 from queue import SimpleQueue
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from harness.errors import MachineError, UsageError
 from harness.machine import caches, clocks
 
 Work = Callable[[], object]
 """A function to run; its result is not used."""
+
+CYCLES_PER_S: Final = 2e9
+"""The assumed clock rate of a GPU. The clocks of present GPUs have 1 to 3 GHz."""
+
+COPIED_BYTES: Final = 256 << 20
+"""The size of the tensor whose copy shows how fast a GPU's memory is. It does not fit into the caches of a GPU."""
 
 
 class Event(Protocol):
@@ -103,6 +112,10 @@ class Cuda:
         """Return a function that overwrites the GPU's L2 cache."""
         return caches.cuda_flush(self._index)
 
+    def busy(self, seconds: float) -> Work:
+        """Return a function that keeps the GPU busy for about `seconds`, to within a factor of 2."""
+        return partial(self._cuda._sleep, round(seconds * CYCLES_PER_S))  # noqa: SLF001 - torch's tests use it, too
+
     def __enter__(self) -> Self:
         return self
 
@@ -159,6 +172,10 @@ class SimulatedStream:
         """Return a function that overwrites the caches of the core on which the stream's thread runs."""
         return caches.cpu_flush()
 
+    def busy(self, seconds: float) -> Work:
+        """Return a function that keeps the stream's thread busy for at least `seconds`."""
+        return partial(time.sleep, seconds)
+
     def close(self) -> None:
         """Finish all queued work, and end the stream's thread.
 
@@ -207,6 +224,28 @@ def _one_torch_thread() -> Iterator[None]:
 def pick_stream() -> Cuda | SimulatedStream:
     """Return a device that runs work asynchronously: the first GPU, or else a simulated stream."""
     return Cuda() if _has_cuda() else SimulatedStream()
+
+
+@cache
+def gpu_bytes_per_s(index: int = 0) -> float:
+    """Return how many bytes GPU `index` reads and writes in a second. Raise `MachineError` if there is no such GPU.
+
+    The first call measures it: the GPU copies a large tensor five times, and the shortest time counts.
+    """
+    import torch  # noqa: PLC0415 - as in Cuda
+
+    with Cuda(index) as device:
+        source = torch.zeros(COPIED_BYTES, dtype=torch.uint8, device=f"cuda:{index}")
+        copy = partial(torch.empty_like(source).copy_, source)
+        device.launch(copy)
+        times_s = []
+        for _ in range(5):
+            start = device.record()
+            device.launch(copy)
+            end = device.record()
+            device.synchronize()
+            times_s.append(end.seconds_since(start))
+    return 2 * COPIED_BYTES / min(times_s)
 
 
 def _has_cuda() -> bool:

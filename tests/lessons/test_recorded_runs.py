@@ -27,9 +27,7 @@ SKIPS = re.compile(r"\bpage\.skip(_step)?\(")
 A_PATH = re.compile(r"(?<![\w.…])/(home|root|tmp|work|usr|Users)/")
 
 NOT_RECORDED = {
-    "03_cuda_sync": "the lesson simulates a GPU, and no machine with a GPU has recorded it yet",
     "12_jit_fusion.other_ways_to_run": "the step needs Cython and PyPy, and contains recorded times of its own",
-    "17_peaks_and_leaks.a_snapshot": "no machine with a GPU has recorded the step yet",
 }
 """Lessons and steps that no machine has recorded, with the reason."""
 

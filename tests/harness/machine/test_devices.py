@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from harness.errors import MachineError, UsageError
-from harness.machine.devices import Cuda, SimulatedStream, pick_stream
+from harness.machine.devices import Cuda, SimulatedStream, gpu_bytes_per_s, pick_stream
 
 
 def test_a_launch_on_a_stream_returns_before_its_work_is_done() -> None:
@@ -121,6 +121,48 @@ def test_events_of_a_gpu_time_what_lies_between_them_and_a_flush_runs_there() ->
             end.seconds_since(start)
         device.synchronize()
         assert end.seconds_since(start) > 0
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_time_between_events_of_a_busy_gpu_does_not_include_the_launches() -> None:
+    with Cuda() as device:
+        times_s = []
+        for _ in range(5):
+            device.launch(device.busy(0.2))
+            start = device.record()
+            time.sleep(0.02)
+            end = device.record()
+            device.synchronize()
+            times_s.append(end.seconds_since(start))
+    assert min(times_s) < 0.02
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_speed_of_a_gpus_memory_is_measured_once() -> None:
+    assert 1e10 < gpu_bytes_per_s() < 1e14
+    assert gpu_bytes_per_s() == gpu_bytes_per_s()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="shows what a machine without a GPU does")
+def test_the_speed_of_a_missing_gpu_is_an_error() -> None:
+    with pytest.raises(MachineError, match="no CUDA device 0"):
+        gpu_bytes_per_s()
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        SimulatedStream,
+        pytest.param(Cuda, marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+    ],
+)
+def test_a_busy_device_reaches_later_events_later(device: type[SimulatedStream | Cuda]) -> None:
+    with device() as stream:
+        before = stream.record()
+        stream.launch(stream.busy(0.05))
+        after = stream.record()
+        stream.synchronize()
+        assert after.seconds_since(before) >= 0.025
 
 
 def test_events_measure_the_time_of_the_device_and_not_of_the_host() -> None:
