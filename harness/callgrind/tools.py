@@ -38,12 +38,13 @@ def environment(shims: Path | None = None, base: Mapping[str, str] = os.environ)
     """Return the environment variables of a counted process: a fixed hash seed, and this interpreter first on PATH.
 
     The interpreter must be first, because `collect_callgrind` starts the first `python` on PATH. Only the folder
-    `shims` comes before it.
+    `shims` comes before it. The process finds no GPU. Otherwise torch's Timer would use the GPU's clock, which works
+    neither in a forked process nor for C++ statements.
     """
     folders = [str(shims)] if shims else []
     path = os.pathsep.join([*folders, str(Path(sys.executable).parent), base.get("PATH", os.defpath)])
     kept = {name: value for name, value in base.items() if name not in {"VALGRIND_OPTS", "PYTHONHOME"}}
-    return {**kept, "PATH": path, "PYTHONHASHSEED": HASH_SEED}
+    return {**kept, "PATH": path, "PYTHONHASHSEED": HASH_SEED, "CUDA_VISIBLE_DEVICES": ""}
 
 
 @cache
