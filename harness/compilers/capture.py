@@ -9,6 +9,8 @@ from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.compilers.torchscript import torchscript_warnings_hidden
+
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
 
 
@@ -30,9 +32,10 @@ def captured(function: Callable[..., object], *inputs: object) -> Captured:
 
     This discards the code that torch has compiled before. torch compiles those functions again at their next call.
     """
-    import torch._dynamo  # noqa: PLC0415 - takes seconds
+    with torchscript_warnings_hidden():
+        import torch._dynamo  # noqa: PLC0415 - takes seconds
 
-    found = torch._dynamo.explain(function)(*inputs)  # noqa: SLF001
+        found = torch._dynamo.explain(function)(*inputs)  # noqa: SLF001
     reasons = [each for each in found.break_reasons if each.user_stack]
     return Captured(
         found.graph_count,

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness.compilers.torchscript import torchscript_warnings_hidden
+
 _HEAD: Final = re.compile(r"Recompiling function (\S+) in ")
 _FAILURE: Final = re.compile(r"^\s*- \d+/(\d+): (.*)", re.MULTILINE)
 _COMMENT: Final = re.compile(r"\s+# .*")
@@ -57,7 +59,8 @@ def parsed(message: str) -> Recompilation | None:
 @contextmanager
 def watch_recompilations() -> Iterator[Watched]:
     """Record the recompilations during a `with` block. Their messages and warnings are not printed."""
-    import torch._dynamo  # noqa: PLC0415 - takes seconds
+    with torchscript_warnings_hidden():
+        import torch._dynamo  # noqa: PLC0415 - takes seconds
 
     state = torch._logging._internal.log_state  # noqa: SLF001
     was_enabled = "recompiles" in state.artifact_names

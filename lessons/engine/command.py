@@ -11,10 +11,11 @@ Each error is one line on standard error. The exit codes are:
 import contextlib
 import gc
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -39,6 +40,9 @@ from lessons.engine.run import RunOptions, Session
 from lessons.engine.score import Score
 from lessons.engine.screen import Screen
 
+# torch 2.11 prints this at each use of its profiler, even without a schedule of several cycles.
+_PROFILER_WARNING: Final = "Warning: Profiler clears events"
+
 
 def main(lesson: Lesson) -> None:
     """Run `lesson` with the arguments of this process, and end the process with the lesson's exit code."""
@@ -47,6 +51,7 @@ def main(lesson: Lesson) -> None:
 
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
     """Run `lesson` with the given command line, and return the exit code."""
+    warnings.filterwarnings("ignore", _PROFILER_WARNING)
     return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
 
 

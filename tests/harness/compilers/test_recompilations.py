@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from harness.compilers import Recompilation, unsupported, watch_recompilations
+from harness.compilers import Recompilation, torchscript_warnings_hidden, unsupported, watch_recompilations
 from harness.compilers.recompilations import parsed
 
 pytestmark = pytest.mark.skipif(bool(unsupported()), reason=unsupported())
@@ -25,7 +25,8 @@ def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
 @pytest.fixture
 def compiled() -> Callable[..., torch.Tensor]:
     torch.compiler.reset()
-    found: Callable[..., torch.Tensor] = torch.compile(scaled, backend="eager", dynamic=False)
+    with torchscript_warnings_hidden():
+        found: Callable[..., torch.Tensor] = torch.compile(scaled, backend="eager", dynamic=False)
     return found
 
 
