@@ -34,12 +34,14 @@ ENVIRONMENT: Final = {
     "NUMBA_NUM_THREADS": "1",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+    "CUDA_VISIBLE_DEVICES": "",
 }
 """All environment variables of a paired process. It gets no variable of the caller.
 
 With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work. Otherwise they would keep the pair's core
 busy for milliseconds after each call, while the other process is timed. Huge pages for malloc and `PYTHONMALLOC=malloc`
-are not used, because pairs with a large error were as frequent with them (`tests/benchmarks/layouts.py`).
+are not used, because pairs with a large error were as frequent with them (`tests/benchmarks/layouts.py`). The processes
+find no GPU, because a CPU clock does not measure its work, and a grade must not depend on one machine's GPU.
 """
 
 

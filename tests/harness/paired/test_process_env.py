@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 
 from harness.machine.clocks import process_cpu
 from harness.paired import process_env
@@ -55,6 +56,14 @@ def test_paired_processes_have_the_same_memory_layout() -> None:
         subprocess.run(command, env=process_env.ENVIRONMENT, capture_output=True, check=True).stdout for _ in range(3)
     }
     assert len(layouts) == 1
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_paired_process_finds_no_gpu() -> None:
+    code = "import torch; print(torch.cuda.device_count())"
+    command = process_env.command([sys.executable, "-c", code])
+    ended = subprocess.run(command, env=process_env.ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "0"
 
 
 def test_without_setarch_the_command_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
