@@ -863,7 +863,7 @@ def timed_in_cpp() -> Measurement:
             "x * y;",
             setup="auto x = torch::ones({128}), y = torch::ones({128});",
             language="c++",
-            timer=timeit.default_timer,  # x and y are on the CPU: wait for no GPU
+            timer=timeit.default_timer,  # waits for no GPU
         ).blocked_autorange(min_run_time=0.1)
 
 
