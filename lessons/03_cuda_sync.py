@@ -54,7 +54,7 @@ def mul_sum(a: Tensor, b: Tensor) -> Tensor:
 
 
 @lesson.given
-def rows(number: int, gpu_s: float, n: int = 1024) -> Tensor:
+def rows(number: int, gpu_s: float = 0.4e-3, n: int = 1024) -> Tensor:
     if torch.cuda.is_available():
         # per product: 3 reads and 1 write of 4 bytes
         number = round(gpu_s * gpu_bytes_per_s() / (16 * n))
@@ -89,7 +89,7 @@ def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
     We read the clock after the launches, and again after `synchronize`. On a GPU, `rows` chooses the number of rows so
     that a call of `mul_sum` takes about 0.4 ms. With few rows, a fast GPU would finish its work before the next launch.
     """
-    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
+    work = partial(mul_sum, *rows(2000))
     timed = []
     with pick_stream() as stream:
         stream.launch(work)
@@ -285,7 +285,7 @@ def own_clock(turns: int = 9, launches: int = 400) -> list[Clocks]:
     call the methods `record` and `seconds_since`, which work on a GPU and on a simulated stream. A simulated stream has
     no clock of its own: its thread reads the host's clock when it reaches an event.
     """
-    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
+    work = partial(mul_sum, *rows(2000))
     timed = []
     with pick_stream() as stream:
         stream.launch(work)
@@ -367,7 +367,7 @@ def timer_clocks(turns: int = 9, runs: int = 20) -> dict[str, list[Reading]]:
     record events before and after each run. Timer's two warm-up calls are also between the events, so we divide the
     time by `runs + 2`.
     """
-    work = partial(mul_sum, *rows(2000, gpu_s=0.4e-3))
+    work = partial(mul_sum, *rows(2000))
     found: dict[str, list[Reading]] = {}
     with pick_stream() as stream:
 
@@ -559,7 +559,7 @@ def cold_and_warm(turns: int = 25) -> list[Repeated]:
     timed = []
     with pick_stream() as stream:
         busy, flush = stream.busy(1e-3), stream.flush()
-        for first in (work, flush, busy):
+        for first in (work, flush, busy):  # each loads its code
             stream.launch(first)
         stream.synchronize()
         for _ in range(turns):

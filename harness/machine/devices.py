@@ -27,7 +27,8 @@ CYCLES_PER_S: Final = 2e9
 """The assumed clock rate of a GPU. The clocks of present GPUs have 1 to 3 GHz."""
 
 COPIED_BYTES: Final = 256 << 20
-"""The size of the tensor whose copy shows how fast a GPU's memory is. It does not fit into the caches of a GPU."""
+"""The size of the tensor whose copy shows how fast a GPU's memory is. It does not fit into the caches of a GPU,
+and its copy takes much longer than a launch."""
 
 
 class Event(Protocol):
@@ -228,7 +229,7 @@ def pick_stream() -> Cuda | SimulatedStream:
 
 @cache
 def gpu_bytes_per_s(index: int = 0) -> float:
-    """Return how many bytes GPU `index` reads and writes in a second. Raise `MachineError` if there is no such GPU.
+    """Return how many bytes GPU `index` reads and writes in a second. Raise `MachineError` if torch does not find it.
 
     The first call measures it: the GPU copies a large tensor five times, and the shortest time counts.
     """
