@@ -25,6 +25,9 @@ time. This is repeated for at least `LEAST_ROUNDS` rounds, and the smallest time
 count is in doubt, further rounds follow, up to `MOST_ROUNDS`. The CPU times of the processes that were counted are the
 first measurement while opcodes are counted.
 
+A fast submission takes only a few milliseconds, and its classes and decorators may take some of them. So if the gain is
+in doubt, the submission gets more test cases than the baseline, and the times per case are compared (`times_as_many`).
+
 A submission can disturb the baseline on their common core only by its own work, for example by filling the cache. This
 costs it as much CPU time as the baseline, and it gains only if the baseline loses more.
 """
@@ -33,6 +36,8 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from itertools import cycle, islice
 from threading import Barrier
 from typing import Any, Final
 
@@ -64,6 +69,15 @@ These three processes run once, at the same time, so their CPU times are less ex
 COUNTING_DRAWS: Final = 2
 """The number of calls of `CountedExam.counted` for which CPU time is measured while opcodes are counted."""
 
+NEAR: Final = 4.0
+"""A gain of less than the needed gain divided by this number is too small, whatever the inaccuracy."""
+
+LEAST_JUDGED: Final = 40
+"""At least so many answers of the submission are judged, chosen at random, or all if there are fewer.
+
+A submission with a tenth of its answers wrong is then found with a probability of 98 %.
+"""
+
 LEAST_PART: Final = 0.002
 """The submission's CPU time is raised to at least this share of the baseline's. Smaller times cannot be measured."""
 
@@ -88,7 +102,7 @@ def believed(
             if counting and counting_gain >= FIRST_MARGIN * needed:
                 continue
             name = "CPU time while counting" if counting else "CPU time"
-            shown = gain(task, exam, source, session, (*seed, name), MARGIN * needed, counting=counting)
+            shown = gain(task, exam, source, session, (*seed, name), needed, MARGIN * needed, counting=counting)
             if shown < needed:
                 speed = _limited(task, speed, shown, counting=counting)
                 where = " while opcodes are counted" if counting else ""
@@ -105,10 +119,21 @@ def least_gain(tier: Tier, *, counting: bool) -> float:
     return tier.counting_gain if counting else tier.cpu_gain
 
 
-def gain_of(mine_s: float, baseline_s: float, empty_s: float) -> float:
-    """Return the baseline's CPU time divided by the submission's, each without the time of the empty process."""
-    whole_s = max(baseline_s - empty_s, 0.0)
-    return whole_s / max(mine_s - empty_s, LEAST_PART * whole_s, 1e-9)
+def times_as_many(needed: float) -> int:
+    """Return how many times as many test cases the submission gets as the baseline, if its gain is in doubt.
+
+    It then needs at most about as much CPU time as the baseline, because its gain is at least `needed / NEAR`.
+    """
+    return max(1, round(needed / NEAR))
+
+
+def gain_of(mine_s: float, baseline_s: float, empty_s: float, times: int = 1) -> float:
+    """Return the baseline's CPU time per test case divided by the submission's, each without that of the empty process.
+
+    The submission and the empty process had `times` as many test cases as the baseline.
+    """
+    whole_s = max(baseline_s - empty_s / times, 0.0)
+    return whole_s / max((mine_s - empty_s) / times, LEAST_PART * whole_s, 1e-9)
 
 
 def gain(
@@ -117,16 +142,40 @@ def gain(
     source: str,
     session: Session,
     seed: Sequence[str],
+    needed: float,
     enough: float = math.inf,
     *,
     counting: bool = False,
 ) -> float:
     """Return the gain in CPU time without a counter, or while opcodes are counted.
 
-    The measurement ends early if the gain reaches `enough`. Raise `WorkerFault` if an answer is wrong.
+    The measurement distinguishes gains near `needed`, and ends early if the gain reaches `enough`. Raise `WorkerFault`
+    if an answer is wrong.
     """
-    scenarios, known = draw(exam, seed, counting=counting)
+    times, near = times_as_many(needed), needed / NEAR
+    measure = partial(_gain, task, exam, source, session, counting=counting)
+    shown = measure(seed, 1, enough if times == 1 else near)
+    if times > 1 and near <= shown < enough:
+        shown = measure((*seed, "more cases"), times, enough)
+    return shown
+
+
+def _gain(
+    task: Task,
+    exam: CountedExam,
+    source: str,
+    session: Session,
+    seed: Sequence[str],
+    times: int,
+    enough: float,
+    *,
+    counting: bool,
+) -> float:
+    """Return the gain if the submission gets `times` as many test cases as the baseline."""
+    scenarios, right = draw(exam, seed, times, counting=counting)
+    known = list(islice(cycle(right.values()), len(scenarios)))
     runs = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
+    runs[BASELINE]["calls"] = runs[BASELINE]["calls"][: len(scenarios) // times]
     least_s = dict.fromkeys(runs, math.inf)
     shown = 0.0
     with session.lane(1) as lane, ThreadPoolExecutor(len(runs)) as side_by_side:
@@ -136,20 +185,28 @@ def gain(
                 whose: side_by_side.submit(_run, task, session, request, lane, together)
                 for whose, request in runs.items()
             }
-            _require_right(task, scenarios, known, ran[SUBMISSION].result().answers)
+            _require_right(task, scenarios, right, ran[SUBMISSION].result().answers)
             with blame_grader(f"Taking the CPU time of the baseline of {task.full_name}"):
                 least_s = {whose: min(least_s[whose], one.result().cpu_s) for whose, one in ran.items()}
-            shown = gain_of(least_s[SUBMISSION], least_s[BASELINE], least_s[NOTHING])
+            shown = gain_of(least_s[SUBMISSION], least_s[BASELINE], least_s[NOTHING], times)
             if number + 1 >= LEAST_ROUNDS and shown >= enough:
                 break
     return shown
 
 
-def draw(exam: CountedExam, seed: Sequence[str], *, counting: bool) -> tuple[list[Scenario], list[Value]]:
-    """Return new test cases for a measurement of CPU time, and their right answers."""
-    draws = COUNTING_DRAWS if counting else exam.timed_draws
+def draw(
+    exam: CountedExam, seed: Sequence[str], times: int, *, counting: bool
+) -> tuple[list[Scenario], dict[int, Value]]:
+    """Return new test cases for a measurement of CPU time, and the right answers by the position of their case.
+
+    The baseline gets the first cases, and the submission all, which are `times` as many. As some answers take long to
+    compute, there are only as many of them as the baseline has cases, or `LEAST_JUDGED`.
+    """
+    draws = times * (COUNTING_DRAWS if counting else exam.timed_draws)
     scenarios = [scenario for each in range(draws) for scenario in exam.counted(generator(*seed, str(each)))]
-    return scenarios, [exam.answer(scenario) for scenario in scenarios]
+    judged = min(len(scenarios), max(len(scenarios) // times, LEAST_JUDGED))
+    places = generator(*seed, "judged").choice(len(scenarios), judged, replace=False)
+    return scenarios, {place: exam.answer(scenarios[place]) for place in sorted(places.tolist())}
 
 
 def _run(task: Task, session: Session, request: Mapping[str, Any], lane: Lane | None, together: Barrier) -> Count:
@@ -173,10 +230,12 @@ def _next(task: Task, speed: Speed, counting: bool) -> str:
     return ratio(least_gain(task.tiers[speed.tier], counting=counting))
 
 
-def _require_right(task: Task, scenarios: Sequence[Scenario], known: Sequence[Value], answers: Sequence[Any]) -> None:
+def _require_right(
+    task: Task, scenarios: Sequence[Scenario], right: Mapping[int, Value], answers: Sequence[Any]
+) -> None:
     with untrusted(task.name):
-        if len(answers) == len(known):
-            odd = [place for place, (answer, right) in enumerate(zip(answers, known, strict=True)) if answer != right]
+        if len(answers) == len(scenarios):
+            odd = [place for place, known in right.items() if answers[place] != known]
             scenarios, answers = [scenarios[place] for place in odd], [answers[place] for place in odd]
         wrong = mismatch(scenarios, answers)
     if wrong:

@@ -87,7 +87,9 @@ def _gains(task: Task, session: Session, only: str, times: int, *, counting: boo
             tier, source = tier_records.tier_named(task, path.stem), overlays.whole(path)
             needed = cpu_time.least_gain(task.tiers[tier - 1], counting=counting) if tier else None
             measured = (
-                cpu_time.gain(task, task.exam, source, session, (task.name, str(each)), counting=counting)
+                cpu_time.gain(
+                    task, task.exam, source, session, (task.name, str(each)), needed or 1.0, counting=counting
+                )
                 for each in range(times)
             )
             yield Gain(name, path, tuple(measured), needed)

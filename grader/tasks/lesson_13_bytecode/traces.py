@@ -82,10 +82,14 @@ def draw_counted(rng: np.random.Generator) -> tuple[Trace, ...]:
 
 
 def _trace(rng: np.random.Generator, length: int) -> tuple[list[str], Counter[tuple[str, str]]]:
-    follow = {name: rng.choice(NAMES, FOLLOWERS) for name in NAMES}
-    trace, times = [str(rng.choice(NAMES))], Counter[tuple[str, str]]()
-    while len(trace) < length:
-        drawn = str(rng.choice(follow[trace[-1]] if rng.random() < 0.97 else NAMES))
-        times[trace[-1], drawn] += 1
-        trace.append(drawn)
+    follow = rng.integers(len(NAMES), size=(len(NAMES), FOLLOWERS)).tolist()
+    frequent = rng.random(length) < 0.97
+    drawn = np.where(frequent, rng.integers(FOLLOWERS, size=length), rng.integers(len(NAMES), size=length)).tolist()
+    last, times = drawn[0], Counter[tuple[str, str]]()
+    trace = [NAMES[last]]
+    for is_frequent, number in zip(frequent[1:].tolist(), drawn[1:], strict=True):
+        following = follow[last][number] if is_frequent else number
+        times[NAMES[last], NAMES[following]] += 1
+        trace.append(NAMES[following])
+        last = following
     return trace, times

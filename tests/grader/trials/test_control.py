@@ -15,9 +15,10 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import TensorExam
 from grader.trials import control, speed
+from grader.trials.speed import Contestants, VoidDuelError
 from grader.trials.turns import Side, Supply
 from harness.paired.decide import BENEFIT, Rules
-from harness.paired.rounds import Reading
+from harness.paired.rounds import Outcome, Reading
 
 QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.01, cap_s=0.1)
 
@@ -142,12 +143,22 @@ def test_a_void_duel_is_fought_again_and_the_report_counts_it(
     tmp_path: Path, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter([False, False, True])
+    run, void = Contestants.run, list[VoidDuelError]()
+
+    def noting(contestants: Contestants, supply: Supply, order: random.Random) -> tuple[Outcome, Control]:
+        try:
+            return run(contestants, supply, order)
+        except VoidDuelError as why:
+            void.append(why)
+            raise
+
     monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(Contestants, "run", noting)
     monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, next(answers)))
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), session)
     assert verdict.status in {Status.PASSED, Status.UNDECIDED}
     assert verdict.attempt.control is not None
-    assert verdict.attempt.control.voided == 2
+    assert verdict.attempt.control.voided == len(void) >= 2  # other programs can make a third duel void
 
 
 @pytest.mark.slow

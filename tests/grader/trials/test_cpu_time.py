@@ -90,6 +90,44 @@ def test_the_reference_solution_is_believed_to_be_as_fast_as_it_was_counted(task
     assert believed(task, source, session, counted) == (counted, "")
 
 
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_many_classes_in_a_file_take_no_tier(session: Session) -> None:
+    source = paths.solution(PAIRS.lesson).read_text(encoding="utf-8")
+    classes = [f"@dataclass(frozen=True, order=True)\nclass Kept{n}:\n    one: int\n    two: str\n" for n in range(12)]
+    whole = "\n".join(["from dataclasses import dataclass", *classes, source])
+    counted = claimed(PAIRS, PAIRS.tiers[-1].ratio)
+    assert believed(PAIRS, whole, session, counted) == (counted, "")
+
+
+@pytest.mark.sandbox
+def test_answers_to_additional_cases_are_judged_too(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(PAIRS.exam, CountedExam)
+    needed = PAIRS.tiers[-1].counting_gain
+    source = paths.solution(PAIRS.lesson).read_text(encoding="utf-8")
+    tired = f"""
+answer, calls = {PAIRS.name}, []
+
+def {PAIRS.name}(trace):
+    calls.append(1)
+    return answer(trace) if len(calls) <= 40 else []
+"""
+    monkeypatch.setattr(cpu_time, "gain_of", lambda *_: needed)
+    with pytest.raises(WorkerFault, match="wrong when CPU time was measured"):
+        cpu_time.gain(PAIRS, PAIRS.exam, source + tired, session, SEED, needed, counting=True)
+
+
+def test_a_gain_is_a_ratio_of_times_per_case() -> None:
+    assert cpu_time.gain_of(0.020, 0.110, 0.010) == pytest.approx(10.0)
+    assert cpu_time.gain_of(0.060, 0.101, 0.010, times=10) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("needed", [1.0, 1.2, 5.9, 26.0, 98.0])
+def test_a_submission_with_more_cases_takes_no_more_time_than_the_baseline(needed: float) -> None:
+    times = cpu_time.times_as_many(needed)
+    assert 1 <= times <= max(1.0, 1.1 * needed / cpu_time.NEAR)
+
+
 def test_what_earned_no_tier_is_not_run_again(session: Session) -> None:
     counted = claimed(COUNTED[0], 1.01)
     assert believed(COUNTED[0], "no Python at all", session, counted) == (counted, "")
