@@ -5,7 +5,8 @@ Valgrind counts instructions. The interpreter's own events count opcodes (`grade
 A count covers a whole process, from its first to its last instruction. Three processes import and compile the same
 code. One runs the submission, one the baseline (a simple function), and one only returns the right answers. The count
 of the third process is subtracted from the other two. So everything that a submission does is counted, also at import,
-and no counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same
+and no counter needs to be switched on or off. If the import could have cost a tier, the submission is counted again
+with more test cases (`loading_cost.py`). Load of other programs does not change a count: two counts of the same
 code differ by at most ten instructions in a million. So each process runs once, and all three run at the same time.
 
 These parts are trusted, for these reasons:
@@ -47,9 +48,9 @@ from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import CountedExam, Scenario, SimulatedExam, Task, tier_of
-from grader.trials import counted_process, cpu_time, simulated, valgrind
-from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
-from grader.trials.faults import blame_grader, untrusted
+from grader.trials import counted_process, cpu_time, loading_cost, simulated, valgrind
+from grader.trials.counted_process import BASELINE, LOADED, NOTHING, SUBMISSION, Count, count, mismatch
+from grader.trials.faults import blame_grader
 from harness.rendering.units import ratio
 
 MOST_TIMES: Final = 3.0
@@ -90,18 +91,21 @@ def examine(
         if wrong := mismatch(scenarios, one.answers):
             raise GraderFault(f"The {whose} of {task.full_name} is wrong: {wrong.expected}, got {wrong.got}.")
     empty = known["answer"].taken
-    with untrusted(task.name):
-        wrong = mismatch(scenarios, counted.answers)
-    if wrong:
-        said = ["The answers were right in the correctness cases and wrong when the cost was counted.", *wrong.lines]
-        return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
+    counted_process.require_right(task, scenarios, counted.answers, "the cost")
     if counted.taken < empty:
         raise WorkerFault(
             Status.PROTOCOL_VIOLATION,
             f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
             "Return the answers, and do not change the program that calls your function.",
         )
-    found = speed(task, counted.taken, empty + session.baseline_counts[inputs], empty)
+    baseline = session.baseline_counts[inputs]
+    found = speed(task, counted.taken - empty, baseline)
+    if found.tier < len(task.tiers):
+        calls = loading_cost.count_of_calls(
+            *(task, exam, source, session, seed, runs[LOADED], (counted.taken - empty, baseline), empty),
+            by_valgrind=by_valgrind,
+        )
+        found = speed(task, calls, baseline)
     first = 0.0
     if "baseline" in known:
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
@@ -130,10 +134,10 @@ def _keep_baseline(
         session.baseline_counts[inputs] = baseline.taken - empty.taken
 
 
-def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
+def speed(task: Task, mine: int, baseline: int) -> Speed:
     """Return the ratio of the baseline's count to the submission's, and the number of required ratios that it reaches.
 
-    `empty` is the count of a process that runs neither. It is subtracted from the counts `mine` and `baseline` first.
+    Both are counts without that of a process that runs neither.
     """
-    found = max(baseline - empty, 1) / max(mine - empty, 1)
+    found = max(baseline, 1) / max(mine, 1)
     return Speed(found, found, found, rounds=1, tier=tier_of(found, task.tiers))

@@ -37,6 +37,9 @@ COUNT_S: Final = 60.0
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
 """Names for the code that a process runs, which tracebacks show. With NOTHING, it only returns the right answers."""
 
+LOADED: Final = "loaded submission"
+"""The name of the process that runs the submission's file, but then returns the right answers without a call."""
+
 UNCOUNTED: Final = {
     -1: (
         "The number of opcodes is unknown, because a recursion reached its limit or the memory was used up.",
@@ -72,9 +75,9 @@ def requests(
     *,
     opcodes: bool,
 ) -> dict[str, dict[str, Any]]:
-    """Return, for SUBMISSION, BASELINE and NOTHING, what `count` shall run. With `opcodes`, it also counts opcodes.
+    """Return, for SUBMISSION, BASELINE, NOTHING and LOADED, what `count` shall run. With `opcodes`, it counts opcodes.
 
-    `known` are the right answers. Only the process that runs no source gets them.
+    `known` are the right answers. Only processes that call no function get them.
     """
     request: dict[str, Any] = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
@@ -86,9 +89,9 @@ def requests(
         "counter": confined_program.program("opcode_counter") if opcodes else "",
         "key": secrets.token_hex(8),
     }
-    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE, NOTHING)}
-    runs[NOTHING]["answers"] = list(known)
-    return runs
+    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE)}
+    called_by_nobody = {**request, "answers": list(known)}
+    return {**runs, NOTHING: {**called_by_nobody, "run": NOTHING}, LOADED: {**called_by_nobody, "run": SUBMISSION}}
 
 
 def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:
@@ -98,6 +101,15 @@ def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch 
     return next(
         filter(None, (scenario.judge(answer) for scenario, answer in zip(scenarios, answers, strict=True))), None
     )
+
+
+def require_right(task: Task, scenarios: Sequence[Scenario], answers: Sequence[Any], what: str) -> None:
+    """Raise `WorkerFault` with the first wrong answer. `what` was measured when the answers were given."""
+    with untrusted(task.name):
+        wrong = mismatch(scenarios, answers)
+    if wrong:
+        said = [f"The answers were right in the correctness cases and wrong when {what} was measured.", *wrong.lines]
+        raise WorkerFault(Status.WRONG, "\n".join(said))
 
 
 def count(

@@ -41,13 +41,12 @@ from itertools import cycle, islice
 from threading import Barrier
 from typing import Any, Final
 
-from grader.errors import WorkerFault
-from grader.records import Speed, Status
+from grader.records import Speed
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import CountedExam, Scenario, Task, Tier
 from grader.trials import counted_process
-from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, mismatch
+from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count
 from grader.trials.faults import blame_grader, untrusted
 from grader.trials.score import baseline_takes
 from grader.values import Value
@@ -72,8 +71,11 @@ COUNTING_DRAWS: Final = 2
 NEAR: Final = 4.0
 """A gain of less than the needed gain divided by this number is too small, whatever the inaccuracy."""
 
+MOST_TIMES_AS_MANY: Final = 24
+"""The largest factor by which the submission gets more test cases than the baseline."""
+
 LEAST_JUDGED: Final = 40
-"""At least so many answers of the submission are judged, chosen at random, or all if there are fewer.
+"""The least number of answers that are judged, chosen at random. If there are fewer, all are judged.
 
 A submission with a tenth of its answers wrong is then found with a probability of 98 %.
 """
@@ -122,9 +124,9 @@ def least_gain(tier: Tier, *, counting: bool) -> float:
 def times_as_many(needed: float) -> int:
     """Return how many times as many test cases the submission gets as the baseline, if its gain is in doubt.
 
-    It then needs at most about as much CPU time as the baseline, because its gain is at least `needed / NEAR`.
+    It then needs at most twice as much CPU time as the baseline, because its gain is at least `needed / NEAR`.
     """
-    return max(1, round(needed / NEAR))
+    return max(1, min(round(2 * needed / NEAR), MOST_TIMES_AS_MANY))
 
 
 def gain_of(mine_s: float, baseline_s: float, empty_s: float, times: int = 1) -> float:
@@ -174,7 +176,8 @@ def _gain(
     """Return the gain if the submission gets `times` as many test cases as the baseline."""
     scenarios, right = draw(exam, seed, times, counting=counting)
     known = list(islice(cycle(right.values()), len(scenarios)))
-    runs = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
+    every = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
+    runs = {whose: every[whose] for whose in (SUBMISSION, BASELINE, NOTHING)}
     runs[BASELINE]["calls"] = runs[BASELINE]["calls"][: len(scenarios) // times]
     least_s = dict.fromkeys(runs, math.inf)
     shown = 0.0
@@ -233,11 +236,9 @@ def _next(task: Task, speed: Speed, counting: bool) -> str:
 def _require_right(
     task: Task, scenarios: Sequence[Scenario], right: Mapping[int, Value], answers: Sequence[Any]
 ) -> None:
-    with untrusted(task.name):
-        if len(answers) == len(scenarios):
+    """Raise `WorkerFault` if an answer with a known right answer is wrong, or if the number of answers is."""
+    if len(answers) == len(scenarios):
+        with untrusted(task.name):
             odd = [place for place, known in right.items() if answers[place] != known]
-            scenarios, answers = [scenarios[place] for place in odd], [answers[place] for place in odd]
-        wrong = mismatch(scenarios, answers)
-    if wrong:
-        said = ["The answers were right in the correctness cases and wrong when CPU time was measured.", *wrong.lines]
-        raise WorkerFault(Status.WRONG, "\n".join(said))
+        scenarios, answers = [scenarios[place] for place in odd], [answers[place] for place in odd]
+    counted_process.require_right(task, scenarios, answers, "CPU time")

@@ -27,7 +27,7 @@ FOLD = Task(
     tiers=(
         Tier(1.8, 0.6, cpu_gain=1.16, counting_gain=1.58),
         Tier(5.2, 0.8, cpu_gain=2.3, counting_gain=3.35),
-        Tier(13.0, 1.0, cpu_gain=7.5, counting_gain=12.0),
+        Tier(13.0, 1.0, cpu_gain=6.9, counting_gain=12.0),
     ),
     hints=(
         (

@@ -34,7 +34,7 @@ RUN = Task(
     points=10.0,
     cost=Cost.OPCODES,
     tiers=(
-        Tier(1.6, 0.7, cpu_gain=1.12, counting_gain=1.22),
+        Tier(1.6, 0.7, cpu_gain=1.1, counting_gain=1.22),
         Tier(5.2, 1.0, cpu_gain=2.2, counting_gain=3.4),
     ),
     hints=(

@@ -123,9 +123,9 @@ def test_a_gain_is_a_ratio_of_times_per_case() -> None:
 
 
 @pytest.mark.parametrize("needed", [1.0, 1.2, 5.9, 26.0, 98.0])
-def test_a_submission_with_more_cases_takes_no_more_time_than_the_baseline(needed: float) -> None:
-    times = cpu_time.times_as_many(needed)
-    assert 1 <= times <= max(1.0, 1.1 * needed / cpu_time.NEAR)
+def test_a_submission_with_more_cases_takes_about_twice_the_baselines_time_at_most(needed: float) -> None:
+    times, least_gain = cpu_time.times_as_many(needed), needed / cpu_time.NEAR
+    assert 1 <= times <= max(1.0, 2.2 * least_gain)
 
 
 def test_what_earned_no_tier_is_not_run_again(session: Session) -> None:
