@@ -53,7 +53,7 @@ RUN = Task(
             "ratio is only about 4."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30, best_ratio=22.0),
+    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30, best_ratio=23.0),
     folder=Path(__file__).parent,
     read="lesson 13, “The value stack after each instruction”",
     idea=(
