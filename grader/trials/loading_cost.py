@@ -46,8 +46,9 @@ def count_of_calls(
     """Return the count of a submission for the usual number of test cases, with little of the cost of loading it.
 
     `loading` is what a process runs that only loads the file. `counts` are those of the submission and the baseline
-    without `empty`, the count of a process that runs neither. If loading cannot have cost a tier, return the submission's
-    first count. Do so too if this machine is too busy for a second count. Raise `WorkerFault` if an answer is wrong.
+    without `empty`, the count of a process that runs neither. If loading cannot have cost a tier, return the
+    submission's first count. Do so too if this machine is too busy for a second count. Raise `WorkerFault` if an answer
+    is wrong.
     """
     mine, baseline = counts
     loaded = count(task, session, loading, by_valgrind=by_valgrind).taken - empty
