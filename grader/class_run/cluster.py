@@ -67,8 +67,10 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     """
     dask = _dask()
     encryption.require_settings(address)
+    from grader.class_run import openssl_errors  # noqa: PLC0415 - it needs `tornado`, which comes with `distributed`
     from grader.class_run.remote import NAME  # noqa: PLC0415 - it needs `distributed`, an extra
 
+    openssl_errors.repair()
     try:
         client = dask.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
@@ -98,7 +100,10 @@ def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[
     is off, because a worker's heartbeat at the end of the run would print a traceback.
     """
     dask = _dask()
-    one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
+    from grader.class_run import openssl_errors  # noqa: PLC0415 - it needs `tornado`, which comes with `distributed`
+
+    openssl_errors.repair()
+    one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "preload": [openssl_errors.MODULE]}
     unseen = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
     with ExitStack() as stack:
         stack.enter_context(_environment_kept())
@@ -127,7 +132,7 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
 
     Workers that join later are checked in the same way. Raise `MachineError` if no worker may grade.
     """
-    from grader.class_run.remote import LANE, GradingPlugin, Standard, refusal  # noqa: PLC0415 - this needs the optional package `distributed`
+    from grader.class_run.remote import GradingPlugin, Standard, standing  # noqa: PLC0415 - this needs the optional package `distributed`
 
     try:
         client.wait_for_workers(1, timeout=START_S)
@@ -138,16 +143,16 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
         client.register_plugin(GradingPlugin(Standard.here(), hidden, sandboxed=sandboxed))
     except Exception as error:  # noqa: BLE001 - a worker without the kit may raise anything while it unpickles
         trouble = f"{type(error).__name__}: {error}"
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    lanes = {name: int(worker["resources"].get(LANE, 0)) for name, worker in known.items()}
-    refusals = {name: str(why) for name, why in client.run(refusal, on_error="return").items() if not lanes.get(name)}
-    left = "; ".join(f"the Dask worker {name} does not grade: {why}" for name, why in sorted(refusals.items()))
-    if not any(lanes.values()):
+    told = client.run(standing, on_error="return")
+    found = {name: one if isinstance(one, tuple) else (0, str(one)) for name, one in told.items()}
+    lanes = {name: number for name, (number, _) in found.items() if number}
+    reasons = {name: why or trouble or "it did not answer" for name, (_, why) in found.items() if name not in lanes}
+    left = "; ".join(f"the Dask worker {name} does not grade: {why}" for name, why in sorted(reasons.items()))
+    if not lanes:
         raise MachineError(
             f"No worker of this cluster can grade ({left or trouble or 'none answered'}). To add workers, {HOW}."
         )
-    taking_part = sum(map(bool, lanes.values()))
-    about = f"{units.some(taking_part, 'worker')} of a cluster, {units.some(sum(lanes.values()), 'lane')}"
+    about = f"{units.some(len(lanes), 'worker')} of a cluster, {units.some(sum(lanes.values()), 'lane')}"
     return Cluster(client), f"{about}; {left}" if left else about
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from distributed import Status, WorkerPlugin, get_worker
 
 from grader import catalogue
+from grader.class_run import openssl_errors
 from grader.errors import MachineError
 from grader.grade import grade
 from grader.isolation import sandbox
@@ -75,10 +76,12 @@ class GradingPlugin(WorkerPlugin):
     def __init__(self, standard: Standard, hidden: Sequence[Path], *, sandboxed: bool) -> None:
         self.standard, self.hidden, self.sandboxed = standard, tuple(hidden), sandboxed
         self.refusal = ""
+        self.lanes = 0
         self.pool: Pool | None = None
 
     async def setup(self, worker: "Worker") -> None:
         """Check this worker. If it passes the check, let it grade one submission per thread, else none."""
+        openssl_errors.repair()
         self.refusal = self._trouble()
         if self.refusal:
             await worker.set_resources(**{LANE: 0})
@@ -88,6 +91,7 @@ class GradingPlugin(WorkerPlugin):
         worker.status = Status.paused
         await worker.set_resources(**{LANE: worker.state.nthreads})
         worker.status = Status.running
+        self.lanes = worker.state.nthreads
 
     def teardown(self, worker: "Worker") -> None:
         """End the processes that this worker has started for submissions."""
@@ -106,10 +110,10 @@ class GradingPlugin(WorkerPlugin):
         return ""
 
 
-def refusal(dask_worker: "Worker") -> str:
-    """Return the reason why this worker does not grade, or "" if it grades. Dask passes `dask_worker`."""
+def standing(dask_worker: "Worker") -> tuple[int, str]:
+    """Return how many submissions this worker grades at a time, and if none, the reason. Dask passes `dask_worker`."""
     plugin = dask_worker.plugins.get(NAME)
-    return plugin.refusal if isinstance(plugin, GradingPlugin) else "the worker was not set up"
+    return (plugin.lanes, plugin.refusal) if isinstance(plugin, GradingPlugin) else (0, "the worker was not set up")
 
 
 def grade_here(submission: Submission, seed: str) -> Report:
