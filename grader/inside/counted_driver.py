@@ -13,7 +13,7 @@ The standard input is a dict in Python's marshal format, written by the same ver
 - `function` and `calls`: the name of the function to call, and the arguments of each call
 - `modules`: the modules to import first
 - `allowed`: the names of modules in the error message about a refused import
-- `answers`: if not empty, the answers to return without calling the function
+- `answers`: the answers to return if no source is executed
 - `counter`: the text of `opcode_counter.py` if opcodes are counted, or else ""
 - `key`: a secret that is returned with the count, and proves that the submission did not write the count
 """
@@ -125,12 +125,11 @@ def settle() -> None:
 
 
 def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType]) -> list[object]:
-    """Execute the source text to run, if any. Return the given answers, or else the function's answers."""
-    if given["run"] in codes:
-        exec(codes[given["run"]], module.__dict__)  # noqa: S102 - running a submission is the purpose of this file
-    known: list[object] = given["answers"]
-    if known:
+    """Return the function's answers, or the given answers if no source text is to be run."""
+    if given["run"] not in codes:
+        known: list[object] = given["answers"]
         return known
+    exec(codes[given["run"]], module.__dict__)  # noqa: S102 - running a submission is the purpose of this file
     function = getattr(module, given["function"])
     return [function(*arguments) for arguments in given["calls"]]
 

@@ -5,8 +5,7 @@ Valgrind counts instructions. The interpreter's own events count opcodes (`grade
 A count covers a whole process, from its first to its last instruction. Three processes import and compile the same
 code. One runs the submission, one the baseline (a simple function), and one only returns the right answers. The count
 of the third process is subtracted from the other two. So everything that a submission does is counted, also at import,
-and no counter needs to be switched on or off. If the import could have cost a tier, the submission is counted again
-with more test cases (`loading_cost.py`). Load of other programs does not change a count: two counts of the same
+and no counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same
 code differ by at most ten instructions in a million. So each process runs once, and all three run at the same time.
 
 These parts are trusted, for these reasons:
@@ -48,8 +47,8 @@ from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import CountedExam, Scenario, SimulatedExam, Task, tier_of
-from grader.trials import counted_process, cpu_time, loading_cost, simulated, valgrind
-from grader.trials.counted_process import BASELINE, LOADED, NOTHING, SUBMISSION, Count, count, mismatch
+from grader.trials import counted_process, cpu_time, simulated, valgrind
+from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
 from grader.trials.faults import blame_grader
 from harness.rendering.units import ratio
 
@@ -98,14 +97,7 @@ def examine(
             f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
             "Return the answers, and do not change the program that calls your function.",
         )
-    baseline = session.baseline_counts[inputs]
-    found = speed(task, counted.taken - empty, baseline)
-    if found.tier < len(task.tiers):
-        calls = loading_cost.count_of_calls(
-            *(task, exam, source, session, seed, runs[LOADED], (counted.taken - empty, baseline), empty),
-            by_valgrind=by_valgrind,
-        )
-        found = speed(task, calls, baseline)
+    found = speed(task, counted.taken - empty, session.baseline_counts[inputs])
     first = 0.0
     if "baseline" in known:
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)

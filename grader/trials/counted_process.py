@@ -37,9 +37,6 @@ COUNT_S: Final = 60.0
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
 """Names for the code that a process runs, which tracebacks show. With NOTHING, it only returns the right answers."""
 
-LOADED: Final = "loaded submission"
-"""The name of the process that runs the submission's file, but then returns the right answers without a call."""
-
 UNCOUNTED: Final = {
     -1: (
         "The number of opcodes is unknown, because a recursion reached its limit or the memory was used up.",
@@ -75,9 +72,9 @@ def requests(
     *,
     opcodes: bool,
 ) -> dict[str, dict[str, Any]]:
-    """Return, for SUBMISSION, BASELINE, NOTHING and LOADED, what `count` shall run. With `opcodes`, it counts opcodes.
+    """Return, for SUBMISSION, BASELINE and NOTHING, what `count` shall run. With `opcodes`, it also counts opcodes.
 
-    `known` are the right answers. Only processes that call no function get them.
+    `known` are the right answers. Only the process that runs no source gets them.
     """
     request: dict[str, Any] = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
@@ -89,9 +86,9 @@ def requests(
         "counter": confined_program.program("opcode_counter") if opcodes else "",
         "key": secrets.token_hex(8),
     }
-    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE)}
-    called_by_nobody = {**request, "answers": list(known)}
-    return {**runs, NOTHING: {**called_by_nobody, "run": NOTHING}, LOADED: {**called_by_nobody, "run": SUBMISSION}}
+    runs = {whose: {**request, "run": whose} for whose in (SUBMISSION, BASELINE, NOTHING)}
+    runs[NOTHING]["answers"] = list(known)
+    return runs
 
 
 def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:

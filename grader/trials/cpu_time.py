@@ -176,8 +176,7 @@ def _gain(
     """Return the gain if the submission gets `times` as many test cases as the baseline."""
     scenarios, right = draw(exam, seed, times, counting=counting)
     known = list(islice(cycle(right.values()), len(scenarios)))
-    every = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
-    runs = {whose: every[whose] for whose in (SUBMISSION, BASELINE, NOTHING)}
+    runs = counted_process.requests(task, exam, source, scenarios, known, opcodes=counting)
     runs[BASELINE]["calls"] = runs[BASELINE]["calls"][: len(scenarios) // times]
     least_s = dict.fromkeys(runs, math.inf)
     shown = 0.0
