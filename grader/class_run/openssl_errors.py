@@ -18,7 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MODULE: Final = __name__
-"""The name of this module, for Dask's setting `preload`: Dask calls `dask_setup` in a new worker."""
+"""The name of this module, for Dask's setting `preload`: Dask calls `dask_setup` in each process."""
 
 _CONTEXT: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -40,8 +40,8 @@ def repair() -> None:
             setattr(SSLIOStream, name, _after_clearing(used))
 
 
-def dask_setup(_worker: object) -> None:
-    """Repair the connections of a new Dask worker."""
+def dask_setup(_server: object) -> None:
+    """Repair the connections of a new Dask worker or scheduler."""
     repair()
 
 
