@@ -2,8 +2,8 @@
 
 OpenSSL keeps a list of errors per thread. CPython does not empty this list before it reads or writes. So an error of a
 closed connection can be reported for the next connection (issue 148594 of python/cpython). On Python 3.13 with OpenSSL
-3.5, about one cluster in 20 lost a worker in this way. `repair` empties the list before each use of a connection of
-tornado, the library under Dask.
+3.5, beside other programs, 22 of 193 clusters of two workers lost a worker in this way. With `repair`, it was none of
+220. It empties the list before each use of a connection of tornado, the library under Dask.
 """
 
 import ssl
