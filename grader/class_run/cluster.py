@@ -29,6 +29,9 @@ CONNECT_S: Final = 10
 START_S: Final = 60
 """Seconds within which the first worker must join the cluster."""
 
+PRELOAD: Final = "grader.class_run.openssl_errors"
+"""The module that each process of a cluster imports first. It needs Dask, an extra."""
+
 HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in which this kit is installed"
 
 
@@ -67,10 +70,8 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     """
     dask = _dask()
     encryption.require_settings(address)
-    from grader.class_run import openssl_errors  # noqa: PLC0415 - it needs `tornado`, which comes with `distributed`
     from grader.class_run.remote import NAME  # noqa: PLC0415 - it needs `distributed`, an extra
 
-    openssl_errors.repair()
     try:
         client = dask.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
@@ -100,10 +101,7 @@ def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[
     is off, because a worker's heartbeat at the end of the run would print a traceback.
     """
     dask = _dask()
-    from grader.class_run import openssl_errors  # noqa: PLC0415 - it needs `tornado`, which comes with `distributed`
-
-    openssl_errors.repair()
-    one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "preload": [openssl_errors.MODULE]}
+    one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "preload": [PRELOAD]}
     unseen = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
     with ExitStack() as stack:
         stack.enter_context(_environment_kept())
@@ -143,8 +141,8 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
         client.register_plugin(GradingPlugin(Standard.here(), hidden, sandboxed=sandboxed))
     except Exception as error:  # noqa: BLE001 - a worker without the kit may raise anything while it unpickles
         trouble = f"{type(error).__name__}: {error}"
-    told = client.run(standing, on_error="return")
-    found = {name: one if isinstance(one, tuple) else (0, str(one)) for name, one in told.items()}
+    answered = client.run(standing, on_error="return")
+    found = {name: one if isinstance(one, tuple) else (0, str(one)) for name, one in answered.items()}
     lanes = {name: number for name, (number, _) in found.items() if number}
     reasons = {name: why or trouble or "it did not answer" for name, (_, why) in found.items() if name not in lanes}
     left = "; ".join(f"the Dask worker {name} does not grade: {why}" for name, why in sorted(reasons.items()))
@@ -163,5 +161,7 @@ def require() -> None:
 
 
 def _dask() -> Any:
+    """Return the package `distributed`, with repaired TLS connections in this process."""
     require()
+    import_module(PRELOAD).repair()
     return import_module("distributed")

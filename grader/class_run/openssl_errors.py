@@ -3,7 +3,8 @@
 OpenSSL keeps a list of errors per thread. CPython does not empty this list before it reads or writes. So an error of a
 closed connection can be reported for the next connection (issue 148594 of python/cpython). On Python 3.13 with OpenSSL
 3.5, beside other programs, 22 of 193 clusters of two workers lost a worker in this way. With `repair`, it was none of
-220. It empties the list before each use of a connection of tornado, the library under Dask.
+340. It empties the list before tornado, the library under Dask, reads or writes. OpenSSL itself empties the list before
+a handshake.
 """
 
 import ssl
@@ -16,9 +17,6 @@ from tornado.iostream import SSLIOStream
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-MODULE: Final = __name__
-"""The name of this module, for Dask's setting `preload`: Dask calls `dask_setup` in each process."""
 
 _CONTEXT: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -33,15 +31,15 @@ def clear() -> None:
 
 
 def repair() -> None:
-    """Empty the list of errors before each use of a TLS connection of tornado in this process."""
-    for name in ("read_from_fd", "write_to_fd", "_do_ssl_handshake"):
+    """Empty the list of errors before tornado reads from a TLS connection of this process, or writes to it."""
+    for name in ("read_from_fd", "write_to_fd"):
         used = getattr(SSLIOStream, name)
         if not hasattr(used, "__wrapped__"):
             setattr(SSLIOStream, name, _after_clearing(used))
 
 
 def dask_setup(_server: object) -> None:
-    """Repair the connections of a new Dask worker or scheduler."""
+    """Repair the connections of a new worker or scheduler. Dask calls this function of a preloaded module."""
     repair()
 
 

@@ -90,7 +90,7 @@ def examine(
         if wrong := mismatch(scenarios, one.answers):
             raise GraderFault(f"The {whose} of {task.full_name} is wrong: {wrong.expected}, got {wrong.got}.")
     empty = known["answer"].taken
-    counted_process.require_right(task, scenarios, counted.answers, "the cost")
+    counted_process.require_right(task, scenarios, counted.answers, "the cost was counted")
     if counted.taken < empty:
         raise WorkerFault(
             Status.PROTOCOL_VIOLATION,

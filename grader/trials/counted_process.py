@@ -100,12 +100,12 @@ def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch 
     )
 
 
-def require_right(task: Task, scenarios: Sequence[Scenario], answers: Sequence[Any], what: str) -> None:
-    """Raise `WorkerFault` with the first wrong answer. `what` was measured when the answers were given."""
+def require_right(task: Task, scenarios: Sequence[Scenario], answers: Sequence[Any], when: str) -> None:
+    """Raise `WorkerFault` with the first wrong answer. `when` names the measurement for the student."""
     with untrusted(task.name):
         wrong = mismatch(scenarios, answers)
     if wrong:
-        said = [f"The answers were right in the correctness cases and wrong when {what} was measured.", *wrong.lines]
+        said = [f"The answers were right in the correctness cases and wrong when {when}.", *wrong.lines]
         raise WorkerFault(Status.WRONG, "\n".join(said))
 
 

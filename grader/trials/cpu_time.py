@@ -240,4 +240,4 @@ def _require_right(
         with untrusted(task.name):
             odd = [place for place, known in right.items() if answers[place] != known]
         scenarios, answers = [scenarios[place] for place in odd], [answers[place] for place in odd]
-    counted_process.require_right(task, scenarios, answers, "CPU time")
+    counted_process.require_right(task, scenarios, answers, "CPU time was measured")

@@ -54,7 +54,7 @@ def is_repaired() -> tuple[int, bool]:
     """Return the process id, and whether each use of a TLS connection of this process empties the list first."""
     from tornado.iostream import SSLIOStream
 
-    used = (SSLIOStream.read_from_fd, SSLIOStream.write_to_fd, SSLIOStream._do_ssl_handshake)
+    used = (SSLIOStream.read_from_fd, SSLIOStream.write_to_fd)
     return os.getpid(), all(hasattr(each, "__wrapped__") for each in used)
 
 
