@@ -47,7 +47,7 @@ from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import CountedExam, Scenario, SimulatedExam, Task, tier_of
-from grader.trials import counted_process, cpu_time, simulated, valgrind
+from grader.trials import counted_process, cpu_time, loading_share, simulated, valgrind
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
 from grader.trials.faults import blame_grader
 from harness.rendering.units import ratio
@@ -102,7 +102,11 @@ def examine(
     if "baseline" in known:
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
     believed, doubt = cpu_time.believed(task, exam, source, session, seed, found, first)
-    return _plausible(exam, found, replace(attempt, speed=believed, doubt=doubt))
+    attempt = replace(attempt, speed=believed, doubt=doubt)
+    if found.tier < len(task.tiers):
+        remark = loading_share.remark(task, session, runs, counted.taken - empty, by_valgrind=by_valgrind)
+        attempt = replace(attempt, rationale=remark)
+    return _plausible(exam, found, attempt)
 
 
 def _plausible(exam: CountedExam, found: Speed, attempt: Attempt) -> Attempt:

@@ -1,5 +1,6 @@
 """Counted instructions of plain Python: which work counts, and which earns no points. Counts are exact."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +21,7 @@ from grader.trials.counted import speed
 from grader.trials.counted_process import BASELINE as BASELINE_RUN
 from grader.trials.counted_process import NOTHING, SUBMISSION, Count
 from grader.trials.examiners import examine
+from grader.trials.score import score
 from grader.values import Value
 from harness.machine import programs
 
@@ -197,6 +199,17 @@ def test_less_work_is_a_higher_tier(formula: Attempt) -> None:
 @pytest.mark.valgrind
 def test_work_at_import_is_counted(formula: Attempt, session: Session, at_import: Callable[[bool], Attempt]) -> None:
     assert ratio_of(at_import(session.pool.sandboxed)) < ratio_of(formula) / 3
+
+
+@pytest.mark.valgrind
+def test_the_report_names_the_share_of_work_at_import_if_it_costs_a_tier(
+    task: Task, baseline: Attempt, at_import: Callable[[bool], Attempt]
+) -> None:
+    said = score(task, at_import(False)).attempt.rationale
+    share = re.search(r"\n(\d+) % of the submission's instructions were executed while the file was loaded", said)
+    assert share, said
+    assert int(share[1]) > 70, "the formula itself needs little"
+    assert "loaded" not in score(task, baseline).attempt.rationale, "the baseline only defines a function"
 
 
 @pytest.mark.valgrind
