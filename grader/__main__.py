@@ -10,52 +10,58 @@ A command prints its result to standard output and everything else to standard e
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
 
 import typer
 
 from grader import paths
-from grader.authoring import stubs
-from grader.commands import author, instructor, student
+from grader.commands import student
 from grader.errors import UsageError
 from harness.command_line.command import Verbs, Version, guarded
 
 IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
 """True if the solutions are missing, as in a student's copy. Then the help lists only commands for students."""
 
-FOR_EVERYONE: Final[dict[str, Callable[..., int]]] = {
+FOR_EVERYONE: Final[Mapping[str, Callable[..., int]]] = {
     "check": student.check,
     "submit": student.submit,
     "notebook": student.notebook,
     "doctor": student.examine_machine,
 }
-FOR_STAFF: Final[dict[str, Callable[..., int]]] = {
-    "run": instructor.run_class,
-    "report": instructor.report,
-    "export": instructor.export_points,
-    "release": instructor.release_kit,
-    "stubs": stubs.command,
-    "lint": author.lint_exercises,
-    "calibrate": author.calibrate_machine,
-}
 
 _Completion = Annotated[bool, typer.Option("--install-completion", "--show-completion", hidden=True)]
 
-app = typer.Typer(
-    help="Check, hand in and grade the exercises of fairclock.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    cls=Verbs,
-)
-for verb, function in FOR_EVERYONE.items():
-    app.command(name=verb)(function)
-for verb, function in FOR_STAFF.items():
-    app.command(name=verb, hidden=IN_A_STUDENT_KIT)(function)
+
+def app(verb: str = "") -> typer.Typer:
+    """Return the commands as a Typer app. If `verb` is a student's command, leave out the commands for staff."""
+    made = typer.Typer(
+        help="Check, hand in and grade the exercises of fairclock.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        cls=Verbs,
+        callback=options,
+        invoke_without_command=True,
+    )
+    add_commands(made, verb)
+    return made
 
 
-@app.callback(invoke_without_command=True)
+def add_commands(to: typer.Typer, verb: str) -> None:
+    """Add the commands to an app. If `verb` is a student's command, leave out the commands for staff.
+
+    Their import takes 0.1 s, for which each `check` would wait.
+    """
+    for name, function in FOR_EVERYONE.items():
+        to.command(name=name)(function)
+    if verb not in {command.name for command in to.registered_commands}:
+        from grader.commands import staff  # noqa: PLC0415 - imported only if needed
+
+        for name, function in staff.COMMANDS.items():
+            to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)
+
+
 def options(context: typer.Context, version: Version = False, completion: _Completion = False) -> None:
     """Print the help if no command is given."""
     del version  # the callback of --version has printed the version
@@ -66,5 +72,10 @@ def options(context: typer.Context, version: Version = False, completion: _Compl
         raise typer.Exit(2)
 
 
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with these arguments, print every error as one sentence, and return the exit code."""
+    return guarded(app(*arguments[:1]), "python -m grader", arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(guarded(app, "python -m grader", sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]))

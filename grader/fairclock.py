@@ -17,15 +17,28 @@ from grader import paths
 from grader.commands import complete
 from harness.command_line.command import Verbs, Version, guarded
 
-app = typer.Typer(
-    help="Take lessons, and check, hand in and grade their exercises.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    cls=Verbs,
-)
+
+def app(verb: str = "") -> typer.Typer:
+    """Return the commands as a Typer app. If `verb` is a student's command, leave out the commands for staff."""
+    made = typer.Typer(
+        help="Take lessons, and check, hand in and grade their exercises.",
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        cls=Verbs,
+        callback=options,
+        invoke_without_command=True,
+    )
+    for name in ("lessons", "lesson"):
+        made.command(
+            name=name,
+            hidden=name == "lesson",
+            context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+            add_help_option=False,  # the lessons have their own --help
+        )(take_lesson)
+    grader.add_commands(made, verb)
+    return made
 
 
-@app.callback(invoke_without_command=True)
 def options(context: typer.Context, version: Version = False) -> None:
     """Print the help if no command is given."""
     del version  # the callback of --version has printed the version
@@ -45,19 +58,6 @@ def take_lesson(
     return 0
 
 
-for name in ("lessons", "lesson"):
-    app.command(
-        name=name,
-        hidden=name == "lesson",
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-        add_help_option=False,  # the lessons have their own --help
-    )(take_lesson)
-for verb, function in grader.FOR_EVERYONE.items():
-    app.command(name=verb)(function)
-for verb, function in grader.FOR_STAFF.items():
-    app.command(name=verb, hidden=grader.IN_A_STUDENT_KIT)(function)
-
-
 def main() -> int:
     """Run the command given on the command line, and return its exit code."""
     here = Path.cwd()
@@ -65,7 +65,7 @@ def main() -> int:
         sys.stdout.flush()
         command = [sys.executable, "-m", "grader.fairclock", *sys.argv[1:]]  # -m takes modules from this folder first
         os.execv(sys.executable, command)  # noqa: S606 - the same command, without a shell
-    return guarded(app, "fairclock", sys.argv[1:])
+    return guarded(app(*sys.argv[1:2]), "fairclock", sys.argv[1:])
 
 
 if __name__ == "__main__":

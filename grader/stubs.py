@@ -2,8 +2,7 @@
 
 import sys
 
-from grader.__main__ import app
-from harness.command_line.command import guarded
+from grader.__main__ import run
 
 if __name__ == "__main__":
-    sys.exit(guarded(app, "python -m grader", ["stubs", *sys.argv[1:]]))
+    sys.exit(run(["stubs", *sys.argv[1:]]))

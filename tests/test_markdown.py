@@ -106,11 +106,11 @@ def test_the_page_of_the_grader_names_all_of_its_folders() -> None:
 def fault_of(command: Command) -> str:
     """Return why a command of a page does not exist, or an empty string if it exists."""
     if command.program == "grader":
-        return fault_of_verb(command, verbs(grader_app))
+        return fault_of_verb(command, verbs(grader_app()))
     if command.program == "fairclock":
         if command.verb in {"lessons", "lesson"}:
             return fault_of(Command("lessons", command.words[1:]))
-        return fault_of_verb(command, verbs(fairclock_app))
+        return fault_of_verb(command, verbs(fairclock_app()))
     if command.program == "harness.suite":
         which = suite._comparing if command.verb == "compare" else suite._running
         return missing(command, options(typer.main.get_command(which)))

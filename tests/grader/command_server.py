@@ -98,7 +98,8 @@ def _when_imported(environment: Mapping[str, str]) -> dict[str, str]:
 def serve(channel: socket.socket, kind: str) -> None:
     """Fork a process for each program, and send its process id and exit code, until the client has ended."""
     if kind == GRADER:
-        import grader.__main__  # noqa: F401 - the forked processes find it imported
+        import grader.__main__
+        import grader.commands.staff  # noqa: F401 - the forked processes find it imported
     else:
         import torch  # noqa: F401 - the forked processes find it imported
     while True:
@@ -130,11 +131,10 @@ def run_here(kind: str, arguments: list[str]) -> None:
         sys.argv = arguments
         runpy.run_path(arguments[0], run_name="__main__")
         return
-    from grader.__main__ import app
-    from harness.command_line.command import guarded
+    from grader.__main__ import run
 
     sys.argv = [GRADER, *arguments]
-    sys.exit(guarded(app, "python -m grader", arguments))
+    sys.exit(run(arguments))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import pytest
 from commanding import CommandResult, grader
 from installed import ROOT, environment
 
-from grader.__main__ import FOR_EVERYONE, FOR_STAFF
+from grader.__main__ import FOR_EVERYONE
+from grader.commands import staff
 
 
 def fairclock(folder: Path, *arguments: str, here: Path = ROOT) -> CommandResult:
@@ -23,7 +24,7 @@ def fairclock(folder: Path, *arguments: str, here: Path = ROOT) -> CommandResult
 def test_the_help_lists_the_lessons_and_each_command_of_the_grader(tmp_path: Path) -> None:
     shown = fairclock(tmp_path, "--help")
     assert shown.code == 0
-    for verb in ("lessons", *FOR_EVERYONE, *FOR_STAFF):
+    for verb in ("lessons", *FOR_EVERYONE, *staff.COMMANDS):
         assert f"\n  {verb} " in shown.out
     assert fairclock(tmp_path).code == 2
 

@@ -21,8 +21,8 @@ from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
 
+from grader import __main__ as commands
 from grader import reports
-from grader.__main__ import app
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
 from grader.class_run.run import grade_class
@@ -32,7 +32,6 @@ from grader.hand_ins import archives, collect, location, timestamps
 from grader.records import Report, Status, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
 from grader.text import file_name, storable
-from harness.command_line.command import guarded
 
 EVE = "eve"
 HONEST = {"ada": "6", "zoe": "6"}
@@ -473,12 +472,12 @@ def test_report_names_what_it_failed_to_make_and_ends_with_3(
 ) -> None:
     run(folder, out)
     fails_for(student_page, "render", has_eve)(monkeypatch)
-    assert guarded(app, "python -m grader", ["report", str(out), "--debug"]) == 3
+    assert commands.run(["report", str(out), "--debug"]) == 3
     said = capsys.readouterr()
     assert "Internal error: 1 report could not be written completely: eve/report.html." in said.out
     assert "PlantedError: a hidden case" in said.err
     monkeypatch.undo()
-    assert guarded(app, "python -m grader", ["report", str(out)]) == 0
+    assert commands.run(["report", str(out)]) == 0
     assert (out / EVE / reports.PAGE).is_file()
 
 
@@ -487,7 +486,7 @@ def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
 ) -> None:
     hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
     arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
-    assert guarded(app, "python -m grader", arguments) == 2
+    assert commands.run(arguments) == 2
     said = capsys.readouterr().err
     assert r"There are: \x1b[2Jmallory" in said
     assert "\x1b" not in said

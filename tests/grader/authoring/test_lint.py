@@ -16,12 +16,11 @@ import pytest
 from commanding import ROOT, CommandResult, grader
 from needs import needs
 
+from grader import __main__ as commands
 from grader import catalogue
-from grader.__main__ import app
 from grader.authoring.lint import Row
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
-from harness.command_line.command import guarded
 from harness.paired.decide import Rules
 
 LESSON = "04_autorange"
@@ -56,7 +55,7 @@ def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.Captu
 
 def lint_here(lesson: str, capsys: pytest.CaptureFixture[str]) -> CommandResult:
     """Run `python -m grader lint LESSON` in this process, where a test can change the number of measurements."""
-    code = guarded(app, "python -m grader", ["lint", lesson])
+    code = commands.run(["lint", lesson])
     out, err = capsys.readouterr()
     return CommandResult(code, out, err)
 

@@ -15,12 +15,11 @@ from exported import CANVAS
 from outline import Outline
 from test_attempts import attempt, run
 
+from grader import __main__ as commands
 from grader import reports, seeds
-from grader.__main__ import app
 from grader.class_run import journal
 from grader.commands import instructor
 from grader.course import course_file
-from harness.command_line.command import guarded
 
 BEST = 'timezone = "UTC"\nattempts = "best"\n'
 
@@ -42,7 +41,7 @@ def _lessons_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
-    code = guarded(app, "python -m grader", [str(one) for one in arguments])
+    code = commands.run([str(one) for one in arguments])
     captured = capsys.readouterr()
     return CommandResult(code, captured.out, captured.err)
 

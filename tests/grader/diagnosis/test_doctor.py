@@ -18,12 +18,11 @@ import pytest
 from commanding import ROOT, grader
 from container import DOCKER, UNMARKED, container
 
-from grader.__main__ import app
+from grader import __main__ as commands
 from grader.commands.student import PART_WIDTH
 from grader.diagnosis import doctor, packages
 from grader.diagnosis.finding import Finding
 from grader.isolation import sandbox, sandbox_problems
-from harness.command_line.command import guarded
 from harness.machine import lanes, programs
 
 PARTS = (
@@ -120,7 +119,7 @@ def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sandbox, "problem", sandbox_problems.not_installed)
-    assert guarded(app, "python -m grader", ["doctor"]) == 2
+    assert commands.run(["doctor"]) == 2
     said = capsys.readouterr().out
     assert programs.BUBBLEWRAP in said
     assert said.splitlines()[-1] == "This machine cannot grade a class. See the list above."
