@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from grader.errors import WorkerFault
 from grader.session import Session
 from grader.task import Task
 from grader.trials.counted_process import NOTHING, SUBMISSION, count
@@ -24,12 +25,15 @@ def remark(
 
     `runs` are the processes that were counted, and `taken` is the submission's count without that of the process that
     only returns the answers. Two more processes are counted, which get no calls and no answers. Only one of them loads
-    the file.
+    the file. If one of them fails, return "", because the submission's count is known already.
     """
     both = [{**runs[whose], "calls": [], "answers": []} for whose in (SUBMISSION, NOTHING)]
     with ThreadPoolExecutor(len(both)) as side_by_side:
         counts = [side_by_side.submit(count, task, session, each, by_valgrind=by_valgrind) for each in both]
+    try:
         loading, empty = (one.result().taken for one in counts)
+    except WorkerFault:
+        return ""
     share = min((loading - empty) / max(taken, 1), 1.0)
     if share < LEAST_SHARE:
         return ""

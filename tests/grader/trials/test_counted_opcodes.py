@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from grader.isolation.pool import Pool
 from grader.records import Cost, Status
 from grader.session import Session
 from grader.task import CountedExam, Task, Tier
-from grader.trials import counted, counted_process, valgrind
+from grader.trials import counted, counted_process, loading_share, valgrind
 from grader.trials.score import score
 
 DEEP = "def g(n): return g(n + 1)\ndef total(n):\n    try: g(0)\n    except RecursionError: return n * (n - 1) // 2\n"
@@ -59,6 +59,22 @@ def test_less_is_a_higher_tier_and_work_at_import_is_counted(task: Task, session
     assert (attempt.status, attempt.speed.tier) == (Status.PASSED, 2)
     at_import = f"KNOWN = [n * n for n in range(1000)]\n{FORMULA}"
     assert ratio(task, at_import, session) < attempt.speed.ratio / 3
+
+
+def test_a_failed_count_of_loading_costs_only_the_remark(
+    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_import = f"KNOWN = [n * n for n in range(1000)]\n{FORMULA}"
+    attempt = run(task, at_import, session)
+    assert "opcodes were executed while the file was loaded" in attempt.rationale
+
+    def failed(*_: object, **__: object) -> NoReturn:
+        raise WorkerFault(Status.TIMED_OUT, "No answer")
+
+    monkeypatch.setattr(loading_share, "count", failed)
+    again = run(task, at_import, session)
+    assert (again.status, again.rationale) == (Status.PASSED, "")
+    assert again.speed == attempt.speed
 
 
 def test_a_recursion_to_the_limit_is_told_and_earns_nothing(task: Task, session: Session) -> None:
