@@ -72,10 +72,10 @@ def options(context: typer.Context, version: Version = False, completion: _Compl
         raise typer.Exit(2)
 
 
-def run(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the command with these arguments, print every error as one sentence, and return the exit code."""
     return guarded(app(*arguments[:1]), "python -m grader", arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

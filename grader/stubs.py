@@ -2,7 +2,7 @@
 
 import sys
 
-from grader.__main__ import run
+from grader.__main__ import main
 
 if __name__ == "__main__":
-    sys.exit(run(["stubs", *sys.argv[1:]]))
+    sys.exit(main(["stubs", *sys.argv[1:]]))

@@ -89,22 +89,22 @@ def examine(
     for whose, one in known.items():
         if wrong := mismatch(scenarios, one.answers):
             raise GraderFault(f"The {whose} of {task.full_name} is wrong: {wrong.expected}, got {wrong.got}.")
-    empty = known["answer"].taken
     counted_process.require_right(task, scenarios, counted.answers, "the cost was counted")
-    if counted.taken < empty:
+    taken = counted.taken - known["answer"].taken
+    if taken < 0:
         raise WorkerFault(
             Status.PROTOCOL_VIOLATION,
             f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
             "Return the answers, and do not change the program that calls your function.",
         )
-    found = speed(task, counted.taken - empty, session.baseline_counts[inputs])
+    found = speed(task, taken, session.baseline_counts[inputs])
     first = 0.0
     if "baseline" in known:
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
     believed, doubt = cpu_time.believed(task, exam, source, session, seed, found, first)
     attempt = replace(attempt, speed=believed, doubt=doubt)
     if found.tier < len(task.tiers):
-        remark = loading_share.remark(task, session, runs, counted.taken - empty, by_valgrind=by_valgrind)
+        remark = loading_share.remark(task, session, runs, taken, by_valgrind=by_valgrind)
         attempt = replace(attempt, rationale=remark)
     return _plausible(exam, found, attempt)
 

@@ -131,10 +131,10 @@ def run_here(kind: str, arguments: list[str]) -> None:
         sys.argv = arguments
         runpy.run_path(arguments[0], run_name="__main__")
         return
-    from grader.__main__ import run
+    from grader.__main__ import main
 
     sys.argv = [GRADER, *arguments]
-    sys.exit(run(arguments))
+    sys.exit(main(arguments))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
 
-from grader import __main__ as commands
 from grader import reports
+from grader.__main__ import main
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
 from grader.class_run.run import grade_class
@@ -472,12 +472,12 @@ def test_report_names_what_it_failed_to_make_and_ends_with_3(
 ) -> None:
     run(folder, out)
     fails_for(student_page, "render", has_eve)(monkeypatch)
-    assert commands.run(["report", str(out), "--debug"]) == 3
+    assert main(["report", str(out), "--debug"]) == 3
     said = capsys.readouterr()
     assert "Internal error: 1 report could not be written completely: eve/report.html." in said.out
     assert "PlantedError: a hidden case" in said.err
     monkeypatch.undo()
-    assert commands.run(["report", str(out)]) == 0
+    assert main(["report", str(out)]) == 0
     assert (out / EVE / reports.PAGE).is_file()
 
 
@@ -486,7 +486,7 @@ def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
 ) -> None:
     hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
     arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
-    assert commands.run(arguments) == 2
+    assert main(arguments) == 2
     said = capsys.readouterr().err
     assert r"There are: \x1b[2Jmallory" in said
     assert "\x1b" not in said

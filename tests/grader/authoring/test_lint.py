@@ -16,8 +16,8 @@ import pytest
 from commanding import ROOT, CommandResult, grader
 from needs import needs
 
-from grader import __main__ as commands
 from grader import catalogue
+from grader.__main__ import main
 from grader.authoring.lint import Row
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
@@ -55,7 +55,7 @@ def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.Captu
 
 def lint_here(lesson: str, capsys: pytest.CaptureFixture[str]) -> CommandResult:
     """Run `python -m grader lint LESSON` in this process, where a test can change the number of measurements."""
-    code = commands.run(["lint", lesson])
+    code = main(["lint", lesson])
     out, err = capsys.readouterr()
     return CommandResult(code, out, err)
 

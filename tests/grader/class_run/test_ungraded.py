@@ -15,8 +15,8 @@ from exported import CANVAS
 from outline import Outline
 from test_attempts import attempt, run
 
-from grader import __main__ as commands
 from grader import reports, seeds
+from grader.__main__ import main
 from grader.class_run import journal
 from grader.commands import instructor
 from grader.course import course_file
@@ -41,7 +41,7 @@ def _lessons_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
-    code = commands.run([str(one) for one in arguments])
+    code = main([str(one) for one in arguments])
     captured = capsys.readouterr()
     return CommandResult(code, captured.out, captured.err)
 
