@@ -133,13 +133,13 @@ class Contestants:
 
             def open_pair(number: int) -> AbstractContextManager[TensorPair]:
                 if number >= RULES.min_pairs:
-                    check_not_crowded(pairs)
+                    check_not_crowded(pairs, by_wall=self.by_wall)
                 pairs.append(self.open_pair(number, supply, stack, out_of_turn))
                 return nullcontext(pairs[-1])
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
             baseline_s = median(round_.baseline.call_s(by_wall=self.by_wall) for round_ in outcome.rounds)
-            check_not_crowded(pairs)  # before the control, which takes long on a crowded machine
+            check_not_crowded(pairs, by_wall=self.by_wall)  # before the control, which takes long on a crowded machine
             sides = [pair.baseline for pair in pairs]
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
@@ -163,9 +163,9 @@ def is_impossible(pairs: Sequence[TensorPair], limit_s: float, *, by_wall: bool)
     return physical_limit.is_impossible([pair.turns for pair in pairs], asked, limit_s, by_wall=by_wall)
 
 
-def check_not_crowded(pairs: Sequence[TensorPair]) -> None:
+def check_not_crowded(pairs: Sequence[TensorPair], *, by_wall: bool = False) -> None:
     """Raise `VoidDuelError` if the baseline's processes waited too long for their core."""
-    if (share := queueing([pair.baseline for pair in pairs])) > CROWDED:
+    if (share := queueing([pair.baseline for pair in pairs], by_wall=by_wall)) > CROWDED:
         raise VoidDuelError(
             f"other programs used its cores so much that the timed code waited {percent(share)} of its time"
         )
@@ -180,10 +180,15 @@ def check_holds(checked: Control) -> None:
         )
 
 
-def queueing(sides: Sequence[Side]) -> float:
-    """Return the time for which the baseline's processes waited for their core, as a share of running and waiting."""
-    queued_s, ran_s = sum(side.worker.queued_s for side in sides), sum(side.worker.ran_s for side in sides)
-    return queued_s / (queued_s + ran_s) if queued_s else 0.0
+def queueing(sides: Sequence[Side], *, by_wall: bool = False) -> float:
+    """Return the time for which the baseline's processes waited for their core, as a share of that time and its calls.
+
+    The calls' CPU time is taken, or their wall time if `by_wall`. A function that mostly sleeps has little CPU time,
+    and after each sleep it waits for its core. So its waiting is long beside its CPU time, on any busy machine.
+    """
+    queued_s = sum(side.worker.queued_s for side in sides)
+    calls_s = sum(side.worker.took_s if by_wall else side.worker.ran_s for side in sides)
+    return queued_s / (queued_s + calls_s) if queued_s else 0.0
 
 
 def duel(

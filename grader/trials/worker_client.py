@@ -57,7 +57,7 @@ class WorkerClient:
             self._slept_s = 0.0
             self._begin(limits.load_s, "before its first request")
             self._schedule: int | None = None
-            self.queued_s = self.ran_s = 0.0
+            self.queued_s = self.ran_s = self.took_s = 0.0
             if sys.platform == "linux":
                 self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
                 resources.callback(os.close, self._schedule)
@@ -112,8 +112,9 @@ class WorkerClient:
             answer = self.outputs.read(size_bytes)
             reading = make_reading(self._server.spent_s(), wall() - began_s)
             waited_s = self._waited_s() - waited_s
-            self.queued_s, self.ran_s = self.queued_s + waited_s, self.ran_s + reading.cpu_s
             reading = replace(reading, wall_s=max(reading.cpu_s, reading.wall_s - waited_s))
+            self.queued_s += waited_s
+            self.ran_s, self.took_s = self.ran_s + reading.cpu_s, self.took_s + reading.wall_s
         if claim:
             problem = str(claim.get("problem"))[:WORD_CHARACTERS]
             raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")
