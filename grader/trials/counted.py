@@ -103,7 +103,7 @@ def examine(
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
     believed, doubt = cpu_time.believed(task, exam, source, session, seed, found, first)
     attempt = replace(attempt, speed=believed, doubt=doubt)
-    if found.tier < len(task.tiers):
+    if found.tier < len(task.tiers) and not loading_share.is_cheap_to_load(source):
         remark = loading_share.remark(task, session, runs, taken, by_valgrind=by_valgrind)
         attempt = replace(attempt, rationale=remark)
     return _plausible(exam, found, attempt)

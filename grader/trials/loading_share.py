@@ -4,6 +4,7 @@ Classes, decorators and tables at the top of a file are part of the count (`coun
 submission a tier, and nothing in the function shows it.
 """
 
+import ast
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -12,10 +13,44 @@ from grader.errors import WorkerFault
 from grader.session import Session
 from grader.task import Task
 from grader.trials.counted_process import NOTHING, SUBMISSION, count
+from harness import syntax
 from harness.rendering.units import percent
 
 LEAST_SHARE: Final = 0.1
 """The smallest share of loading that the report names."""
+
+_CHEAP: Final = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.Expr)
+"""Statements that cost next to nothing while a file is loaded, unless the expressions in them cost more.
+
+The modules that a submission may import have been imported before the count.
+"""
+
+_CONSTANT: Final = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.UnaryOp)
+"""Expressions as in annotations. A large tuple of numbers is a constant of the compiled file, so it costs nothing."""
+
+
+def is_cheap_to_load(source: str) -> bool:
+    """Return whether a file has only imports, constants and functions without decorators.
+
+    Loading any other file may cost much, which only a count shows.
+    """
+    return all(isinstance(statement, _CHEAP) and _is_cheap(statement) for statement in syntax.parse(source).body)
+
+
+def _is_cheap(statement: ast.stmt) -> bool:
+    computed: list[ast.AST | None] = [statement]
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        if statement.decorator_list:
+            return False
+        computed = [statement.args, statement.returns]
+    return all(_is_constant(node) for part in computed if part for node in ast.walk(part) if isinstance(node, ast.expr))
+
+
+def _is_constant(part: ast.expr) -> bool:
+    """Return whether an expression is a constant, a name, or written with these, such as `-1` or `list[int] | None`."""
+    if isinstance(part, ast.BinOp):
+        return isinstance(part.op, ast.BitOr)
+    return isinstance(part, _CONSTANT)
 
 
 def remark(

@@ -77,6 +77,14 @@ def test_a_failed_count_of_loading_costs_only_the_remark(
     assert again.speed == attempt.speed
 
 
+def test_loading_is_not_counted_if_a_file_only_defines_functions(
+    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading_share, "remark", lambda *_, **__: "counted")
+    assert run(task, BASELINE, session).rationale == ""
+    assert run(task, f"KNOWN = list(range(9))\n{BASELINE}", session).rationale == "counted"
+
+
 def test_a_recursion_to_the_limit_is_told_and_earns_nothing(task: Task, session: Session) -> None:
     with pytest.raises(WorkerFault, match="a recursion reached its limit") as told:
         run(task, DEEP, session)

@@ -1,0 +1,55 @@
+"""Files whose loading need not be counted: they only define functions and constants."""
+
+import pytest
+
+from grader.trials.loading_share import is_cheap_to_load
+
+FUNCTION = '''
+"""What the file is for."""
+import math
+from collections.abc import Sequence
+
+LIMIT = -1
+PRIMES = (2, 3, 5)
+WEIGHTS: Sequence[float] = (0.5, 1.5)
+
+
+def total(numbers: list[int] | None, *, start: int = LIMIT, step: float = math.pi) -> int:
+    """Add numbers."""
+    class Local:
+        known = [n * n for n in range(1000)]
+    return sum(sorted(numbers or Local.known), start)
+'''
+
+
+def test_functions_imports_and_constants_are_cheap_to_load() -> None:
+    assert is_cheap_to_load(FUNCTION)
+
+
+@pytest.mark.parametrize(
+    "costly",
+    [
+        "KNOWN = [n * n for n in range(1000)]",
+        "KNOWN = sum(range(1000))",
+        "KNOWN = (0,) * 1_000_000",
+        "WORDS = {'a': 1}",
+        "print('hello')",
+        "for n in range(1000): pass",
+        "if True: KNOWN = list(range(1000))",
+        "class Point: pass",
+        "@math.cache\ndef f(): pass",
+        "def f(known=[n for n in range(1000)]): pass",
+        "def f(*, known=dict(a=1)): pass",
+        "def f(known: print(1)): pass",
+        "def f() -> print(1): pass",
+        "async def f(known=sum(range(1000))): pass",
+        "f = lambda: 1",
+        "known: int = sum(range(1000))",
+        "known = f'{LIMIT}'",
+        "(known := 1)",
+        "with open('a'): pass",
+        "LIMIT += 1",
+    ],
+)
+def test_code_that_may_cost_much_is_not(costly: str) -> None:
+    assert not is_cheap_to_load(f"{FUNCTION}\n{costly}\n")
