@@ -314,16 +314,16 @@ class Native(NamedTuple):
     expected="b",
     wrong_reasoning="Students think that the sample shows the running C++ function. But without `--native`, py-spy "
     "knows only Python's functions, so the caller is at the top.",
-    fast={"seconds": 0.15},
+    fast={"native": 0},
 )
-def c_frames(seconds: float = 1.2) -> Native | str:
+def c_frames(seconds: float = 1.2, native: int = 1) -> Native | str:
     """py-spy reads the stack that the interpreter keeps for its own functions. C++ functions are not on this stack.
 
     With the option `--native`, py-spy also reads the processor's stack, on which the C and C++ functions are. This
     takes longer and can slow the program, so we count how many steps the program makes during each recording.
     """
-    if lacking():
-        return lacking()
+    if lacking() or not native:
+        return lacking() or "a short run does not read the names of torch's C++ functions, which takes seconds"
     with live(training()) as program:
         steps, found = list[float](), list[Samples]()
         for options in ((), ("--native",)):

@@ -22,6 +22,18 @@ while True:
     print("round", flush=True)
 """
 
+IN_C = """
+import hashlib
+data = bytes(1 << 24)
+
+def hashes():
+    hashlib.sha256(data)
+
+while True:
+    print("round", flush=True)
+    hashes()
+"""
+
 
 @pytest.fixture(autouse=True)
 def _no_program_is_left() -> Iterator[None]:
@@ -59,6 +71,15 @@ def test_a_recording_holds_stacks_in_order_and_ends_after_the_given_time() -> No
     assert samples.with_function("outer") >= samples.with_function("inner") > 0
     assert {sample.stack[0][0] for sample in samples.taken} == {"<module>"}
     assert not any(sample.in_c for sample in samples.taken)
+
+
+@pytest.mark.usefixtures("_can_watch")
+def test_with_native_the_samples_also_hold_c_functions() -> None:
+    with live(IN_C) as program:
+        samples = record(program.pid, 0.5, "--native")
+    inside = samples.only(lambda sample: "hashes" in sample.names)
+    assert len(inside) > 0
+    assert any(sample.in_c for sample in inside.taken)
 
 
 @pytest.mark.usefixtures("_can_watch")
