@@ -19,6 +19,9 @@ from harness.rendering.units import percent
 LEAST_SHARE: Final = 0.1
 """The smallest share of loading that the report names."""
 
+LONGEST: Final = 100_000
+"""The maximum number of characters of a source text that is parsed. For each, the syntax tree may take 0.7 kB."""
+
 _CHEAP: Final = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.Expr)
 """Statements that cost next to nothing while a file is loaded, unless the expressions in them cost more.
 
@@ -32,9 +35,16 @@ _CONSTANT: Final = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tu
 def is_cheap_to_load(source: str) -> bool:
     """Return whether a file has only imports, constants and functions without decorators.
 
-    Loading any other file may cost much, which only a count shows.
+    Loading any other file may cost much, which only a count shows. The same holds for a text that is too long, or too
+    deeply nested for this process.
     """
-    return all(isinstance(statement, _CHEAP) and _is_cheap(statement) for statement in syntax.parse(source).body)
+    if len(source) > LONGEST:
+        return False
+    try:
+        statements = syntax.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(statement, _CHEAP) and _is_cheap(statement) for statement in statements)
 
 
 def _is_cheap(statement: ast.stmt) -> bool:

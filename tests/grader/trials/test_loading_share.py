@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.trials.loading_share import is_cheap_to_load
+from grader.trials.loading_share import LONGEST, is_cheap_to_load
 
 FUNCTION = '''
 """What the file is for."""
@@ -49,6 +49,9 @@ def test_functions_imports_and_constants_are_cheap_to_load() -> None:
         "(known := 1)",
         "with open('a'): pass",
         "LIMIT += 1",
+        "def f(x): return x" + ".real" * 10_000,
+        f"{'#' * LONGEST}",
+        "def f(:",
     ],
 )
 def test_code_that_may_cost_much_is_not(costly: str) -> None:
