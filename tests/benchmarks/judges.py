@@ -57,13 +57,13 @@ def calls_that_fill(statement: str, setup: str, seconds: float) -> int:
     return max(1, round(calls * seconds / taken_s))
 
 
-def ours(sides: Sides, terms: Terms) -> list[Said]:
+def one_process(sides: Sides, terms: Terms) -> list[Said]:
     """Judge with fairclock's duel in this process."""
     fought = duel(sides.candidate, sides.baseline, setup=sides.setup, margin=terms.margin, budget_s=terms.budget_s)
     return [Said("", 1 / fought.ratio, fought.verdict, fought.spent_s)]
 
 
-def twins(sides: Sides, terms: Terms) -> list[Said]:
+def paired_processes(sides: Sides, terms: Terms) -> list[Said]:
     """Judge with fairclock's duel of paired processes."""
     fought = duel(
         sides.candidate,

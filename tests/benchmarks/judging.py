@@ -22,8 +22,8 @@ def judge_of(tool: str) -> Judge:
 
         return {"pytest-benchmark": runners.pytest_benchmark, "pyperf": runners.pyperf_timeit}[tool]
     return {
-        "ours": judges.ours,
-        "twins": judges.twins,
+        "duel": judges.one_process,
+        "paired": judges.paired_processes,
         "timeit": judges.timeit_min,
         "blocked": judges.torch_blocked,
         "adaptive": judges.torch_adaptive,

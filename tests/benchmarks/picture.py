@@ -62,7 +62,7 @@ def _marks(
 def _rows(axes: Axes, readings: list[str]) -> None:
     """Draw one line per reading; fairclock's readings have a pale background."""
     for row, reading in enumerate(readings):
-        if reading.startswith("ours"):
+        if reading.startswith("duel"):
             axes.axhspan(row - 0.5, row + 0.5, color="#f0f0f0", zorder=0)
         if row:
             axes.axhline(row - 0.5, color="#e0e0e0", linewidth=0.8, zorder=0)

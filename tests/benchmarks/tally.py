@@ -18,8 +18,8 @@ MARGIN = 0.02
 """The largest difference that counts as no difference. Users who compare two timings ignore such a difference."""
 
 TITLES = {
-    "ours": "ours",
-    "twins": "ours, twins",
+    "duel": "duel",
+    "paired": "duel, paired",
     "timeit": "timeit, min of 5",
     "blocked": "torch blocked",
     "adaptive": "torch adaptive",

@@ -9,7 +9,7 @@ from tally import Judgement
 
 from harness.paired.duel_result import Finding
 
-JOBS = tuple(Job(tool, "python loop", 1.05, 1.0) for tool in ("ours", "timeit"))
+JOBS = tuple(Job(tool, "python loop", 1.05, 1.0) for tool in ("duel", "timeit"))
 SETTINGS = {"budget_s": 1.0}
 
 
@@ -31,7 +31,7 @@ def test_what_was_played_is_not_played_again(played: list[str], tmp_path: Path) 
     again = Ledger.opened(path, SETTINGS)
     assert not again.holds(Batch("as it is", 0, JOBS))
     again.play(Batch("as it is", 0, JOBS))
-    assert played == ["ours", "timeit"]
+    assert played == ["duel", "timeit"]
     assert again.holds(Batch("as it is", 0, JOBS))
     assert Ledger.opened(path, SETTINGS).trials == again.trials
 

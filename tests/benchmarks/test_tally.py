@@ -6,7 +6,7 @@ from tally import TITLES, Judgement, Trial, rule_of_thumb, score, scoreboard, sc
 from harness.paired.duel_result import Finding
 
 
-def trial(truth: float, slowdown: float, finding: Finding, *, tool: str = "ours", load: str = "as it is") -> Trial:
+def trial(truth: float, slowdown: float, finding: Finding, *, tool: str = "duel", load: str = "as it is") -> Trial:
     return Trial(load, "loop", truth, 0, tool, Judgement(TITLES[tool], slowdown, finding, 1.0, 2.0))
 
 
@@ -78,11 +78,11 @@ def test_scores_keep_loads_as_they_occur_and_tools_in_their_order() -> None:
     trials = [
         trial(1.0, 1.0 + next(number) / 100, Finding.SAME, tool=tool, load=load)
         for load in ("bursty", "as it is")
-        for tool in ("pyperf", "ours", "timeit")
+        for tool in ("pyperf", "duel", "timeit")
     ]
     known = scores(trials)
     assert list(known) == ["bursty", "as it is"]
-    assert list(known["bursty"]) == ["ours", "timeit, min of 5", "pyperf"]
+    assert list(known["bursty"]) == ["duel", "timeit, min of 5", "pyperf"]
     assert known["bursty"]["pyperf"].error_worst == 0
 
 
@@ -95,5 +95,5 @@ def test_the_scoreboard_has_a_line_for_each_reading() -> None:
     known = scores([trial(1.0, 1.1, Finding.SLOWER), trial(1.0, 1.0, Finding.SAME, tool="pyperf")])
     board = scoreboard("as it is", known["as it is"])
     false = [column.name for column in board.columns].index("false")
-    assert [row[0] for row in board.rows] == ["ours", "pyperf"]
+    assert [row[0] for row in board.rows] == ["duel", "pyperf"]
     assert [row[false] for row in board.rows] == [1.0, 0.0]

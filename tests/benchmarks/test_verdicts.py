@@ -9,7 +9,7 @@ from workloads import WORKS
 
 from harness.paired.duel_result import Finding
 
-LOADS, TRUTHS, TOOLS = ["as it is", "bursty"], [1.0, 1.05, 1.25], ["ours", "timeit", "pyperf"]
+LOADS, TRUTHS, TOOLS = ["as it is", "bursty"], [1.0, 1.05, 1.25], ["duel", "timeit", "pyperf"]
 NAMES = [work.name for work in WORKS]
 
 
@@ -40,7 +40,7 @@ def test_the_tools_play_in_another_order_each_time() -> None:
 
 
 def trial(truth: float, slowdown: float, finding: Finding, timing_s: float = 1.0) -> Trial:
-    return Trial("bursty", "matmul", truth, 0, "ours", Judgement("ours", slowdown, finding, timing_s, 2.0))
+    return Trial("bursty", "matmul", truth, 0, "duel", Judgement("duel", slowdown, finding, timing_s, 2.0))
 
 
 def test_the_truth_table_shows_the_median_of_the_processes() -> None:
@@ -69,8 +69,8 @@ def test_reach_counts_what_it_names() -> None:
 
 
 def test_reach_asks_for_the_promised_numbers_of_verdicts() -> None:
-    asked = Counter((job.tool, job.truth) for batch in reach.plan(["ours"], 1.0, 0.02) for job in batch.jobs)
-    assert asked == {("ours", 1.0): 200, ("ours", 1.03): 100, ("ours", 2.0): 100}
+    asked = Counter((job.tool, job.truth) for batch in reach.plan(["duel"], 1.0, 0.02) for job in batch.jobs)
+    assert asked == {("duel", 1.0): 200, ("duel", 1.03): 100, ("duel", 2.0): 100}
 
 
 def test_a_job_that_fails_is_told_with_what_was_printed() -> None:
@@ -83,8 +83,8 @@ def test_every_tool_sees_that_ten_times_the_work_takes_longer() -> None:
     told = play([Job(tool, "python loop", 10.0, 0.2) for tool in (*TITLES, "check")])
     readings = [judgement.reading for judgements in told for judgement in judgements]
     assert readings == [
-        "ours",
-        "ours, twins",
+        "duel",
+        "duel, paired",
         "timeit, min of 5",
         "torch blocked",
         "torch adaptive",

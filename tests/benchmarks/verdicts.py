@@ -104,8 +104,12 @@ def _compare(options: argparse.Namespace, console: Console) -> None:
     _play(_checks(options), ledger, console)
     console.print(truth_table(ledger.trials))
     cells = plan(options.loads, options.works, options.truths, options.only, options.verdicts, options.budget_s)
-    _play(cells, ledger, console, options.svg)
+    _play(cells, ledger, console)
     by_load = scores(ledger.trials)
+    if options.svg:
+        from picture import svg
+
+        options.svg.write_text(svg(by_load), encoding="utf-8")
     together = scores([replace(trial, load="all of these together") for trial in ledger.trials])
     for load, by_reading in {**by_load, **(together if len(by_load) > 1 else {})}.items():
         console.print(scoreboard(load, by_reading))
@@ -137,8 +141,8 @@ def truth_table(trials: Sequence[Trial]) -> Table:
     return Table("A long paired measurement of it, on the machine as it is", columns, rows)
 
 
-def _play(batches: Iterable[Batch], ledger: Ledger, console: Console, picture: Path | None = None) -> None:
-    """Run the batches that the ledger lacks. After the batches under one load, print and draw the scores so far."""
+def _play(batches: Iterable[Batch], ledger: Ledger, console: Console) -> None:
+    """Run the batches that the ledger lacks. After the batches under one load, print the scores so far."""
     left = [batch for batch in batches if not ledger.holds(batch)]
     while left:
         load = next(load for load in LOADS if load.name == left[0].load)
@@ -149,15 +153,11 @@ def _play(batches: Iterable[Batch], ledger: Ledger, console: Console, picture: P
         by_load = scores(ledger.trials)
         if left and load.name in by_load:
             console.print(scoreboard(load.name, by_load[load.name]))
-        if picture and by_load:
-            from picture import svg
-
-            picture.write_text(svg(by_load), encoding="utf-8")
 
 
 def _reach(options: argparse.Namespace, console: Console) -> None:
     ledger = Ledger.opened(options.json, {"reach": True, "budget_s": options.budget_s, "margin": options.margin})
-    tools = [tool for tool in options.only if tool in {"ours", "twins"}]
+    tools = [tool for tool in options.only if tool in {"duel", "paired"}]
     console.print(Environment.capture().describe(), highlight=False)
     console.print(
         f"{units.seconds(options.budget_s)} of timing for each verdict, margin {units.percent(options.margin)}"
