@@ -2,7 +2,7 @@
 
 import sys
 
-from grader.__main__ import main
+from grader.commands.apps import run_grader
 
 if __name__ == "__main__":
-    sys.exit(main(["stubs", *sys.argv[1:]]))
+    sys.exit(run_grader(["stubs", *sys.argv[1:]]))

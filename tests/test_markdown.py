@@ -13,8 +13,7 @@ from markdown_pages import Command, anchors, commands, inline_code, links, name_
 from project_files import ROOT
 
 from grader import catalogue
-from grader.__main__ import app as grader_app
-from grader.fairclock import app as fairclock_app
+from grader.commands.apps import fairclock_app, grader_app
 from harness.command_line import names
 from harness.suite import command as suite
 from lessons.__main__ import app as lessons_app

@@ -12,7 +12,7 @@ from grader import catalogue, kit
 from grader.commands import complete
 from grader.commands.options import Debug, Force, NextHint, OneTask, Target
 from grader.course.roll import is_faulted
-from grader.desk import ask_which_file, exercise_notebook, last_points, pack, watch
+from grader.desk import ask_which_file, early_start, exercise_notebook, last_points, pack, watch
 from grader.desk import check as checking
 from grader.desk.exercise_files import Choice
 from grader.diagnosis import doctor
@@ -41,7 +41,7 @@ class _Check:
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
-        with Pool(sandboxed=False) as pool:
+        with Pool(sandboxed=False, template=early_start.take()) as pool:
             graded = [self._graded(path, pool) for path in files]
         if total := checking.total_line(graded):
             say(out_console, total, 1)

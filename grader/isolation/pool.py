@@ -43,16 +43,26 @@ class TreeSource(Protocol):
 
 
 class Pool:
-    """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool."""
+    """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool.
 
-    def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
+    Trees are forked from `template` if it is given. The pool also ends this process.
+    """
+
+    def __init__(
+        self,
+        *,
+        sandboxed: bool = True,
+        hidden: Sequence[Path] = (),
+        spare: int = 0,
+        template: Template | None = None,
+    ) -> None:
         self.sandboxed = sandboxed
         self.hidden: Sequence[Path] = tuple(hidden)
         self._spare = spare
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
         self._closed = False
-        self._template: Template | None = None
+        self._template = template
         self._failures = 0
         self._lock = threading.Lock()
 

@@ -98,7 +98,7 @@ def _when_imported(environment: Mapping[str, str]) -> dict[str, str]:
 def serve(channel: socket.socket, kind: str) -> None:
     """Fork a process for each program, and send its process id and exit code, until the client has ended."""
     if kind == GRADER:
-        import grader.__main__
+        import grader.commands.apps
         import grader.commands.staff  # noqa: F401 - the forked processes find it imported
     else:
         import torch  # noqa: F401 - the forked processes find it imported
@@ -131,10 +131,10 @@ def run_here(kind: str, arguments: list[str]) -> None:
         sys.argv = arguments
         runpy.run_path(arguments[0], run_name="__main__")
         return
-    from grader.__main__ import main
+    from grader.commands.apps import run_grader
 
     sys.argv = [GRADER, *arguments]
-    sys.exit(main(arguments))
+    sys.exit(run_grader(arguments))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import pytest
 from commanding import CommandResult, grader
 from installed import ROOT, environment
 
-from grader.__main__ import FOR_EVERYONE
 from grader.commands import staff
+from grader.commands.apps import FOR_EVERYONE
 
 
 def fairclock(folder: Path, *arguments: str, here: Path = ROOT) -> CommandResult:

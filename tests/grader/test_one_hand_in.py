@@ -22,11 +22,11 @@ from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
 
 from grader import reports
-from grader.__main__ import main
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
+from grader.commands.apps import run_grader
 from grader.course.roll import Roll, folder_name
 from grader.hand_ins import archives, collect, location, timestamps
 from grader.records import Report, Status, Submission
@@ -472,12 +472,12 @@ def test_report_names_what_it_failed_to_make_and_ends_with_3(
 ) -> None:
     run(folder, out)
     fails_for(student_page, "render", has_eve)(monkeypatch)
-    assert main(["report", str(out), "--debug"]) == 3
+    assert run_grader(["report", str(out), "--debug"]) == 3
     said = capsys.readouterr()
     assert "Internal error: 1 report could not be written completely: eve/report.html." in said.out
     assert "PlantedError: a hidden case" in said.err
     monkeypatch.undo()
-    assert main(["report", str(out)]) == 0
+    assert run_grader(["report", str(out)]) == 0
     assert (out / EVE / reports.PAGE).is_file()
 
 
@@ -486,7 +486,7 @@ def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
 ) -> None:
     hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
     arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
-    assert main(arguments) == 2
+    assert run_grader(arguments) == 2
     said = capsys.readouterr().err
     assert r"There are: \x1b[2Jmallory" in said
     assert "\x1b" not in said

@@ -17,8 +17,8 @@ from commanding import ROOT, CommandResult, grader
 from needs import needs
 
 from grader import catalogue
-from grader.__main__ import main
 from grader.authoring.lint import Row
+from grader.commands.apps import run_grader
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
 from harness.paired.decide import Rules
@@ -55,7 +55,7 @@ def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.Captu
 
 def lint_here(lesson: str, capsys: pytest.CaptureFixture[str]) -> CommandResult:
     """Run `python -m grader lint LESSON` in this process, where a test can change the number of measurements."""
-    code = main(["lint", lesson])
+    code = run_grader(["lint", lesson])
     out, err = capsys.readouterr()
     return CommandResult(code, out, err)
 

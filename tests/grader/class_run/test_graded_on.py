@@ -12,11 +12,11 @@ from older_journals import TO_SCHEMA_4, make_older
 from rich.console import Console
 
 from grader import catalogue, reports
-from grader.__main__ import main
 from grader.class_run import graded_on, journal
 from grader.class_run.executors import Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
+from grader.commands.apps import run_grader
 from grader.course.roll import TaskPoints
 from grader.errors import UsageError
 from grader.records import Report, Submission
@@ -43,7 +43,7 @@ def out(tmp_path: Path) -> Path:
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
     """Run a command in this process, without any worker or sandbox."""
-    code = main([str(one) for one in arguments])
+    code = run_grader([str(one) for one in arguments])
     captured = capsys.readouterr()
     return CommandResult(code, captured.out, captured.err)
 

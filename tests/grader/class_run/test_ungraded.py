@@ -16,9 +16,9 @@ from outline import Outline
 from test_attempts import attempt, run
 
 from grader import reports, seeds
-from grader.__main__ import main
 from grader.class_run import journal
 from grader.commands import instructor
+from grader.commands.apps import run_grader
 from grader.course import course_file
 
 BEST = 'timezone = "UTC"\nattempts = "best"\n'
@@ -41,7 +41,7 @@ def _lessons_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
-    code = main([str(one) for one in arguments])
+    code = run_grader([str(one) for one in arguments])
     captured = capsys.readouterr()
     return CommandResult(code, captured.out, captured.err)
 

@@ -18,7 +18,7 @@ import pytest
 from commanding import ROOT, grader
 from container import DOCKER, UNMARKED, container
 
-from grader.__main__ import main
+from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
 from grader.diagnosis import doctor, packages
 from grader.diagnosis.finding import Finding
@@ -119,7 +119,7 @@ def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sandbox, "problem", sandbox_problems.not_installed)
-    assert main(["doctor"]) == 2
+    assert run_grader(["doctor"]) == 2
     said = capsys.readouterr().out
     assert programs.BUBBLEWRAP in said
     assert said.splitlines()[-1] == "This machine cannot grade a class. See the list above."

@@ -14,8 +14,8 @@ from commanding import ROOT, grader
 from markdown_pages import anchors, commands, inline_code, links
 
 from grader import catalogue, overlays, paths
-from grader.__main__ import main
 from grader.authoring.stubs import stub_of
+from grader.commands.apps import run_grader
 from grader.desk import originals
 from grader.errors import GraderFault, UsageError
 from grader.student_kit import release
@@ -98,7 +98,7 @@ def test_without_solutions_each_command_that_needs_them_refuses_in_one_sentence(
 ) -> None:
     monkeypatch.setattr(paths, "SOLUTIONS", tmp_path / "none")
     monkeypatch.chdir(tmp_path)
-    assert main(command) == 2
+    assert run_grader(command) == 2
     shown = capsys.readouterr()
     assert (shown.out, len(shown.err.splitlines())) == ("", 1)
     assert f"Run `{command[0]}` in the full kit." in shown.err

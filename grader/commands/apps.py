@@ -1,0 +1,122 @@
+"""The commands of `python -m grader` and of the program `fairclock`, as Typer apps.
+
+A command prints its result to standard output and everything else to standard error. Exit codes:
+
+    0  full points, or a complete run
+    1  fewer points
+    2  usage or environment error
+    3  a submission has no grade that counts, or a report could not be written. A grade does not count after an
+       internal error, or if the course's rules need another grading
+"""
+
+import runpy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Final
+
+import typer
+
+from grader import paths
+from grader.commands import complete, student
+from grader.errors import UsageError
+from harness.command_line.command import Verbs, Version, guarded
+
+IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
+"""True if the solutions are missing, as in a student's copy. Then the help lists only commands for students."""
+
+FOR_EVERYONE: Final[Mapping[str, Callable[..., int]]] = {
+    "check": student.check,
+    "submit": student.submit,
+    "notebook": student.notebook,
+    "doctor": student.examine_machine,
+}
+
+_Completion = Annotated[bool, typer.Option("--install-completion", "--show-completion", hidden=True)]
+
+
+def run_grader(arguments: Sequence[str]) -> int:
+    """Run `python -m grader` with these arguments, print every error as one sentence, and return the exit code."""
+    return guarded(grader_app(*arguments[:1]), "python -m grader", arguments)
+
+
+def run_fairclock(arguments: Sequence[str]) -> int:
+    """Run `fairclock` with these arguments, print every error as one sentence, and return the exit code."""
+    return guarded(fairclock_app(*arguments[:1]), "fairclock", arguments)
+
+
+def grader_app(verb: str = "") -> typer.Typer:
+    """Return the commands of `python -m grader`. If `verb` is a student's command, leave out those for staff."""
+    made = _app("Check, hand in and grade the exercises of fairclock.", callback=grader_options, add_completion=False)
+    _add_commands(made, verb)
+    return made
+
+
+def fairclock_app(verb: str = "") -> typer.Typer:
+    """Return the commands of `fairclock`. If `verb` is a student's command, leave out those for staff."""
+    made = _app("Take lessons, and check, hand in and grade their exercises.", callback=fairclock_options)
+    for name in ("lessons", "lesson"):
+        made.command(
+            name=name,
+            hidden=name == "lesson",
+            context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+            add_help_option=False,  # the lessons have their own --help
+        )(take_lesson)
+    _add_commands(made, verb)
+    return made
+
+
+def _app(purpose: str, *, callback: Callable[..., None], add_completion: bool = True) -> typer.Typer:
+    return typer.Typer(
+        help=purpose,
+        add_completion=add_completion,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        cls=Verbs,
+        callback=callback,
+        invoke_without_command=True,
+    )
+
+
+def _add_commands(to: typer.Typer, verb: str) -> None:
+    """Add the commands to an app. If `verb` is a student's command, leave out the commands for staff.
+
+    Their import takes 0.1 s, for which each `check` would wait.
+    """
+    for name, function in FOR_EVERYONE.items():
+        to.command(name=name)(function)
+    if verb not in {command.name for command in to.registered_commands}:
+        from grader.commands import staff  # noqa: PLC0415 - imported only if needed
+
+        for name, function in staff.COMMANDS.items():
+            to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)
+
+
+def grader_options(context: typer.Context, version: Version = False, completion: _Completion = False) -> None:
+    """Print the help if no command is given."""
+    del version  # the callback of --version has printed the version
+    if completion:
+        raise UsageError("Tab completion belongs to the command fairclock. Run: fairclock --install-completion")
+    _print_help(context)
+
+
+def fairclock_options(context: typer.Context, version: Version = False) -> None:
+    """Print the help if no command is given."""
+    del version  # the callback of --version has printed the version
+    _print_help(context)
+
+
+def take_lesson(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[LESSON] [OPTIONS]", autocompletion=complete.lessons)
+    ] = None,
+) -> int:
+    """List the lessons, or take one lesson: fairclock lessons 4."""
+    sys.argv[1:] = arguments or []
+    runpy.run_module("lessons", run_name="__main__", alter_sys=True)  # the grader does not import lessons
+    return 0
+
+
+def _print_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        raise typer.Exit(2)
