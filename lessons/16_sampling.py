@@ -316,14 +316,14 @@ class Native(NamedTuple):
     "knows only Python's functions, so the caller is at the top.",
     fast={"native": 0},
 )
-def c_frames(seconds: float = 1.2, native: int = 1) -> Native | str:
+def c_frames(seconds: float = 1.2, native: int = 1) -> Native | str | None:
     """py-spy reads the stack that the interpreter keeps for its own functions. C++ functions are not on this stack.
 
     With the option `--native`, py-spy also reads the processor's stack, on which the C and C++ functions are. This
     takes longer and can slow the program, so we count how many steps the program makes during each recording.
     """
     if lacking() or not native:
-        return lacking() or "a short run does not read the names of torch's C++ functions, which takes seconds"
+        return lacking() or None
     with live(training()) as program:
         steps, found = list[float](), list[Samples]()
         for options in ((), ("--native",)):
@@ -346,9 +346,10 @@ SOME_WITH = c_frames.claim(
 
 
 @c_frames.explain
-def _(page: Page, found: Native | str) -> None:
-    if isinstance(found, str):
-        page.skip_step(found, shows="the C++ functions in which a training loop spends its time")
+def _(page: Page, found: Native | str | None) -> None:
+    if found is None or isinstance(found, str):
+        reason = found or "a short run does not read the names of torch's C++ functions, which takes seconds"
+        page.skip_step(reason, shows="the C++ functions in which a training loop spends its time")
         return
     without_c = found.without.only(lambda sample: sample.in_c)
     backward = found.with_c.only(lambda sample: "backward" in sample.names)
