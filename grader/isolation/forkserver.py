@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from grader.errors import MachineError, WorkerFault
+from grader.errors import FairclockError, MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage
@@ -24,7 +24,7 @@ from grader.isolation.process_tree import ProcessTree
 from grader.isolation.template import CREDENTIALS, ForkedTree, Template
 from grader.limits import Limits
 from grader.records import Status
-from harness.machine.clocks import Clock, process_cpu, wall
+from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
 from harness.paired import process_env
 from harness.paired.process_env import Cores
 
@@ -135,7 +135,10 @@ class ForkServer:
         if hello[4:] != protocol.HELLO or not isinstance(inner_pid, int):
             raise self._broken()
         pid = CREDENTIALS.unpack(about[0][2])[0] if attested else inner_pid
-        self._clocks[pid] = cpu_clock(pid)
+        try:
+            self._clocks[pid] = cpu_clock(pid)
+        except ProcessGoneError as error:
+            raise self._gone(error) from error
         return ForkedWorker(pid, inner_pid)
 
     def end(self, worker: ForkedWorker, *, wait: bool = False) -> int | None:
@@ -184,7 +187,10 @@ class ForkServer:
 
     def spent_s(self) -> float:
         """Return the CPU seconds that all processes used since the last call of `spent_s` or `pin`."""
-        now_s = self.cpu_s()
+        try:
+            now_s = self.cpu_s()
+        except ProcessGoneError as error:
+            raise self._gone(error) from error
         spent_s, self._counted_s = now_s - self._counted_s, now_s
         return spent_s
 
@@ -262,6 +268,10 @@ class ForkServer:
 
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._pids, *self._clocks}))
+
+    def _gone(self, error: ProcessGoneError) -> FairclockError:
+        """Return the error to raise if a process has ended: `error`, unless no submission can have caused this."""
+        return self._lost() if self._process.lost_by_grader else error
 
     def _lost(self) -> MachineError:
         return MachineError("The process from which all process trees are forked has ended. Grade again.")

@@ -12,12 +12,13 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 
 from grader.errors import MachineError, WorkerFault
-from grader.isolation import bubblewrap, sandbox, tree_users
+from grader.isolation import bubblewrap, forkserver, sandbox, tree_users
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.isolation.template import ForkedTree, Template
 from grader.limits import Limits
 from grader.trials.worker_client import WorkerClient, worker
+from harness.machine.clocks import process_cpu
 
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "uts")
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
@@ -152,6 +153,22 @@ def test_that_the_template_process_ends_is_no_fault_of_a_submission(
         outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
             use(other)
+
+
+@pytest.mark.sandbox
+def test_nor_if_it_ends_just_before_a_cpu_clock_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_late(pid: int) -> None:
+        template.kill()
+        psutil.wait_procs([psutil.Process(pid)], timeout=10)
+        process_cpu(pid)
+
+    with two_trees() as (one, other):
+        template = outer_processes(one)["template process"]
+        monkeypatch.setattr(forkserver, "cpu_clock", too_late)
+        with pytest.raises(MachineError, match="Grade again"), worker(other._server, LIMITS):
+            pass
+        with pytest.raises(MachineError, match="Grade again"):
+            other._server.spent_s()
 
 
 @pytest.mark.sandbox
