@@ -138,7 +138,7 @@ class ForkServer:
         try:
             self._clocks[pid] = cpu_clock(pid)
         except ProcessGoneError as error:
-            raise self._gone(error) from error
+            raise self._unless_lost(error) from error
         return ForkedWorker(pid, inner_pid)
 
     def end(self, worker: ForkedWorker, *, wait: bool = False) -> int | None:
@@ -187,10 +187,7 @@ class ForkServer:
 
     def spent_s(self) -> float:
         """Return the CPU seconds that all processes used since the last call of `spent_s` or `pin`."""
-        try:
-            now_s = self.cpu_s()
-        except ProcessGoneError as error:
-            raise self._gone(error) from error
+        now_s = self.cpu_s()
         spent_s, self._counted_s = now_s - self._counted_s, now_s
         return spent_s
 
@@ -269,21 +266,21 @@ class ForkServer:
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._pids, *self._clocks}))
 
-    def _gone(self, error: ProcessGoneError) -> FairclockError:
+    def _broken(self) -> FairclockError:
+        return self._unless_lost(
+            WorkerFault(
+                Status.CRASHED,
+                "The submission broke the process from which its workers are started.",
+                "Do not signal, stop or change processes that your code did not start.",
+            )
+        )
+
+    def _unless_lost(self, error: FairclockError) -> FairclockError:
         """Return the error to raise if a process has ended: `error`, unless no submission can have caused this."""
         return self._lost() if self._process.lost_by_grader else error
 
     def _lost(self) -> MachineError:
         return MachineError("The process from which all process trees are forked has ended. Grade again.")
-
-    def _broken(self) -> WorkerFault | MachineError:
-        if self._process.lost_by_grader:
-            return self._lost()
-        return WorkerFault(
-            Status.CRASHED,
-            "The submission broke the process from which its workers are started.",
-            "Do not signal, stop or change processes that your code did not start.",
-        )
 
     def close(self) -> None:
         """End all processes and release their resources. A second call does nothing."""
