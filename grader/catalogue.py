@@ -71,12 +71,7 @@ class Catalogue:
 def load() -> Catalogue:
     """Return all lessons with their tasks."""
     packages = sorted(path.parent.name for path in paths.TASKS.glob("lesson_*/__init__.py"))
-    return Catalogue({lesson_of(name): import_module(f"grader.tasks.{name}").TASKS for name in packages})
-
-
-def lesson_of(package: str) -> str:
-    """Return the lesson that a Python package of tasks belongs to: "01_correct_first" for "lesson_01_correct_first"."""
-    return package.removeprefix("lesson_")
+    return Catalogue({paths.lesson_of(name): import_module(f"grader.tasks.{name}").TASKS for name in packages})
 
 
 def all_tasks() -> Iterator[Task]:

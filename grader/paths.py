@@ -22,6 +22,11 @@ def solution(lesson: str) -> Path:
     return SOLUTIONS / f"{lesson}.py"
 
 
+def lesson_of(package: str) -> str:
+    """Return the lesson that a Python package of tasks belongs to: "01_correct_first" for "lesson_01_correct_first"."""
+    return package.removeprefix("lesson_")
+
+
 def require_solutions(command: str, lessons: Iterable[str]) -> None:
     """Raise `UsageError` if a solution of these lessons is missing. The message names `command`, which needs it."""
     if missing := [path for path in map(solution, lessons) if not path.is_file()]:

@@ -7,7 +7,6 @@ of the command take a third of a second. On two cores, both happen at the same t
 import atexit
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grader import paths
@@ -47,7 +46,7 @@ def guess_torch(arguments: Sequence[str]) -> bool:
         return False
     words = {word for each in arguments[1:] for word in _SEPARATOR.split(each)}
     files = list(paths.TASKS.glob("lesson_*/*.py"))
-    of_lessons = [file for file in files if words.intersection(lesson_aliases(_lesson(file)))]
+    of_lessons = [file for file in files if words.intersection(lesson_aliases(paths.lesson_of(file.parent.name)))]
     meant = [file for file in of_lessons or files if file.stem in words] or of_lessons
     return any(mark in file.read_text("utf-8") for file in meant for mark in NEED_TORCH)
 
@@ -61,7 +60,3 @@ def end() -> None:
     """End the template process if nothing took it."""
     if template := take():
         template.retire()
-
-
-def _lesson(file: Path) -> str:
-    return file.parent.name.removeprefix("lesson_")

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from grader.errors import FairclockError, MachineError, WorkerFault
+from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage
@@ -266,7 +266,7 @@ class ForkServer:
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._pids, *self._clocks}))
 
-    def _broken(self) -> FairclockError:
+    def _broken(self) -> Exception:
         return self._unless_lost(
             WorkerFault(
                 Status.CRASHED,
@@ -275,7 +275,7 @@ class ForkServer:
             )
         )
 
-    def _unless_lost(self, error: FairclockError) -> FairclockError:
+    def _unless_lost(self, error: Exception) -> Exception:
         """Return the error to raise if a process has ended: `error`, unless no submission can have caused this."""
         return self._lost() if self._process.lost_by_grader else error
 

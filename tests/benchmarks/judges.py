@@ -57,21 +57,15 @@ def calls_that_fill(statement: str, setup: str, seconds: float) -> int:
     return max(1, round(calls * seconds / taken_s))
 
 
-def one_process(sides: Sides, terms: Terms) -> list[Said]:
-    """Judge with fairclock's duel in this process."""
-    fought = duel(sides.candidate, sides.baseline, setup=sides.setup, margin=terms.margin, budget_s=terms.budget_s)
-    return [Said("", 1 / fought.ratio, fought.verdict, fought.spent_s)]
-
-
-def paired_processes(sides: Sides, terms: Terms) -> list[Said]:
-    """Judge with fairclock's duel of paired processes."""
+def fairclock(sides: Sides, terms: Terms, *, paired_processes: bool = False) -> list[Said]:
+    """Judge with fairclock's duel, in this process or with paired processes."""
     fought = duel(
         sides.candidate,
         sides.baseline,
         setup=sides.setup,
         margin=terms.margin,
         budget_s=terms.budget_s,
-        paired_processes=True,
+        paired_processes=paired_processes,
     )
     return [Said("", 1 / fought.ratio, fought.verdict, fought.spent_s)]
 

@@ -6,6 +6,7 @@ A new process has a new memory layout, so `jobs.play` starts this program for ev
 import json
 import sys
 from dataclasses import asdict
+from functools import partial
 from time import perf_counter
 
 import judges
@@ -21,14 +22,15 @@ def judge_of(tool: str) -> Judge:
         import runners
 
         return {"pytest-benchmark": runners.pytest_benchmark, "pyperf": runners.pyperf_timeit}[tool]
-    return {
-        "duel": judges.one_process,
-        "paired": judges.paired_processes,
+    tools: dict[str, Judge] = {
+        "duel": judges.fairclock,
+        "paired": partial(judges.fairclock, paired_processes=True),
         "timeit": judges.timeit_min,
         "blocked": judges.torch_blocked,
         "adaptive": judges.torch_adaptive,
         "check": judges.paired_check,
-    }[tool]
+    }
+    return tools[tool]
 
 
 def play(job: Job) -> list[Judgement]:
