@@ -48,7 +48,10 @@ PATIENCE_S = 5.0
 BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
 """The counts of baselines by their inputs. Without them, each cheat would wait until its baseline is counted again."""
 CALLS_TOGETHER = 4
-"""The time limit of all calls together, in multiples of the limit of one call. The real grader allows 20."""
+"""The time limit of all calls together of an exploit that hangs, in multiples of the limit of one call.
+
+The real grader allows 20. Other exploits get 20 too: right code that is slow needs 25 s on a quiet machine.
+"""
 
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
@@ -116,9 +119,13 @@ class Promised:
 
         Exploits are graded within tight limits, honest files within the limits of their tasks.
         """
-        tight = HANGING if self.statuses[0] == "timed out" else TIGHT
-        task = replace(self.task, limits=tight) if self.path.parent == EXPLOITS else self.task
-        verdict = self.graded(pool, task)
+        if self.path.parent != EXPLOITS:
+            verdict = self.graded(pool)
+        elif self.statuses[0] != "timed out":
+            verdict = self.graded(pool, replace(self.task, limits=TIGHT))
+        else:
+            with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
+                verdict = self.graded(pool, replace(self.task, limits=HANGING))
         told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
         return self.broken_by(verdict.points, verdict.status.value, told)
 
@@ -130,12 +137,8 @@ class Promised:
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Decide duels by one pair of processes, with shorter limits for a stopped tree and for all calls together."""
-    with (
-        mock.patch.object(speed, "RULES", QUICK),
-        mock.patch.object(forkserver, "_ANSWER_S", PATIENCE_S),
-        mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER),
-    ):
+    """Decide duels by one pair of processes, with a shorter limit for a tree that an exploit has stopped."""
+    with mock.patch.object(speed, "RULES", QUICK), mock.patch.object(forkserver, "_ANSWER_S", PATIENCE_S):
         yield
 
 
