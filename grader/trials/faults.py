@@ -97,7 +97,7 @@ def _with_trace(text: str, raised: Raised, case: str) -> str:
 def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
     """Return the fault of a submission that passes all test cases, but gives a wrong answer while it is measured."""
     text = f"Right in the correctness cases, but wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
-    help_ = "Each call gets a new input, and every answer is checked."
+    help_ = "Each call gets a new input, and the answers are checked secretly."
     return WorkerFault(Status.WRONG, f"{text} {mismatch.remark}".rstrip(), help_)
 
 

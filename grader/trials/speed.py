@@ -73,10 +73,13 @@ class TensorPair:
         for side in sides:
             with self.out_of_turn.watched() if side is self.baseline else nullcontext():
                 turns[id(side)] = side.turn(drawn)
+        plain = dict(enumerate(self.baseline.answers))
         with self.out_of_turn.watched():
-            plain = self.baseline.answer(drawn[: self.candidate.inputs])
+            for place in self.supply.choose(range(len(plain), self.candidate.inputs)):
+                plain[place] = self.baseline.answer(drawn[place])
         self.baseline.check_inputs_unchanged()
         self.candidate.check(drawn, plain)
+        self.candidate.check_inputs_unchanged()
         self.candidate.check_no_helpers()
         with self.out_of_turn.watched():
             self.baseline.ask(drawn[0].size_bytes)
@@ -116,9 +119,11 @@ class Contestants:
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
             side.arrange(supply.first, drawn, self.cores)
+            drawn = drawn[: len(side.answers)]
         baseline.check_inputs_unchanged()
-        baseline.check(drawn[:1])
-        candidate.check(drawn, baseline.answers)
+        if number == 0:
+            baseline.check(drawn, {0: None})
+        candidate.check(drawn, dict(enumerate(baseline.answers)))
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
     def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:

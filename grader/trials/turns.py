@@ -1,15 +1,20 @@
 """Measure the two functions of a duel, in which a submission and the baseline, a simple function, run alternately.
 
 A turn is one measurement of one function: one warm-up call, and then a few measured calls. In each round, both
-functions get the same new inputs, drawn from a secret seed. Every answer of the submission is compared with the
-baseline's answer to the same input. If the two answers differ, the oracle decides: a slow and exact function. It is
-seldom called, so it may be slow. A fast oracle would be a solution, and students get the oracles.
+functions get the same new inputs, drawn from a secret seed. The submission's answers are compared with the baseline's
+answers to the same inputs. If two answers differ, the oracle decides: a slow and exact function. It is seldom called,
+so it may be slow. A fast oracle would be a solution, and students get the oracles.
+
+A fast submission makes three measured calls, and a slow baseline makes one. The baseline then answers one of the other
+two inputs, chosen secretly after the turns. The last input stays unanswered, which saves a slow call. The cost of a
+turn is the median of its calls, so a submission must save work in two calls to lower it. If both answers are wrong,
+the grader always finds one of them. If only one is wrong, every second round finds it.
 
 A request to a process also takes time. This overhead is measured in every round by no-op calls of a process with
 trusted code, and its median is subtracted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +37,9 @@ from harness.paired.rounds import Reading
 WARM_UP_CALLS: Final = 4
 """The number of first calls in each new process that are checked but not measured. They load code and allocate
 memory."""
+
+LONG_CALL_S: Final = 0.002
+"""If a call of the baseline takes at least this many CPU seconds, there are only two first calls."""
 
 TURN_S: Final = 1e-3
 """Seconds of measured calls in one turn, each call with a new input. A single call of 0.1 ms would be too noisy."""
@@ -143,13 +151,17 @@ class Supply:
         watched = self._rng.random(count) < WATCHED
         return [Drawn(self._exam, next(self._inputs), self._allowed, bool(watch)) for watch in watched]
 
+    def choose(self, places: range) -> list[int]:
+        """Return one of these places, or no place if there is none."""
+        return [int(self._rng.choice(places))] if places else []
+
 
 @dataclass
 class Side:
     """A process that is measured with one function, the submission's or the baseline's.
 
     `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers to
-    the inputs of the last turn or of the warm-up, in the order of the inputs.
+    the inputs of the last turn or of the warm-up, in the order of the calls.
     """
 
     worker: WorkerClient
@@ -172,11 +184,14 @@ class Side:
     def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
         """Prepare timed calls on the given CPU cores, warm the process up, and set the number of calls per turn.
 
-        Later inputs must have the memory layout of `first`. `drawn` are the `WARM_UP_CALLS` inputs of the warm-up.
+        Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls. If these calls
+        take `LONG_CALL_S` or more, only the first two are made.
         """
         with self.blame(self.function):
             self.worker.arrange(self.function, first.packed, str(first.dtype), first.allowed.shape, cores)
-        call_s = min(call.cpu_s for call in self._play(drawn))
+        call_s = min(call.cpu_s for call in self._play(drawn[:2]))
+        if call_s < LONG_CALL_S:
+            call_s = min([call_s, *(call.cpu_s for call in self._play_more(drawn[2:]))])
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn], *, warm_up: bool = True) -> Reading:
@@ -184,7 +199,7 @@ class Side:
 
         With `warm_up`, the first call does not count. A short first call costs 25 % more and is three times as noisy,
         because the caches hold other data. The median hardly changes if one call is interrupted. No call can be
-        skipped, because every answer is checked.
+        skipped, because any of its answers may be checked.
         """
         paid = self._play(drawn[: self.inputs])[1:] if warm_up else self._play(drawn[: self.calls])
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
@@ -201,12 +216,10 @@ class Side:
             calls = [self.worker.timed(size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
         self.asked += calls[1:]
 
-    def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
-        """Return the answers to all these inputs. The function is not called again for inputs of the last turn."""
-        answers = list(self.answers)
-        self._play(drawn[len(answers) :])
-        self.answers = answers + self.answers
-        return self.answers
+    def answer(self, one: Drawn) -> Answer:
+        """Return the answer to one more input of the last turn."""
+        self._play_more([one])
+        return self.answers[-1]
 
     def check_inputs_unchanged(self) -> None:
         """Raise an exception if a call of the last turn changed one of the inputs that are watched."""
@@ -214,11 +227,22 @@ class Side:
             if not all(answer.inputs_unchanged for answer in self.answers):
                 raise wrong_after_all(INPUTS_CHANGED, "in a timed call")
 
-    def check(self, drawn: Sequence[Drawn], plain: Sequence[Answer] = ()) -> None:
-        """Check the answers to these inputs. `plain` are the baseline's answers to the same inputs, or ()."""
+    def check(self, drawn: Sequence[Drawn], plain: Mapping[int, Answer | None]) -> None:
+        """Raise an exception if an answer to one of these inputs is wrong.
+
+        The keys of `plain` are the places in `drawn` to check, and the values are the baseline's answers. If a value is
+        None, the oracle decides. Places without a call of this side are left out.
+        """
         with self.blame(self.function):
-            for number, (one, answer) in enumerate(zip(drawn, self.answers, strict=False)):
-                one.check(answer, plain[number] if plain else None)
+            for place, answer in plain.items():
+                if place < len(self.answers):
+                    drawn[place].check(self.answers[place], answer)
+
+    def _play_more(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        answers = self.answers
+        readings = self._play(drawn)
+        self.answers = [*answers, *self.answers]
+        return readings
 
     def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
         readings, taken = [], []

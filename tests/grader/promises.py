@@ -39,10 +39,10 @@ from harness.paired.decide import Rules
 QUICK = Rules(min_pairs=1, max_pairs=1, min_rounds=15, cap_s=2.0)
 """One pair is enough to distinguish 1× from 2×, because a cheat's gain does not depend on memory layout. One pair needs
 15 rounds for an interval."""
-TIGHT = Limits(load_s=10.0, call_s=3.0, wall_factor=1.5, memory_bytes=512 << 20)
-"""Limits of the same kinds as the real ones, but without a wait of ten seconds for a submission that hangs."""
-HANGING = replace(TIGHT, load_s=3.0, call_s=1.0)
-"""Limits for exploits that never end, so that a longer wait would show nothing more."""
+SMALL = Limits(memory_bytes=512 << 20)
+"""The real limits, but with less memory, which an exploit uses up sooner."""
+HANGING = replace(SMALL, load_s=3.0, call_s=1.0, wall_factor=1.5)
+"""Limits for exploits that may never end, so that a longer wait would show nothing more."""
 PATIENCE_S = 5.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
 BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
@@ -50,7 +50,7 @@ BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
 CALLS_TOGETHER = 4
 """The time limit of all calls together of an exploit that hangs, in multiples of the limit of one call.
 
-The real grader allows 20. Other exploits get 20 too: right code that is slow needs 25 s on a quiet machine.
+The real grader allows 20. Other exploits get 20 too: an exploit with right but slow code needs 25 s on a quiet machine.
 """
 
 EXPLOITS = ROOT / "tests" / "exploits"
@@ -117,12 +117,12 @@ class Promised:
     def broken(self, pool: Pool) -> str | None:
         """Return how the file's verdict differs from its promise; None if it does not.
 
-        Exploits are graded within tight limits, honest files within the limits of their tasks.
+        Exploits are graded with less memory, and with less time if they may hang.
         """
         if self.path.parent != EXPLOITS:
             verdict = self.graded(pool)
-        elif self.statuses[0] != "timed out":
-            verdict = self.graded(pool, replace(self.task, limits=TIGHT))
+        elif "timed out" not in self.statuses:
+            verdict = self.graded(pool, replace(self.task, limits=SMALL))
         else:
             with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
                 verdict = self.graded(pool, replace(self.task, limits=HANGING))

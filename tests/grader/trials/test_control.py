@@ -120,16 +120,15 @@ def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call_s", "warm_up", "turns"),
-    [(control.LONG_CALL_S / 2, True, 1 + control.ROUNDS), (control.LONG_CALL_S, False, control.ROUNDS)],
+    ("call_s", "warm_up", "discarded"), [(control.LONG_CALL_S / 2, True, 1), (control.LONG_CALL_S, False, 0)]
 )
-def test_only_short_calls_get_warm_up_calls_and_a_discarded_round(
-    supply: Supply, call_s: float, warm_up: bool, turns: int
+def test_only_short_calls_get_warm_up_calls_and_a_discarded_turn_when_slowed(
+    supply: Supply, call_s: float, warm_up: bool, discarded: int
 ) -> None:
     sides = scripted(2.0, 2.0, 2.0)
     control.play(sides, supply, call_s, random.Random(1))
     for side in sides:
-        assert side.worker.warm_ups == [warm_up] * control.CASTS * turns  # type: ignore[attr-defined]
+        assert side.worker.warm_ups == [warm_up] * (control.CASTS * control.ROUNDS + discarded)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,19 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from grader.errors import WorkerFault
+from grader.seeds import generator
 from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
-from grader.trials.turns import LEAST_NET, Drawn, Side, net
+from grader.trials.out_of_turn import OutOfTurn
+from grader.trials.speed import TensorPair
+from grader.trials.turns import LEAST_NET, Drawn, Side, Supply, net
 from harness.paired.rounds import Reading
 
 
@@ -40,6 +44,55 @@ def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
     side = Played(None, "f", lambda _: contextlib.nullcontext(), calls=3)  # type: ignore[arg-type]
     assert side.turn(inputs) == Reading(3.0, 3.0, 3)
     assert side.turn(inputs, warm_up=False) == Reading(24.0, 24.0, 3)
+
+
+class Answering(Side):
+    """A side without a process. It answers 1 in each call, and 0 in the calls of a turn whose numbers are `wrong`."""
+
+    wrong: tuple[int, ...] = ()
+    made: int = 0
+
+    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        self.made += len(drawn)
+        self.answers = [answer(0.0 if place in self.wrong else 1.0) for place in range(len(drawn))]
+        return [Reading(1.0, 1.0)] * len(drawn)
+
+    def check_no_helpers(self) -> None:
+        """There is no process that could have helpers."""
+
+    def ask(self, size_bytes: int) -> None:
+        """Measure the same overhead for each size."""
+        assert size_bytes > 0
+        self.asked.append(Reading(0.1, 0.1))
+
+
+def played(wrong: tuple[int, ...]) -> Answering:
+    """Play a round of three measured calls against one of the baseline. Return the baseline's side."""
+    exam = replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros((2, 3), np.float32),) for _ in rngs))
+    baseline, candidate = (
+        Answering(None, "f", lambda _: contextlib.nullcontext(), calls)  # type: ignore[arg-type]
+        for calls in (1, 3)
+    )
+    candidate.wrong = wrong
+    pair = TensorPair(0, Supply(exam, generator("a secret")), baseline, candidate, OutOfTurn(lambda: 0.0))
+    pair.play(baseline_first=True)
+    return baseline
+
+
+def test_the_baseline_answers_its_own_inputs_and_one_more() -> None:
+    assert played(()).made == 2 + 1
+
+
+@pytest.mark.parametrize("wrong", [(0,), (1,), (2, 3)])
+def test_wrong_answers_in_most_calls_are_found_in_every_round(wrong: tuple[int, ...]) -> None:
+    with pytest.raises(WorkerFault, match="wrong in a timed call"):
+        played(wrong)
+
+
+def test_the_further_input_that_the_baseline_answers_changes() -> None:
+    supply = Supply(replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros(1),) for _ in rngs)), generator("secret"))
+    assert {place for _ in range(50) for place in supply.choose(range(2, 4))} == {2, 3}
+    assert supply.choose(range(2, 2)) == []
 
 
 def drawn(right: float) -> tuple[Drawn, list[Array]]:
