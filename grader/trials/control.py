@@ -24,8 +24,8 @@ TOLERANCE: Final = 0.02
 """The largest harmless error of a ratio, as a natural logarithm. It is well below `SLOWDOWN`."""
 
 ROUNDS: Final = 5
-"""The number of measured rounds per assignment of roles to processes. If calls are short, one round before them is
-discarded."""
+"""The number of measured rounds per assignment of roles to processes. If calls are short, the slowed process makes one
+turn before them that does not count."""
 
 CASTS: Final = 3
 """The number of assignments of roles to processes.
@@ -39,7 +39,7 @@ def play(
 ) -> Control:
     """Run a control in the processes that ran the baseline function, and return its result.
 
-    If a call takes `LONG_CALL_S` or more, there are no warm-up calls and no discarded rounds, so a control takes half
+    If a call takes `LONG_CALL_S` or more, there are no warm-up calls and no discarded turns, so a control takes half
     the time. A first call of 22 ms took 1 % longer than the next call, in all roles alike. Controls with calls of 2.5
     and 75 ms were as exact as with warm-up calls. With calls of 1.5 ms, the slowed copy seemed 1 % slower.
 
