@@ -55,7 +55,7 @@ def tone_curve(x: torch.Tensor) -> torch.Tensor:
     The function is timed on 262144 numbers in float32, on one thread. During the timing, every new large tensor takes
     new memory from the system, as tensors above 32 MiB do on Linux.
 
-    Points: 4 of 10 for right answers, all 10 when 2.7 times as fast as the baseline. The baseline makes a new tensor
+    Points: 4 of 10 for right answers, all 10 when 2.3 times as fast as the baseline. The baseline makes a new tensor
     for each of nine steps.
     """
     # BEGIN SOLUTION

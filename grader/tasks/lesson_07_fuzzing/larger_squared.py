@@ -55,10 +55,8 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     turned = int(next(rngs).integers(2))
     shape = TIMED_SHAPES[turned]
     for rng in rngs:
-        plain, other = (rng.random(one, dtype=np.float32) for one in (shape, shape[::-1]))
-        plain -= 0.5  # in place, because a new array takes as long as its random numbers
-        other -= 0.5
-        transposed = other.T
+        matrices = [rng.random(one, dtype=np.float32) - 0.5 for one in (shape, shape[::-1])]
+        plain, transposed = matrices[0], matrices[1].T
         yield (transposed, plain) if turned == 0 else (plain, transposed)
 
 

@@ -47,7 +47,7 @@ PAIRS = Task(
             "sort calls no Python code."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20, best_ratio=920.0),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20, best_ratio=960.0),
     folder=Path(__file__).parent,
     read="lesson 13, “Counting executed opcodes”",
     idea=(
