@@ -61,7 +61,7 @@ def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     The timed inputs are of shape (512, 1024) or (1024, 512) and float32. One of them is transposed. torch uses one
     thread.
 
-    Points: 4 of 10 for right answers, 7 when 2.1 times as fast as the baseline, all 10 at 5.2×. The baseline is
+    Points: 4 of 10 for right answers, 7 when 1.95 times as fast as the baseline, all 10 at 5×. The baseline is
     `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`.
     """
     raise NotImplementedError("Return max(x, y)² - min(x, y), element by element, as a new tensor.")
