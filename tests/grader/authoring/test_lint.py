@@ -41,7 +41,7 @@ QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)
 def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.CaptureFixture[str]) -> None:
     with mock.patch.object(speed, "RULES", QUICK), mock.patch.object(cpu_time, "LEAST_ROUNDS", 1):
         ended = lint_here(lesson, capsys)
-    if ended.code:
+    if ended.code:  # on a busy machine, a single pair of processes may be an outlier; the real rules compare five
         ended = lint_here(lesson, capsys)
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1] == "Every known submission got the expected verdict."
