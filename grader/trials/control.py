@@ -39,9 +39,9 @@ def play(
 ) -> Control:
     """Run a control in the processes that ran the baseline function, and return its result.
 
-    If a call takes `LONG_CALL_S` or more, there are no warm-up calls and no discarded turns, so a control takes half
-    the time. A first call of 22 ms took 1 % longer than the next call, in all roles alike. Controls with calls of 2.5
-    and 75 ms were as exact as with warm-up calls. With calls of 1.5 ms, the slowed copy seemed 1 % slower.
+    If a call takes `LONG_CALL_S` or more, a control makes no warm-up calls, and every turn counts. So it takes half the
+    time. A first call of 22 ms took 1 % longer than the next call, in all roles alike. Controls with calls of 2.5 and
+    75 ms were as exact as with warm-up calls. With calls of 1.5 ms, the slowed copy seemed 1 % slower.
 
     The three roles are first, second and slowed baseline. In each assignment of roles, a different process is slowed.
     With fewer than three processes, a process has several roles. `baseline_s` is the baseline's cost per call: CPU

@@ -39,7 +39,10 @@ WARM_UP_CALLS: Final = 4
 memory."""
 
 LONG_CALL_S: Final = 0.002
-"""If a call of the baseline takes at least this many CPU seconds, there are only two first calls."""
+"""If a call takes at least this many seconds, a new process makes only two first calls.
+
+If a call of the baseline takes as long, a control makes no warm-up calls.
+"""
 
 TURN_S: Final = 1e-3
 """Seconds of measured calls in one turn, each call with a new input. A single call of 0.1 ms would be too noisy."""
