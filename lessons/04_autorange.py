@@ -33,6 +33,12 @@ lesson = Lesson(
     prerequisites=("02_timeit_vs_timer",),
 )
 
+FEWEST_BLOCKS = 4
+"""With fewer blocks, torch prints no IQR, `adaptive_autorange` goes on, and this lesson trusts no IQR.
+
+If something disturbs torch's search for the length of a block, one block can be as long as the whole measurement.
+"""
+
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
@@ -268,22 +274,22 @@ WASTES_LESS = many_blocks.claim(
 @many_blocks.explain
 def _(page: Page, found: Blocks) -> None:
     blocks, again, clock_s = found.blocks, found.again, median(found.clock_s)
-    spread = blocks.iqr / blocks.median
-    number = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
+    spread, few = blocks.iqr / blocks.median, len(blocks.times) < FEWEST_BLOCKS
+    number = f"{units.some(len(blocks.times), 'block')} of {units.count(blocks.number_per_run)} calls"
     page.histogram(blocks.times, name="blocks", caption=f"{number}, time per call")
     page.output(torch_text(blocks), caption="print(blocks), without its first line")
     page.reveal(
-        Interval.exact(spread),
+        Interval.exact(spread).void_if(few),
         f"The median time is {units.seconds(blocks.median)} per call. The IQR is {units.percent(spread)} of it.",
     )
     page.settle(NO_SPREAD, found.one_run.iqr / found.one_run.median)
-    page.settle(SPREAD, spread)
+    page.settle(SPREAD, spread, disturbed=few)
     shares = Interval.every(clock_s / median(each.raw_times) for each in (blocks, again))
     page.settle(CLOCK_SMALL, shares, remark="the limit in torch's code is 0.01 %")
     *searched, last = page.result(one_long_run)
     search = sum(run.seconds for run in searched) / last.seconds
     waste = found.spent_s / sum(blocks.raw_times) - 1
-    page.settle(WASTES_LESS, waste, at_most=search, remark=f"`autorange`: {units.percent(search)}")
+    page.settle(WASTES_LESS, waste, at_most=search, remark=f"`autorange`: {units.percent(search)}", disturbed=few)
     page.say(
         "In torch's text, “Median” is the median of the blocks. The two times in brackets after “IQR” are the limits",
         "of the middle half of the blocks. The IQR is their difference. torch calls a block a “measurement”, and a",
@@ -297,9 +303,9 @@ def _(page: Page, found: Blocks) -> None:
     page.say(
         "In a second measurement with a fifth of the `min_run_time`, torch chose blocks of",
         f"{units.count(again.number_per_run)} calls. The size of the blocks depends on `min_run_time`. It can also",
-        "differ between equal measurements: if other work interrupts the search, a short block looks long.",
+        "differ between equal measurements: if other work interrupts the search, a block or the clock looks slow.",
     )
-    page.say(torch_warns(spread))
+    page.say(too_few(len(blocks.times)) if few else torch_warns(spread))
     page.say(
         "For comparison: PyTorch's benchmark recipe prints 231.79 µs for a similar product on a GPU, from 1",
         "measurement. A single measurement has no spread, so the precision of this time is unknown.",
@@ -309,6 +315,14 @@ def _(page: Page, found: Blocks) -> None:
 def torch_text(measured: Measurement) -> str:
     """Return the text that torch prints for a measurement, without its first line (the address of the object)."""
     return "\n".join(repr(measured).splitlines()[1:])
+
+
+def too_few(blocks: int) -> str:
+    """Return sentences about a measurement with fewer than `FEWEST_BLOCKS` blocks."""
+    return (
+        f"This measurement has only {units.some(blocks, 'block')}, because a block is nearly as long as `min_run_time`."
+        " So few blocks do not show how much the times of blocks differ. Run the lesson again."
+    )
 
 
 def torch_warns(spread: float) -> str:
@@ -409,18 +423,19 @@ class Moves(NamedTuple):
 def _(page: Page, rounds: list[Round]) -> None:
     moves = [Moves(loud.mean / quiet.mean - 1, loud.median / quiet.median - 1) for quiet, loud, _ in rounds]
     crowded = BackgroundLoad(median(others.cores for _, _, others in rounds)).is_high
+    few = any(len(each.times) < FEWEST_BLOCKS for quiet, loud, _ in rounds for each in (quiet, loud))
     show_blocks(page, rounds)
     show_moves(page, moves)
     in_the_middle = Moves(*map(median, zip(*moves, strict=True)))
     page.reveal(
-        moved_more(moves, page.noise).void_if(crowded),
+        moved_more(moves, page.noise).void_if(crowded or few),
         f"The mean changed by {change(in_the_middle.mean)} and the median by {change(in_the_middle.median)}. Both",
         "figures are medians of all rounds.",
     )
     felt = Interval.every(each.mean for each in moves).widened(page.noise).void_if(crowded)
     page.settle(FELT, felt)
     unnoticed = felt.compare(at_least=0) is not Standing.HELD
-    further = Interval.every(each.mean - each.median for each in moves).widened(page.noise).void_if(unnoticed)
+    further = Interval.every(each.mean - each.median for each in moves).widened(page.noise).void_if(unnoticed or few)
     page.settle(MEDIAN_LESS, further, remark="increase of the mean - increase of the median")
     page.say(
         MEDIAN_LESS.words(
@@ -536,8 +551,6 @@ SUM_WINS = until_steady.claim(
     unit=units.ratio,
 )
 
-FEWEST_BLOCKS = 4
-"""The smallest number of blocks with which `adaptive_autorange` ends a measurement as steady."""
 FEWEST_STEADY = 3
 """The smallest number of steady measurements from which the lesson computes how long such measurements take."""
 ROOM = 2 * FEWEST_BLOCKS
@@ -727,7 +740,8 @@ def _(page: Page, slow: Slow) -> None:
     page.reveal(samples, f"The statement took {units.seconds(slow.usual.median)}.")
     page.settle(ONE_SAMPLE, samples)
     page.settle(NO_WARNING, slow.usual.has_warnings)
-    page.settle(LONGER_HELPS, len(slow.longer.times))
+    # If something disturbs the search, a block contains more than one call of the statement.
+    page.settle(LONGER_HELPS, len(slow.longer.times), disturbed=slow.longer.number_per_run > 1)
     page.say(
         f"`.iqr` of the first measurement is {units.seconds(slow.usual.iqr)}, which looks like perfect precision.",
         "torch prints the IQR only if there are at least four samples, but a program can always read `.iqr`.",

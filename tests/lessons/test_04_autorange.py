@@ -235,3 +235,36 @@ def test_noise_divides_and_multiplies_a_large_ratio() -> None:
     """With a noise of 200 %, a ratio of 42 is still above 3."""
     found = importlib.import_module("lessons.04_autorange").with_factor(42.0, 2.0)
     assert (found.lowest, found.middle, found.highest) == pytest.approx((14, 42, 126))
+
+
+def test_one_block_as_long_as_the_measurement_refutes_nothing_about_the_spread(prepare: Play, lesson: Lesson) -> None:
+    """On a machine whose clock looked slow for a moment, torch chose one block of 10 000 calls for 0.2 s."""
+    module = importlib.import_module("lessons.04_autorange")
+    one = Measurement(10_000, [0.254], TaskSpec(stmt="pass", setup="pass"))
+    played = prepare(lesson)
+    page = played.session._page(module.many_blocks)
+    page.results["one_long_run"] = [module.Run(5000, 0.172), module.Run(10_000, 0.236)]
+    page.prediction = module.many_blocks.predict
+    explain(module.many_blocks, page, module.Blocks(blocks_of(1.0, 1), one, one, 0.541, [1e-7]))
+    found = {claim.id: str(claim.standing) for claim in page.claims}
+    assert (found["blocks-have-spread"], found["blocks-waste-less"]) == ("inconclusive", "inconclusive")
+    printed = " ".join(played.out.getvalue().split())
+    assert "1 block of 10 000 calls" in printed
+    assert "This measurement has only 1 block" in printed
+    assert "Less than 1 %." not in printed
+    assert "torch prints no warning for this IQR" not in printed
+
+
+def test_rounds_of_one_block_do_not_show_that_mean_and_median_stay_together(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    rounds = [module.Round(blocks_of(1.0, 1), blocks_of(2.0, 1), BackgroundLoad(0.0))] * 3
+    printed, found = explained(prepare, lesson, "beside_neighbours", rounds)
+    assert found == {"neighbour-is-felt": "held", "median-moves-less": "inconclusive"}
+    assert "Both, at most 2 percentage points apart." not in printed
+
+
+def test_a_slow_statement_in_blocks_of_ten_calls_refutes_nothing(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    ten = Measurement(10, [0.4], TaskSpec(stmt="pass", setup="pass"))
+    _, found = explained(prepare, lesson, "one_slow_statement", module.Slow(blocks_of(0.04, 1), ten))
+    assert found["longer-cures"] == "inconclusive"
