@@ -18,10 +18,13 @@ Submissions for simulated tasks run in this process. All other submissions run i
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds
@@ -45,6 +48,7 @@ from grader.trials import simulated
 from grader.trials.cpu_time import least_gain
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
+from harness.paired.rounds import Round
 from harness.rendering import units
 
 FEWEST_WRONG: Final = 2
@@ -177,7 +181,8 @@ def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) ->
         tell(f"{task.full_name}, {name} ({files.index(path) + 1} of {len(files)})")
         submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
         verdict = _known(task, submission, session) if path in files[1:-1] else grade_task(task, submission, session)
-        yield Row(task, name, path, verdict, _surprise(task, name, path, verdict) or _near(task, verdict))
+        surprise = _surprise(task, name, path, verdict) or _near(task, verdict)
+        yield Row(task, name, path, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
@@ -222,6 +227,21 @@ def _near(task: Task, verdict: Verdict) -> str:
     least = units.percent(tier_margins.MIN_DISTANCE)
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
     return f"{where}; at least {least} is needed, because the ratio differs on other machines"
+
+
+def pair_times(rounds: Sequence[Round]) -> str:
+    """Return the median times per call in each pair of processes, or "" if nothing was timed.
+
+    The times show whether one pair or all pairs caused a wrong ratio, and which of the two functions was slow.
+    """
+    by_pair = groupby(sorted(rounds, key=attrgetter("pair")), key=attrgetter("pair"))
+    told = [_times(tuple(of_pair)) for _, of_pair in by_pair]
+    return f" (baseline ÷ submission, in each pair of processes: {'; '.join(told)})" if told else ""
+
+
+def _times(rounds: Sequence[Round]) -> str:
+    sides = ([each.baseline for each in rounds], [each.candidate for each in rounds])
+    return " ÷ ".join(units.seconds(median(reading.call_s() for reading in side)) for side in sides)
 
 
 def _solution(task: Task, verdict: Verdict) -> str:

@@ -17,11 +17,12 @@ from commanding import ROOT, CommandResult, grader
 from needs import needs
 
 from grader import catalogue
-from grader.authoring.lint import Row
+from grader.authoring.lint import Row, pair_times
 from grader.commands.apps import run_grader
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
 from harness.paired.decide import Rules
+from harness.paired.rounds import Reading, Round
 
 LESSON = "04_autorange"
 TASK = f"grader/tasks/lesson_{LESSON}/blocked_autorange.py"
@@ -138,6 +139,15 @@ def test_a_tier_close_to_a_known_submission_is_a_surprise_and_simulated_costs_ar
     assert float(found[2]) == pytest.approx(100 * (2.05 / float(found[1]) - 1), abs=0.5)  # the printed ratio is rounded
     assert "Wrote the ratios of" not in ended.out
     assert not (kit / "tests").exists()
+
+
+def test_a_surprise_shows_the_times_of_both_functions_in_each_pair_of_processes() -> None:
+    """A pair that differs from the others is an outlier. If all pairs agree, something slowed one of the functions."""
+    seconds = [(0, 5e-3, 1.5e-3), (0, 6e-3, 1.7e-3), (0, 7e-3, 1.6e-3), (1, 5e-3, 0.4e-3)]
+    rounds = [Round(pair, Reading(base, base), Reading(2 * own, 2 * own, 2), True) for pair, base, own in seconds]
+    told = "(baseline ÷ submission, in each pair of processes: 6 ms ÷ 1.60 ms; 5 ms ÷ 400 µs)"
+    assert pair_times(rounds).strip() == told
+    assert pair_times([]) == ""
 
 
 def test_what_this_machine_measured_is_kept_and_what_a_simulation_says_is_not() -> None:
