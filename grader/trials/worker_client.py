@@ -5,10 +5,8 @@ raised.
 """
 
 import contextlib
-import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -25,6 +23,7 @@ from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, un
 from grader.trials.inputs import Packed
 from grader.trials.shared_memory import SharedMemory
 from harness.machine.clocks import ProcessGoneError, wall
+from harness.machine.core_wait import CoreWait
 from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading, make_reading
 
@@ -56,11 +55,10 @@ class WorkerClient:
             self._channel = Channel(self._socket.fileno(), idle=self._watch)
             self._slept_s = 0.0
             self._begin(limits.load_s, "before its first request")
-            self._schedule: int | None = None
             self.queued_s = self.ran_s = self.took_s = 0.0
-            if sys.platform == "linux":
-                self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
-                resources.callback(os.close, self._schedule)
+            self._waited_s, self._grader_waited_s = CoreWait(self._forked.pid), CoreWait()
+            resources.callback(self._waited_s.close)
+            resources.callback(self._grader_waited_s.close)
             self._resources = resources.pop_all()
 
     @property
@@ -101,18 +99,23 @@ class WorkerClient:
         """Make one timed call, or a no-op call if `null`. Return its cost and the bytes of the answer.
 
         The cost includes CPU time that the submission's processes used since the previous call, so computing between
-        calls gains nothing. The measurement ends when the bytes are copied. The time for which the worker waited for
-        its core is subtracted from the wall time, because other programs cause this waiting.
+        calls gains nothing. The measurement ends when the bytes are copied. The times for which the worker and this
+        thread waited for their core are subtracted from the wall time, because other programs cause this waiting. If
+        both waited at the same time, too much is subtracted. But no wall time is shorter than the CPU time. If the
+        worker may use several threads, they may run while this thread waits, so only the worker's wait is subtracted.
+
+        This thread must be the one that made this object.
         """
         if self._channel.has_message():
             raise self._spoke_early()
         with self._running():
-            began_s, waited_s = wall(), self._waited_s()
+            waited_s, grader_waited_s, began_s = self._waited_s(), self._grader_waited_s(), wall()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
             answer = self.outputs.read(size_bytes)
             reading = make_reading(self._server.spent_s(), wall() - began_s)
-            waited_s = self._waited_s() - waited_s
-            reading = replace(reading, wall_s=max(reading.cpu_s, reading.wall_s - waited_s))
+            waited_s, grader_waited_s = self._waited_s() - waited_s, self._grader_waited_s() - grader_waited_s
+            undisturbed_s = reading.wall_s - waited_s - (grader_waited_s if self.limits.threads == 1 else 0.0)
+            reading = replace(reading, wall_s=max(reading.cpu_s / self.limits.threads, undisturbed_s))
             self.queued_s += waited_s
             self.ran_s, self.took_s = self.ran_s + reading.cpu_s, self.took_s + reading.wall_s
         if claim:
@@ -193,9 +196,6 @@ class WorkerClient:
     def close(self) -> None:
         """End the process and release its resources. A second call does nothing."""
         self._resources.close()
-
-    def _waited_s(self) -> float:  # the time in the queue of the CPU (Linux: scheduler/sched-stats)
-        return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
 
     def _request(self, kind: bytes, body: Mapping[str, Any] | None, allowed_s: float, where: str) -> dict[str, Any]:
         self._begin(allowed_s, where)

@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import IO, Final, Protocol
 from harness.errors import FairclockError, MachineError, UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock, process_cpu
+from harness.machine.core_wait import CoreWait
 from harness.machine.lanes import lane
 from harness.paired import process_env
 from harness.paired.blocks import DEFAULT_CLOCK, calibrate, common_calls
@@ -166,18 +167,26 @@ class PairedProcess:
 
 @dataclass(frozen=True, slots=True)
 class TimedWorker:
-    """A process that runs timed code, with two clocks: the CPU clock of the process and the caller's wall clock."""
+    """A process that runs timed code, with two clocks: the CPU clock of the process and the caller's wall clock.
+
+    `waited` are clocks of the times for which the process, and this thread, have waited for their core.
+    """
 
     run_calls: Callable[[int], None]
     clock: Clock
     wall: Clock
+    waited: tuple[Clock, ...] = ()
 
     def turn(self, calls: int) -> Reading:
         """Let the other process run `calls` calls, and return their times, with the overhead of this request."""
-        began_wall_s, began_s = self.wall(), self.clock()
+        waited_s, began_wall_s, began_s = self._waited_s(), self.wall(), self.clock()
         self.run_calls(calls)
         ended_s, ended_wall_s = self.clock(), self.wall()
-        return make_reading(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1))
+        waited_s = self._waited_s() - waited_s
+        return make_reading(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1), waited_s)
+
+    def _waited_s(self) -> float:
+        return sum(waited() for waited in self.waited)
 
     def net_turn(self, calls: int, overhead: Reading) -> Reading:
         """Run `calls` calls, and return their times without the overhead of the request.
@@ -186,16 +195,22 @@ class TimedWorker:
         """
         gross = self.turn(calls)
         cpu_s = max(gross.cpu_s - overhead.cpu_s, gross.cpu_s / 2)
-        return Reading(cpu_s, max(gross.wall_s - overhead.wall_s, gross.wall_s / 2), calls)
+        return make_reading(cpu_s, max(gross.wall_s - overhead.wall_s, gross.wall_s / 2), calls, gross.waited_s)
 
 
-def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, wall: Clock) -> TimedWorker:
-    """Bind a process to a core, and return it with the clocks that time its calls.
+@contextmanager
+def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, wall: Clock) -> Iterator[TimedWorker]:
+    """Bind a process to a core, and yield it with the clocks that time its calls.
 
-    If `clock` is None, the CPU clock of the process is used.
+    If `clock` is None, the CPU clock of the process is used. With any other clock than `clocks.wall` as `wall`, no
+    waiting is measured.
     """
     process_env.pin(process.pid, core)
-    return TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall)
+    with ExitStack() as files:
+        waits = (CoreWait(process.pid), CoreWait()) if wall is clocks.wall else ()
+        for one in waits:
+            files.callback(one.close)
+        yield TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall, waits)
 
 
 @contextmanager
@@ -225,9 +240,10 @@ def process_pairs(
         for one in started:
             one.wait_until_ready()
         with _core() as core, process_env.pinned(core):
-            first_pair = [timed_worker(one, core, chosen, wall) for one in waiting[0]]
-            calls = common_calls(*map(calls_in_a_turn, first_pair))
-            round_s = sum(one.turn(n).wall_s for one, n in zip(first_pair, calls, strict=True))
+            with ExitStack() as first:
+                first_pair = [first.enter_context(timed_worker(one, core, chosen, wall)) for one in waiting[0]]
+                calls = common_calls(*map(calls_in_a_turn, first_pair))
+                round_s = sum(one.turn(n).wall_s for one, n in zip(first_pair, calls, strict=True))
 
             @contextmanager
             def open_pair(number: int) -> Iterator[TurnPair]:
@@ -235,16 +251,19 @@ def process_pairs(
                 for one in pair:
                     if number >= at_once:
                         one.wait_until_ready()
-                baseline, candidate = (timed_worker(one, core, chosen, wall) for one in pair)
-                overhead = _request_overhead(baseline, candidate)
-                for _ in range(_WARM_UP_TURNS):
-                    baseline.turn(calls[0])
-                    candidate.turn(calls[1])
-                yield TurnPair(
-                    number,
-                    partial(baseline.net_turn, calls[0], overhead),
-                    partial(candidate.net_turn, calls[1], overhead),
-                )
+                with (
+                    timed_worker(pair[0], core, chosen, wall) as baseline,
+                    timed_worker(pair[1], core, chosen, wall) as candidate,
+                ):
+                    overhead = _request_overhead(baseline, candidate)
+                    for _ in range(_WARM_UP_TURNS):
+                        baseline.turn(calls[0])
+                        candidate.turn(calls[1])
+                    yield TurnPair(
+                        number,
+                        partial(baseline.net_turn, calls[0], overhead),
+                        partial(candidate.net_turn, calls[1], overhead),
+                    )
 
             yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
     finally:
@@ -276,7 +295,7 @@ def calls_in_a_turn(one: TimedWorker) -> int:
 
 def _request_overhead(*pair: TimedWorker) -> Reading:
     empty = [one.turn(0) for _ in range(_NULL_TURNS) for one in pair]
-    return Reading(median(null.cpu_s for null in empty), median(null.wall_s for null in empty))
+    return Reading(median(null.cpu_s for null in empty), median(null.call_s(by_wall=True) for null in empty))
 
 
 def _chosen_clock(clock: Clock, wall: Clock) -> Clock | None:

@@ -15,7 +15,7 @@ import math
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -162,12 +162,13 @@ def play(way: Way, one_more: Begin, core: int, calls: dict[str, int], seconds: f
         found = []
         with process_env.pinned(core):
             for kind, pair in pairs.items():
-                both = [timed_worker(one, core, None, clocks.wall) for one in pair]
-                if kind not in calls:
-                    calls[kind] = calls_in_a_turn(both[0])
-                for _ in range(WARM_UP_ROUNDS):
-                    rounds(both, calls[kind], 0.0)
-                found.append(summed_up(way.name, kind, rounds(both, calls[kind], seconds)))
+                with ExitStack() as timing:
+                    both = [timing.enter_context(timed_worker(one, core, None, clocks.wall)) for one in pair]
+                    if kind not in calls:
+                        calls[kind] = calls_in_a_turn(both[0])
+                    for _ in range(WARM_UP_ROUNDS):
+                        rounds(both, calls[kind], 0.0)
+                    found.append(summed_up(way.name, kind, rounds(both, calls[kind], seconds)))
     finally:
         stop_all(list(chain.from_iterable(pairs.values())))
     return found

@@ -59,7 +59,8 @@ def test_forks_of_a_warm_process_serve_as_twins() -> None:
     try:
         for one in forks:
             one.wait_until_ready()
-            assert timed_worker(one, None, None, clocks.wall).turn(100).wall_s > 0
+            with timed_worker(one, None, None, clocks.wall) as timed:
+                assert timed.turn(100).wall_s > 0
         assert forks[0].pid != forks[1].pid
         forks[0].prepare(make_job("1 / 0", "pass"))
         forks[0].wait_until_ready()

@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
 
 import pytest
+from busy_core import busy_core
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 from trees import bare
 
@@ -140,6 +142,39 @@ def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServe
     outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
     assert outcome.hidden_work
     assert outcome.highest_tier_index() == 0
+
+
+def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
+    """Each request waits for milliseconds, which is long beside a call of 0.3 ms and short beside a call of 6 ms."""
+    slow, fast = (
+        source.replace("return", f"for _ in range({times}): x.exp()\n    return")
+        for source, times in ((BY_ROWS, 1400), (AT_ONCE, 60))
+    )
+    (task.known / "baseline.py").write_text(slow, encoding="utf-8")
+    with busy_core(core(), 2):
+        rounds = play(task, trusted, patient, fast, rounds=30)
+    assert sum(one.shows_hidden_work for one in rounds) <= 3
+
+
+def test_beside_busy_programs_a_nap_gains_nothing_either(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
+    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.05); return")
+    with busy_core(core(), 1):
+        rounds = play(task, trusted, patient, napping)
+    assert judge(rounds, [2.0, 4.0], QUICK).hidden_work
+
+
+@pytest.mark.parametrize(("threads", "least_s"), [(1, 60.0), (2, 30.0)])
+def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
+    task: Task, patient: ForkServer, threads: int, least_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two threads on two cores use a minute of CPU time in half a minute of wall time."""
+    assert isinstance(task.exam, TensorExam)
+    first = Supply(task.exam, generator("a secret")).first
+    with worker(patient, replace(LIMITS, threads=threads)) as one:
+        one.load(AT_ONCE)
+        one.arrange(task.name, first.packed, str(first.dtype), first.allowed.shape, None)
+        monkeypatch.setattr(patient, "spent_s", lambda: 60.0)
+        assert one.timed(first.size_bytes)[0].wall_s == least_s
 
 
 def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session: Session) -> None:

@@ -72,6 +72,21 @@ def test_a_turn_takes_the_time_of_its_calls_and_the_request() -> None:
     assert [turn.cpu_s, turn.wall_s, turn.calls] == pytest.approx([120e-6, 120e-6, 100])
 
 
+def test_a_turn_contains_the_time_that_both_sides_of_a_request_waited_for_the_core() -> None:
+    clock, wall, process, caller = (FakeClock() for _ in range(4))
+
+    def run_calls(calls: int) -> None:
+        clock.advance(calls * 1e-6)
+        process.advance(2e-3)
+        caller.advance(3e-3)
+        wall.advance(calls * 1e-6 + 6e-3)
+
+    worker = TimedWorker(run_calls, clock, wall, (process, caller))
+    assert worker.turn(100).waited_s == pytest.approx(5e-3)
+    net = worker.net_turn(100, Reading(20e-6, 0.5e-3))
+    assert [net.cpu_s, net.wall_s, net.waited_s] == pytest.approx([80e-6, 5.6e-3, 5e-3])
+
+
 def test_a_turn_without_cpu_time_costs_its_wall_time() -> None:
     still, wall = FakeClock(), FakeClock()
     turn = TimedWorker(lambda calls: wall.advance(calls * 1e-6), still, wall).turn(100)

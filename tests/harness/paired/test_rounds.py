@@ -186,6 +186,30 @@ def test_a_busy_machine_that_slows_both_sides_is_not_hidden_work() -> None:
     assert not judge([busy, busy, sleeping], TIERS).hidden_work  # a single long round is an accident
 
 
+def test_a_fast_candidate_that_waits_as_long_as_the_baseline_hides_no_work() -> None:
+    """Beside a busy program, a call of 0.3 ms waits 4 ms for its core, like a call of 5 ms of the baseline."""
+    baseline, fast_s = Reading(5e-3, 9e-3, waited_s=4e-3), 0.34e-3
+    honest = Round(0, baseline, Reading(fast_s, fast_s + 4e-3, waited_s=4e-3), baseline_first=True)
+    asleep = Round(0, baseline, Reading(fast_s, fast_s + 4e-3), baseline_first=True)
+    assert not judge([honest] * 5, TIERS).hidden_work
+    assert judge([honest] * 5, TIERS).estimate.ratio == pytest.approx(5 / 0.34)
+    assert judge([asleep] * 5, TIERS).hidden_work
+    assert judge([asleep] * 5, TIERS).estimate.ratio == pytest.approx(5 / 4.34)
+    assert honest.wall_s == pytest.approx(9e-3 + 4.34e-3)  # the time limit of a contest includes the waiting
+
+
+@pytest.mark.parametrize(("waited_s", "kept_s"), [(0.003, 0.003), (0.02, 0.006), (-0.001, 0.0)])
+def test_a_reading_never_waits_longer_than_it_did_not_compute(waited_s: float, kept_s: float) -> None:
+    reading = make_reading(0.004, 0.01, 2, waited_s)
+    assert reading.waited_s == pytest.approx(kept_s)
+    assert reading.call_s(by_wall=True) == pytest.approx((0.01 - kept_s) / 2)
+
+
+def test_a_block_that_only_waited_is_refused() -> None:
+    with pytest.raises(MeasurementError, match=r"cannot wait 0\.01 s for its core"):
+        Reading(0.01, 0.01, waited_s=0.01)
+
+
 def test_the_ratio_can_be_that_of_wall_times() -> None:
     pairs = FakePairs(lambda _pair, _round: 3.0, wall_stretch=1.25)
     outcome = contest(pairs.open, TIERS, rng=random.Random(1), ratio_of=wall_ratio)
