@@ -26,18 +26,16 @@ from forks import WarmProcess
 from harness.machine import clocks
 from harness.machine.lanes import lane
 from harness.paired import process_env
-from harness.paired.paired_process_main import make_job
-from harness.paired.process_pairs import (
+from harness.paired.paired_process import (
     COMMAND,
     PairedProcess,
     Process,
-    TimedWorker,
-    calls_in_a_turn,
     process_environment,
     start_process,
     stop_all,
-    timed_worker,
 )
+from harness.paired.paired_process_main import make_job
+from harness.paired.process_pairs import TimedWorker, calls_in_a_turn, timed_worker
 from harness.paired.rounds import Round
 from harness.rendering import units
 from harness.rendering.tables import Column, Table

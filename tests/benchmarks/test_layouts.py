@@ -6,8 +6,9 @@ from forks import WarmProcess
 from layouts import KINDS, WAYS, Played, Way, summed_up, table
 
 from harness.machine import clocks
+from harness.paired.paired_process import PairedProcess, PairedProcessError, stop_all
 from harness.paired.paired_process_main import make_job
-from harness.paired.process_pairs import PairedProcess, PairedProcessError, stop_all, timed_worker
+from harness.paired.process_pairs import timed_worker
 
 
 def test_a_way_changes_nothing_but_what_it_names() -> None:

@@ -18,16 +18,8 @@ from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
 from harness.paired import process_env, process_pairs
 from harness.paired.blocks import DEFAULT_CLOCK
 from harness.paired.loop_pairs import PairSource, TimedCode
-from harness.paired.paired_process_main import make_job
-from harness.paired.process_pairs import (
-    TURN_S,
-    PairedProcess,
-    PairedProcessError,
-    TimedWorker,
-    calls_in_a_turn,
-    start_process,
-    stop_all,
-)
+from harness.paired.paired_process import PairedProcessError
+from harness.paired.process_pairs import TURN_S, TimedWorker, calls_in_a_turn
 from harness.paired.rounds import Reading
 
 KIT = Path(__file__).parents[3]
@@ -153,17 +145,6 @@ def test_pairs_beyond_those_started_at_once_are_started_when_needed() -> None:
     assert running() == []
 
 
-def test_the_environment_has_only_those_variables_of_the_caller_that_python_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
-    monkeypatch.setenv("SECRET", "x")
-    monkeypatch.delenv("SYSTEMROOT", raising=False)
-    variables = process_pairs.process_environment()
-    assert variables["LD_LIBRARY_PATH"] == "/nowhere"
-    assert set(variables) == {*process_env.ENVIRONMENT, "LD_LIBRARY_PATH", "PYTHONPATH", "FAIRCLOCK_PAIRED_PROCESS"}
-
-
 @pytest.mark.parametrize(
     ("code", "kind", "message"),
     [
@@ -214,13 +195,6 @@ def test_a_paired_process_does_not_start_a_duel(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("FAIRCLOCK_PAIRED_PROCESS", "1")
     with pytest.raises(UsageError, match="__main__"), ground():
         pass
-
-
-def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_pairs, "_END_S", 0.1)
-    endless = PairedProcess("candidate", make_job("pass", "while True: pass"), start_process())
-    stop_all([endless])
-    assert not psutil.pid_exists(endless.pid)
 
 
 ENDLESS_DUEL = """
