@@ -104,7 +104,7 @@ class WorkerClient:
         both waited at the same time, too much is subtracted. But no wall time is shorter than the CPU time. If the
         worker may use several threads, they may run while this thread waits, so only the worker's wait is subtracted.
 
-        This thread must be the one that made this object.
+        Call this method in the thread that made this object.
         """
         if self._channel.has_message():
             raise self._spoke_early()

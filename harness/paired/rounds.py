@@ -34,8 +34,8 @@ HIDDEN_WORK = 3.0
 """The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's.
 
 This happens if the candidate sleeps, or computes outside the process that the CPU clock measures. The wall times are
-those without waiting for a core (`harness.machine.core_wait`). With the waiting, a fast candidate would show hidden
-work on each busy machine: a call of 0.3 ms waits for milliseconds, like a call of 5 ms of the baseline.
+those without waiting for a core (`harness.machine.core_wait`). With the waiting, each fast candidate would show hidden
+work on a busy machine. For example, a call of 0.3 ms may wait as long as a call of 5 ms of the baseline.
 """
 
 
