@@ -21,8 +21,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -48,7 +46,7 @@ from grader.trials import simulated
 from grader.trials.cpu_time import least_gain
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
-from harness.paired.rounds import Round
+from harness.paired.rounds import Round, by_pair
 from harness.rendering import units
 
 FEWEST_WRONG: Final = 2
@@ -234,9 +232,8 @@ def pair_times(rounds: Sequence[Round]) -> str:
 
     The times show whether one pair or all pairs caused a wrong ratio, and which of the two functions was slow.
     """
-    by_pair = groupby(sorted(rounds, key=attrgetter("pair")), key=attrgetter("pair"))
-    told = [_times(tuple(of_pair)) for _, of_pair in by_pair]
-    return f" (baseline ÷ submission, in each pair of processes: {'; '.join(told)})" if told else ""
+    times = [_times(of_pair) for of_pair in by_pair(rounds).values()]
+    return f" (baseline ÷ submission, in each pair of processes: {'; '.join(times)})" if times else ""
 
 
 def _times(rounds: Sequence[Round]) -> str:

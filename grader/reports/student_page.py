@@ -20,7 +20,7 @@ from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import compared, reached_share
 from grader.ways import TaskWays
 from harness.machine.environment import Environment
-from harness.paired.rounds import Round
+from harness.paired.rounds import Round, hides_work
 from harness.rendering import measured, units
 
 BINS = 24
@@ -273,8 +273,7 @@ def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     A round times the baseline and the submission once each. Wall times are also used if the CPU clock missed work in
     more than half of the rounds.
     """
-    hidden = 2 * sum(one.shows_hidden_work for one in rounds) > len(rounds)
-    by_wall = cost is Cost.WALL_TIME or hidden
+    by_wall = cost is Cost.WALL_TIME or hides_work(rounds)
     return [one.wall_ratio if by_wall else one.ratio for one in rounds]
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from statistics import median
 from typing import Any, Self
 
-from harness.paired.rounds import Outcome, Reading, Round
+from harness.paired.rounds import Outcome, Reading, Round, by_pair
 from harness.rendering import plots, units
 from harness.rendering.tables import Column, Table
 
@@ -107,9 +107,6 @@ class Duel:
 
         A line has the number of rounds, their median ratio, and the times per call.
         """
-        by_pair: dict[int, list[Round]] = {}
-        for round_ in self.rounds:
-            by_pair.setdefault(round_.pair, []).append(round_)
         rows = tuple(
             (
                 number + 1,
@@ -118,7 +115,7 @@ class Duel:
                 median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in played),
                 median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in played),
             )
-            for number, played in by_pair.items()
+            for number, played in by_pair(self.rounds).items()
         )
         columns = (
             Column("pair", units.count),

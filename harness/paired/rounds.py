@@ -117,6 +117,22 @@ class Round:
         return self.baseline.wall_s + self.candidate.wall_s
 
 
+def by_pair(rounds: Iterable[Round]) -> dict[int, list[Round]]:
+    """Return the rounds of each pair by the pair's number, in the order in which the pairs were first measured."""
+    found: dict[int, list[Round]] = {}
+    for round_ in rounds:
+        found.setdefault(round_.pair, []).append(round_)
+    return found
+
+
+def hides_work(rounds: Sequence[Round]) -> bool:
+    """Return whether more than half of the rounds show hidden work.
+
+    On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
+    """
+    return 2 * sum(round_.shows_hidden_work for round_ in rounds) > len(rounds)
+
+
 class Pair(Protocol):
     """The interface of a baseline and a candidate that are ready to be timed."""
 
@@ -255,7 +271,6 @@ class _Tally:
         self._rounds: list[Round] = []
         self._ratios: dict[int, list[float]] = {}
         self._wall_ratios: dict[int, list[float]] = {}
-        self._hiding = 0
 
     def add(self, rounds: Iterable[Round]) -> None:
         for round_ in rounds:
@@ -264,17 +279,11 @@ class _Tally:
             self._ratios.setdefault(round_.pair, []).append(ratio)
             if self._may_hide:
                 self._wall_ratios.setdefault(round_.pair, []).append(round_.wall_ratio)
-                self._hiding += round_.shows_hidden_work
-
-    @property
-    def hidden_work(self) -> bool:
-        # On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
-        return 2 * self._hiding > len(self._rounds)
 
     def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
-        ratios = self._wall_ratios if self.hidden_work else self._ratios
-        known = estimate(list(ratios.values()), rules)
-        return Outcome(tuple(self._rounds), known, tuple(thresholds), tier_index(known, thresholds), self.hidden_work)
+        hidden = self._may_hide and hides_work(self._rounds)
+        known = estimate(list((self._wall_ratios if hidden else self._ratios).values()), rules)
+        return Outcome(tuple(self._rounds), known, tuple(thresholds), tier_index(known, thresholds), hidden)
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:
