@@ -159,11 +159,13 @@ def test_memory_that_inputs_share_is_read_once() -> None:
     assert physical_limit.least_bytes((np.broadcast_to(y, (50, 3)),), 0) == 24
 
 
-ASKED = [Reading(0.4, 0.8), Reading(0.2, 0.4)]
+ASKED = [Reading(0.4, 0.8), Reading(0.2, 0.4), Reading(0.1, 0.2)]
 
 
 @pytest.mark.parametrize(("call_s", "impossible"), [(0.65, True), (0.75, False)])
-def test_a_call_needs_at_least_the_shortest_request_and_half_of_the_limit(call_s: float, *, impossible: bool) -> None:
+def test_a_call_needs_at_least_half_of_the_limit_and_the_median_overhead_of_a_request(
+    call_s: float, *, impossible: bool
+) -> None:
     turns = [[Reading(3 * call_s, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(call_s, 90.0)]]
     assert physical_limit.MARGIN == 2
     assert physical_limit.is_impossible(turns, ASKED, 1.0) is impossible
