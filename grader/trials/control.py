@@ -82,7 +82,7 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
 def _round(
     cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random, *, warm_up: bool = True
 ) -> list[Reading]:
-    drawn = supply.draw(max(side.inputs for side in cast))
+    drawn = supply.draw(max(side.inputs if warm_up else side.calls for side in cast))
     turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):
         turns[part] = net(cast[part].turn(drawn, warm_up=warm_up), asked)
