@@ -480,7 +480,7 @@ def first_bmm(calls: int = 30) -> list[float]:
     loaded or prepared. For a GPU, compare the first two rows of the published table in step 2: each time is the mean of
     100 calls. We time each call of `bmm` separately, and wait until its work is done.
     """
-    work = partial(bmm, *few_rows(256))
+    work = partial(bmm, *few_rows(32))
     calls_s = []
     with pick_stream() as stream:
         stream.synchronize()
