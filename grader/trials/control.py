@@ -55,7 +55,7 @@ def play(
         cast = [sides[(number + part) % len(sides)] for part in range(3)]
         cast[-1].worker.slow(SLOWDOWN * baseline_s)
         if warm_up:
-            cast[-1].turn(supply.draw(cast[-1].inputs))  # discarded: the worker has not made a slowed call before
+            cast[-1].turn(supply.draw(cast[-1].inputs()))  # discarded: the worker has not made a slowed call before
         readings = [_round(cast, supply, asked, rng, warm_up=warm_up) for _ in range(ROUNDS)]
         cast[-1].worker.slow(0.0)
         costs_s = [[part.call_s(by_wall=by_wall) for part in one] for one in readings]
@@ -82,7 +82,7 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
 def _round(
     cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random, *, warm_up: bool = True
 ) -> list[Reading]:
-    drawn = supply.draw(max(side.inputs if warm_up else side.calls for side in cast))
+    drawn = supply.draw(max(side.inputs(warm_up=warm_up) for side in cast))
     turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):
         turns[part] = net(cast[part].turn(drawn, warm_up=warm_up), asked)

@@ -67,7 +67,7 @@ class TensorPair:
 
     def play(self, *, baseline_first: bool) -> Round:
         """Measure both processes once on the same new inputs, and return both costs."""
-        drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
+        drawn = self.supply.draw(max(self.baseline.inputs(), self.candidate.inputs()))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns: dict[int, Reading] = {}
         for side in sides:
@@ -75,7 +75,7 @@ class TensorPair:
                 turns[id(side)] = side.turn(drawn)
         plain = dict(enumerate(self.baseline.answers))
         with self.out_of_turn.watched():
-            for place in self.supply.choose(range(len(plain), self.candidate.inputs)):
+            for place in self.supply.choose(range(len(plain), self.candidate.inputs())):
                 plain[place] = self.baseline.answer(drawn[place])
         self.baseline.check_inputs_unchanged()
         self.candidate.check(drawn, plain)

@@ -174,10 +174,9 @@ class Side:
     asked: list[Reading] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
 
-    @property
-    def inputs(self) -> int:
-        """The number of inputs per turn: one for the warm-up call, and one for each measured call."""
-        return 1 + self.calls
+    def inputs(self, *, warm_up: bool = True) -> int:
+        """Return the number of inputs per turn: one for each measured call, and one for a warm-up call."""
+        return self.calls + warm_up
 
     def load(self, source: str) -> None:
         """Load a source text in the process."""
@@ -204,7 +203,7 @@ class Side:
         because the caches hold other data. The median hardly changes if one call is interrupted. No call can be
         skipped, because any of its answers may be checked.
         """
-        paid = self._play(drawn[: self.inputs])[1:] if warm_up else self._play(drawn[: self.calls])
+        paid = self._play(drawn[: self.inputs(warm_up=warm_up)])[warm_up:]
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
         return Reading(cpu_s * self.calls, wall_s * self.calls, self.calls)
 

@@ -132,7 +132,7 @@ def play_the_baseline_alone(pair: TensorPair) -> None:
     """Play only turns of the baseline, as a control does."""
     for _ in range(60):
         with pair.out_of_turn.watched():
-            pair.baseline.turn(pair.supply.draw(pair.baseline.inputs))
+            pair.baseline.turn(pair.supply.draw(pair.baseline.inputs()))
 
 
 @LINUX
