@@ -12,10 +12,10 @@ submission did not compute its answers. Then the duel is void. The check never b
 - The best speed of a run counts, so that a disturbed measurement does not raise the limit.
 - The limit is divided by `MARGIN`.
 
-The request overhead is subtracted from a call's time, as in the duel itself. A call that computes nothing still takes a
-few microseconds more, because the caches hold other data. So a task with little data has a limit that this time hides,
-and its check finds nothing. tests/benchmarks/README.md lists such tasks. A task for several threads or a GPU has no
-limit here, because more than one core may work.
+The median request overhead is subtracted from a call's time, as in the duel itself. A call that computes nothing may
+take longer than this overhead, because the caches hold other data. So a task with little data has a limit that this
+difference hides, and its check finds nothing. tests/benchmarks/README.md lists such tasks. A task for several threads
+or a GPU has no limit here, because more than one core may work.
 """
 
 import threading

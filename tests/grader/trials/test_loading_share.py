@@ -49,7 +49,7 @@ def test_functions_imports_and_constants_are_cheap_to_load() -> None:
         "(known := 1)",
         "with open('a'): pass",
         "LIMIT += 1",
-        "def f(x): return x" + ".real" * 10_000,
+        "def f(x): return " + "-" * 90_000 + "x",
         f"{'#' * LONGEST}",
         "def f(:",
     ],
