@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from python_process import running, says
 
 from grader.isolation import peak_memory, proc, tree_usage
 from harness.machine.clocks import process_cpu
@@ -49,23 +49,6 @@ NAMES = st.binary(min_size=1, max_size=15) | st.sampled_from(
     ]
 )
 AMOUNTS = ("VmHWM", "RssAnon", "VmRSS", "Threads")
-
-
-@contextmanager
-def running(source: str) -> Iterator[subprocess.Popen[str]]:
-    started = subprocess.Popen(
-        [sys.executable, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-    try:
-        yield started
-    finally:
-        started.kill()
-        started.communicate()
-
-
-def says(process: subprocess.Popen[str], word: str) -> None:
-    assert process.stdout is not None
-    assert process.stdout.readline() == f"{word}\n"
 
 
 def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:

@@ -1,9 +1,7 @@
 """The limits of a whole process tree: memory, and the number of processes and threads together."""
 
-import os
-import threading
-
 import pytest
+from python_process import running, says
 from trees import BARE, SAFE, opened
 
 from grader.errors import WorkerFault
@@ -44,6 +42,14 @@ import threading, time
 def f(x):
     for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     time.sleep(60)
+"""
+
+ONE_THREAD_MORE_EACH_LINE = """
+import sys, threading, time
+print(threading.active_count(), flush=True)
+while sys.stdin.readline():
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    print(threading.active_count(), flush=True)
 """
 
 
@@ -118,19 +124,21 @@ def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_shared_with_the_first_process_is_not_counted() -> None:
-    own = tree_usage.of_process(os.getpid())
-    assert own.memory_bytes > 0
-    assert tree_usage.total_usage([os.getpid()], own.memory_bytes * 2) == tree_usage.Usage(0, own.tasks)
-    assert tree_usage.total_usage([os.getpid()] * 2, 0).tasks == 2 * own.tasks
+    with running(ONE_THREAD_MORE_EACH_LINE) as process:
+        says(process, "1")
+        own = tree_usage.of_process(process.pid)
+        assert own.memory_bytes > 0
+        assert tree_usage.total_usage([process.pid], own.memory_bytes * 2) == tree_usage.Usage(0, own.tasks)
+        assert tree_usage.total_usage([process.pid] * 2, 0).tasks == 2 * own.tasks
 
 
 def test_threads_are_tasks() -> None:
-    before, stop = tree_usage.of_process(os.getpid()).tasks, threading.Event()
-    thread = threading.Thread(target=stop.wait)
-    thread.start()
-    assert tree_usage.of_process(os.getpid()).tasks == before + 1
-    stop.set()
-    thread.join()
+    with running(ONE_THREAD_MORE_EACH_LINE) as process:
+        assert process.stdin is not None
+        for tasks in (1, 2, 3):
+            says(process, str(tasks))
+            assert tree_usage.of_process(process.pid).tasks == tasks
+            process.stdin.write("\n")
 
 
 def test_a_process_that_is_gone_uses_nothing() -> None:
