@@ -24,7 +24,7 @@ from grader.task import Task, TensorExam
 from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.turns import WARM_UP_CALLS, Drawn, Side, Supply, net
+from grader.trials.turns import FIRST_CALLS, Drawn, Side, Supply, net
 from grader.trials.worker_client import worker
 from harness.paired import process_env
 from harness.paired.decide import Rules
@@ -115,11 +115,10 @@ class Contestants:
         other = stack.enter_context(worker(self.tree, self.task.limits))
         baseline = Side(one, self.task.name, lambda _: blame_baseline())
         candidate = Side(other, self.task.name, blame_submission)
-        drawn = supply.draw(WARM_UP_CALLS)
+        drawn = supply.draw(FIRST_CALLS)
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
             side.arrange(supply.first, drawn, self.cores)
-            drawn = drawn[: len(side.answers)]
         baseline.check_inputs_unchanged()
         if number == 0:
             baseline.check(drawn, {0: None})

@@ -34,15 +34,21 @@ from grader.trials.worker_client import WorkerClient
 from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
 
-WARM_UP_CALLS: Final = 4
-"""The number of first calls in each new process that are checked but not measured. They load code and allocate
-memory."""
+FIRST_CALLS: Final = 4
+"""The number of first calls in each new process. They are not measured, because they load code and allocate memory.
+
+The first call of a function with arrays of 2 MiB caused 2,200 page faults, and took twice as long as later calls. From
+the seventh call on, malloc had kept enough memory, and there were no page faults.
+"""
+
+FEW_FIRST_CALLS: Final = 2
+"""The number of first calls of a function whose calls take `SLOW_CALL_S` or more."""
+
+SLOW_CALL_S: Final = 0.01
+"""If both of the first two calls take at least this many seconds, a new process makes only `FEW_FIRST_CALLS`."""
 
 LONG_CALL_S: Final = 0.002
-"""If a call takes at least this many seconds, a new process makes only two first calls.
-
-If a call of the baseline takes as long, a control makes no warm-up calls.
-"""
+"""If a call of the baseline takes at least this many seconds, a control makes no warm-up calls."""
 
 TURN_S: Final = 1e-3
 """Seconds of measured calls in one turn, each call with a new input. A single call of 0.1 ms would be too noisy."""
@@ -186,14 +192,13 @@ class Side:
     def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
         """Prepare timed calls on the given CPU cores, warm the process up, and set the number of calls per turn.
 
-        Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls. If these calls
-        take `LONG_CALL_S` or more, only the first two are made.
+        Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls.
         """
         with self.blame(self.function):
             self.worker.arrange(self.function, first.packed, str(first.dtype), first.allowed.shape, cores)
-        call_s = min(call.cpu_s for call in self._play(drawn[:2]))
-        if call_s < LONG_CALL_S:
-            call_s = min([call_s, *(call.cpu_s for call in self._play_more(drawn[2:]))])
+        call_s = min(call.cpu_s for call in self._play(drawn[:FEW_FIRST_CALLS]))
+        if call_s < SLOW_CALL_S:
+            call_s = min([call_s, *(call.cpu_s for call in self._play_more(drawn[FEW_FIRST_CALLS:]))])
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn], *, warm_up: bool = True) -> Reading:

@@ -1,6 +1,6 @@
 """A second Python process for tests that read what Linux says of a process.
 
-The test's own process is no good example: threads of earlier tests may end while it is read.
+The test's own process does not serve: threads of earlier tests may end while it is read.
 """
 
 import subprocess

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
 from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.speed import TensorPair
-from grader.trials.turns import LEAST_NET, Drawn, Side, Supply, net
+from grader.trials.turns import LEAST_NET, MOST_CALLS, SLOW_CALL_S, TURN_S, Drawn, Side, Supply, net
 from harness.paired.rounds import Reading
 
 
@@ -34,7 +35,10 @@ def test_wall_time_is_never_less_than_cpu_time() -> None:
 class Played(Side):
     """A side without a process. Each of its calls costs as many seconds as its input is high."""
 
+    made: int = 0
+
     def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        self.made += len(drawn)
         return [Reading(float(one.inputs[0]), float(one.inputs[0])) for one in drawn]
 
 
@@ -44,6 +48,29 @@ def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
     side = Played(None, "f", lambda _: contextlib.nullcontext(), calls=3)  # type: ignore[arg-type]
     assert side.turn(inputs) == Reading(3.0, 3.0, 3)
     assert side.turn(inputs, warm_up=False) == Reading(24.0, 24.0, 3)
+
+
+SHORT_S, LONG_S = 0.9 * SLOW_CALL_S, SLOW_CALL_S
+
+
+@pytest.mark.parametrize(
+    ("seconds", "made", "calls"),
+    [
+        ((1.0, SHORT_S, SHORT_S, TURN_S / 2), 4, 2),
+        ((1.0, SHORT_S, SHORT_S, SHORT_S), 4, 1),
+        ((SHORT_S, 1.0, TURN_S / 100, 1.0), 4, MOST_CALLS),
+        ((1.0, LONG_S, TURN_S / 2, TURN_S / 2), 2, 1),
+    ],
+)
+def test_only_a_function_with_long_calls_makes_few_first_calls(
+    seconds: tuple[float, ...], made: int, calls: int
+) -> None:
+    exam = drawn(1.0)[0].exam
+    inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in seconds]
+    worker = SimpleNamespace(arrange=lambda *_: None)
+    side = Played(worker, "f", lambda _: contextlib.nullcontext())  # type: ignore[arg-type]
+    side.arrange(inputs[0], inputs, None)
+    assert (side.made, side.calls) == (made, calls)
 
 
 class Answering(Side):
