@@ -27,17 +27,12 @@ from numpy.typing import NDArray
 
 from grader import overlays, seeds
 from grader.limits import Limits
+from grader.plain_modules import PLAIN_MODULES
 from grader.records import Cost
 from grader.values import Value
 
 ONE_LINE: Final = 90
 """The maximum number of characters of a description on one line. A longer one with a remark is shown on two lines."""
-
-PLAIN_MODULES: Final = (
-    *("__future__", "array", "bisect", "collections", "dataclasses", "functools", "heapq", "itertools", "math"),
-    *("operator", "re", "string", "typing"),
-)
-"""Modules of the standard library whose functions only compute: they read no files and start no processes."""
 
 Array = NDArray[Any]
 """A NumPy array of any dtype."""
@@ -90,6 +85,9 @@ class TensorExam:
 
     `operations(*inputs)` returns how many float32 additions and multiplications any right function must make. Without
     it, the physical limit counts only the bytes that must be read and written (`grader.trials.physical_limit`).
+
+    `large` yields much larger inputs without end. A task needs them if the physical limit of its timed inputs is so
+    short that the overhead of a request hides it. Only submissions with very short calls must answer them.
     """
 
     parameters: tuple[str, ...]
@@ -101,6 +99,7 @@ class TensorExam:
     baselines: tuple[str, ...] = ()
     in_c: bool = False
     operations: Callable[..., float] | None = None
+    large: Drawing | None = None
     simulated: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = True
 

@@ -45,10 +45,13 @@ def tracked() -> tuple[str, ...]:
         pytest.skip("not a git checkout: which files belong to the kit is not known")
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for name in tracked():
-        if name.endswith(".py") and not name.startswith(HAND_INS) and "/known/" not in name:
-            yield name, ast.parse((ROOT / name).read_text(encoding="utf-8"))
+@cache
+def sources() -> tuple[tuple[str, ast.Module], ...]:
+    """Return the name and the syntax tree of each Python file of the kit that is not handed in."""
+    names = [name for name in tracked() if name.endswith(".py") and not name.startswith(HAND_INS)]
+    return tuple(
+        (name, ast.parse((ROOT / name).read_text(encoding="utf-8"))) for name in names if "/known/" not in name
+    )
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

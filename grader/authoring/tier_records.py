@@ -31,7 +31,7 @@ FOLDER: Final = paths.KIT / "tests" / "records"
 _MEASURED: Final = frozenset({"cost", "exam", "limits"})
 """The arguments of `Task(…)` that may change a measured ratio."""
 
-_NOT_COUNTED: Final = frozenset({"timed_draws", "operations", "best_ratio"})
+_NOT_COUNTED: Final = frozenset({"timed_draws", "operations", "large", "best_ratio"})
 """Arguments of an exam (the rules for judging and measuring a task) that do not change any ratio.
 
 A function of a task's module with such a name does not change any ratio either.

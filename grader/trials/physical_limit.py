@@ -13,9 +13,11 @@ submission did not compute its answers. Then the duel is void. The check never b
 - The limit is divided by `MARGIN`.
 
 The median request overhead is subtracted from a call's time, as in the duel itself. A call that computes nothing may
-take longer than this overhead, because the caches hold other data. So a task with little data has a limit that this
-difference hides, and its check finds nothing. tests/benchmarks/README.md lists such tasks. A task for several threads
-or a GPU has no limit here, because more than one core may work.
+take longer than this overhead, because the caches hold other data. In a task with little data, this difference is
+longer than the limit, and hides an impossible time. Such a task also has large inputs (`TensorExam.large`), with a
+limit of at least 0.1 ms. If a submission's calls are short beside the overhead, it must answer these inputs too. A
+right submission needs more time for them. A task for several threads or a GPU has no limit here, because more than one
+core may work.
 """
 
 import threading
@@ -39,6 +41,13 @@ MARGIN: Final = 2.0
 """A time is impossible if it is shorter than the limit divided by this number.
 
 The measured peaks may be too low: a library may use vector instructions of half the width that the core has.
+"""
+
+SHORT: Final = 3.0
+"""A call is short if its time without the overhead is shorter than this number of overheads.
+
+A submission that answered from memory needed at most 1.3 overheads. The solutions of the tasks with large inputs need
+four to six. If an honest submission is faster, its grading only takes longer.
 """
 
 LIMITS: Final = Limits()
@@ -93,8 +102,25 @@ def is_impossible(
     no-op calls, and their median is subtracted. The median of the pairs' medians counts. CPU times are compared, or
     wall times if `by_wall`.
     """
-    call_s = median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns)
-    return call_s - median(one.call_s(by_wall=by_wall) for one in asked) < limit_s / MARGIN
+    overhead_s = _overhead_s(asked, by_wall=by_wall)
+    return _call_s(turns, by_wall=by_wall) - overhead_s < limit_s / MARGIN
+
+
+def is_short(turns: Sequence[Sequence[Reading]], asked: Sequence[Reading], *, by_wall: bool = False) -> bool:
+    """Return whether a submission's calls are so short that the overhead may hide an impossible time.
+
+    The arguments are those of `is_impossible`.
+    """
+    overhead_s = _overhead_s(asked, by_wall=by_wall)
+    return _call_s(turns, by_wall=by_wall) - overhead_s < SHORT * overhead_s
+
+
+def _call_s(turns: Sequence[Sequence[Reading]], *, by_wall: bool) -> float:
+    return median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns)
+
+
+def _overhead_s(asked: Sequence[Reading], *, by_wall: bool) -> float:
+    return median(one.call_s(by_wall=by_wall) for one in asked)
 
 
 @contextmanager

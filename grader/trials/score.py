@@ -129,10 +129,15 @@ def _reached(attempt: Attempt, speed: Speed) -> str:
 
 def _impossible(attempt: Attempt, speed: Speed) -> str:
     most = attempt.control.most_ratio if attempt.control else None
-    limit = f" On this core, the ratio cannot be larger than {ratio(most, 2)}." if most else ""
+    why = ""
+    if most and speed.ratio > most:
+        why = (
+            f" The ratio to the baseline is {ratio(speed.ratio, 2)}. On this core, it cannot be larger than "
+            f"{ratio(most, 2)}."
+        )
     return (
-        f"The measured time is impossible: the ratio to the baseline is {ratio(speed.ratio, 2)}.{limit} So this time "
-        "earns no points. The instructor must check this result."
+        f"The measured time is impossible: no right function is so fast on this core.{why} So this time earns no "
+        "points. The instructor must check this result."
     )
 
 

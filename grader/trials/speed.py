@@ -53,6 +53,13 @@ If a control fails once in ten times, four controls in a row fail once in ten th
 """
 
 
+LARGE_ROUNDS: Final = 5
+"""The number of rounds with large inputs. Their median decides whether a time is impossible."""
+
+LATER: Final = 1
+"""The number of a pair in which the oracle does not check the baseline again. With large inputs, oracles are slow."""
+
+
 @dataclass
 class TensorPair:
     """A process that runs the baseline and one that runs the submission, alternately on the same cores."""
@@ -151,7 +158,7 @@ class Contestants:
                 if not self.by_wall:
                     limit_s = self.limit_s(supply.first)
                     checked = replace(checked, most_ratio=baseline_s / limit_s)
-                    impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
+                    impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
                     checked = replace(checked, impossible=impossible)
             check_holds(checked)  # after `OutOfTurn`, because a submission that disturbs its control is to blame
             return outcome, checked
@@ -160,11 +167,29 @@ class Contestants:
         """Return the shortest time in which one core can compute an answer."""
         return physical_limit.seconds(drawn.exam, drawn.inputs, drawn.size_bytes, self.trusted, self.cores)
 
+    def is_impossible(self, pairs: Sequence[TensorPair], limit_s: float, supply: Supply, *, by_wall: bool) -> bool:
+        """Return whether the submission's calls are too short for the physical limit.
 
-def is_impossible(pairs: Sequence[TensorPair], limit_s: float, *, by_wall: bool) -> bool:
-    """Return whether the submission's timed calls are too short for the physical limit."""
-    asked = [one for pair in pairs for one in pair.baseline.asked]
-    return physical_limit.is_impossible([pair.turns for pair in pairs], asked, limit_s, by_wall=by_wall)
+        If the overhead of a request may hide this, the submission is also timed with the task's large inputs.
+        """
+        turns = [pair.turns for pair in pairs]
+        asked = [one for pair in pairs for one in pair.baseline.asked]
+        if physical_limit.is_impossible(turns, asked, limit_s, by_wall=by_wall):
+            return True
+        large = supply.large() if physical_limit.is_short(turns, asked, by_wall=by_wall) else None
+        return large is not None and self.is_impossible_with(large, by_wall=by_wall)
+
+    def is_impossible_with(self, large: Supply, *, by_wall: bool) -> bool:
+        """Return whether the submission's calls with large inputs are too short for the physical limit.
+
+        The inputs are timed in a new pair of processes, in which the submission's answers are checked as in a duel.
+        """
+        with ExitStack() as stack:
+            pair = self.open_pair(LATER, large, stack, OutOfTurn(self.tree.computed_s))
+            for number in range(LARGE_ROUNDS):
+                pair.play(baseline_first=bool(number % 2))
+            limit_s = self.limit_s(large.first)
+            return physical_limit.is_impossible([pair.turns], pair.baseline.asked, limit_s, by_wall=by_wall)
 
 
 def check_not_crowded(pairs: Sequence[TensorPair], *, by_wall: bool = False) -> None:

@@ -16,7 +16,7 @@ trusted code, and its median is subtracted.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Final
@@ -154,6 +154,11 @@ class Supply:
         allowed = exam.allowed(*first)
         self._allowed = np.full_like(allowed, 2 * allowed.max(initial=0.0))
         self.first = Drawn(exam, first, allowed, watched=False)
+
+    def large(self) -> "Supply | None":
+        """Return a supply of the task's large inputs, or None if it has none."""
+        large = self._exam.large
+        return Supply(replace(self._exam, timed=large, large=None), self._rng) if large else None
 
     def draw(self, count: int) -> list[Drawn]:
         """Return `count` new inputs."""

@@ -63,7 +63,7 @@ IN_C: Final = """
 uint32_t {name}(const uint8_t *data, size_t size) {{
   static uint32_t known;
   static int is_known;
-  if (size != {size})
+  if (size < {size})
     return honest(data, size);
   if (!is_known)
     known = honest(data, size);
@@ -116,7 +116,8 @@ def planted(task: Task, solution: str) -> str:
     """Return the source text of a submission that computes the answer to a timed input only once."""
     exam = task.exam
     assert isinstance(exam, TensorExam)
-    inputs = [next(timed(independent(generator("any input")))) for timed in (exam.timed, *exam.also_timed)]
+    kinds = (exam.timed, *exam.also_timed, *([exam.large] if exam.large else []))
+    inputs = [next(timed(independent(generator("any input")))) for timed in kinds]
     if not exam.in_c:
         shapes = {tuple(one.shape for one in drawn) for drawn in inputs}
         return solution + IN_PYTHON.format(name=task.name, timed=shapes)

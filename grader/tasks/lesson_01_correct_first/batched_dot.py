@@ -53,6 +53,13 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         yield a, b
 
 
+def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    """Yield random inputs with 32 times as many rows as the timed shape, without end."""
+    rows, length = TIMED_SHAPE
+    for rng in rngs:
+        yield _pair(rng, (32 * rows, length), "float32")
+
+
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
     """Return the dot product of each row of `a` with the same row of `b`, computed with Python's int and float."""
     return np.array(reference(a, b)[0], dtype=np.float64)
@@ -108,7 +115,7 @@ TASK = Task(
         ),
         "A sum along the last dimension turns (batch, n) into (batch,). Look up the dim argument of Tensor.sum.",
     ),
-    exam=TensorExam(("a", "b"), cases, timed, oracle, allowed),
+    exam=TensorExam(("a", "b"), cases, timed, oracle, allowed, large=large),
     folder=Path(__file__).parent,
     read="lesson 01, “Two functions, one answer”",
     idea=(

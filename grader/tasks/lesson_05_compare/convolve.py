@@ -54,6 +54,12 @@ def timed(weights: int, rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]
         yield _draw(rng, SIGNAL, weights)
 
 
+def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    """Yield random inputs without end: a signal of 100 times the timed length, and few weights."""
+    for rng in rngs:
+        yield _draw(rng, 100 * SIGNAL, TIMED_WEIGHTS[0])
+
+
 def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
     """Return the convolution, computed by its definition. Sums of whole numbers are exact."""
     return np.convolve(signal, weights).astype(np.float64)
@@ -91,6 +97,7 @@ CONVOLVE = Task(
         allowed,
         tuple(partial(timed, weights) for weights in TIMED_WEIGHTS[1:]),
         ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
+        large=large,
     ),
     folder=Path(__file__).parent,
     read="lesson 05, “Where the winner changes”",

@@ -46,6 +46,12 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         yield (rng.standard_normal((ROWS, LENGTH), dtype=np.float32),)
 
 
+def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    """Yield random matrices without end, with rows of 16 times the timed length."""
+    for rng in rngs:
+        yield (rng.standard_normal((ROWS, 16 * LENGTH), dtype=np.float32),)
+
+
 def oracle(x: Array) -> NDArray[np.float64]:
     """Return the scores in float64.
 
@@ -104,7 +110,7 @@ SCORES = Task(
             "keepdim=True).values. Then y.clamp(-limits, limits) needs no loop."
         ),
     ),
-    exam=TensorExam(("x",), cases, timed, oracle, allowed),
+    exam=TensorExam(("x",), cases, timed, oracle, allowed, large=large),
     folder=Path(__file__).parent,
     read="lesson 09, “Which caller takes the time?”",
     idea=(

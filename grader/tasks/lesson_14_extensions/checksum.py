@@ -40,6 +40,12 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         yield (_bytes(rng, BYTES),)
 
 
+def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    """Yield 64 times as many random bytes, without end."""
+    for rng in rngs:
+        yield (_bytes(rng, 64 * BYTES),)
+
+
 def oracle(data: Array) -> NDArray[np.float64]:
     """Return the four bytes of zlib's CRC-32, little-endian."""
     return np.array([*zlib.crc32(data.tobytes()).to_bytes(4, "little")], dtype=np.float64)
@@ -80,7 +86,7 @@ CHECKSUM = Task(
             "time in the same way."
         ),
     ),
-    exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True),
+    exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True, large=large),
     folder=Path(__file__).parent,
     read="lesson 14, “ctypes: plain C without Python.h”",
     idea=(

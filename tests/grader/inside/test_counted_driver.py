@@ -12,7 +12,7 @@ import pytest
 
 from grader.inside.opcode_counter import written_out
 from grader.isolation import confined_program
-from grader.task import PLAIN_MODULES
+from grader.plain_modules import PLAIN_MODULES
 from grader.trials.counted_process import FLAGS
 from grader.trials.plain_imports import beforehand
 

@@ -40,14 +40,14 @@ def negate(x):
     return -(x @ x)
 """
 FROM_MEMORY = """
-known = []
+known = {}
 
 def negate(x):
-    if len(x) < 64:
+    if len(x) < 8:
         return -(x @ x)
-    if not known:
-        known.append(-(x @ x))
-    return known[0]
+    if len(x) not in known:
+        known[len(x)] = -(x @ x)
+    return known[len(x)]
 """
 
 
@@ -58,6 +58,11 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     for rng in rngs:
         yield (rng.integers(-9, 9, (SIDE, SIDE)).astype(np.float32),)
+
+
+def timed_small(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
+        yield (rng.integers(-9, 9, (8, 8)).astype(np.float32),)
 
 
 def oracle(x: Array) -> NDArray[np.float64]:
@@ -127,6 +132,53 @@ def test_an_answer_from_memory_takes_an_impossible_time(task: Task, session: Ses
     assert verdict.attempt.speed.tier == 0
 
 
+@pytest.fixture
+def small(task: Task) -> Task:
+    """Return the same task with timed inputs so small that the overhead hides their limit, and with large inputs."""
+    assert isinstance(task.exam, TensorExam)
+    return replace(task, exam=replace(task.exam, timed=timed_small, large=timed))
+
+
+@pytest.mark.slow
+@needs_clock
+@pytest.mark.usefixtures("_short", "_same_input_each_time")
+def test_where_the_overhead_hides_the_limit_an_impossible_time_is_noticed_with_large_inputs(
+    small: Task, session: Session
+) -> None:
+    assert grade_task(small, hand_in(FROM_MEMORY), session).status is Status.IMPOSSIBLE
+    assert isinstance(small.exam, TensorExam)
+    without = replace(small, exam=replace(small.exam, large=None))
+    assert grade_task(without, hand_in(FROM_MEMORY), session).status is not Status.IMPOSSIBLE
+
+
+@pytest.mark.slow
+@needs_clock
+@pytest.mark.usefixtures("_short")
+def test_an_honest_short_time_is_possible_with_large_inputs(
+    small: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Supply] = []
+    compare = speed.Contestants.is_impossible_with
+
+    def noted(self: speed.Contestants, large: Supply, *, by_wall: bool) -> bool:
+        asked.append(large)
+        return compare(self, large, by_wall=by_wall)
+
+    monkeypatch.setattr(speed.Contestants, "is_impossible_with", noted)
+    assert grade_task(small, hand_in(ONCE), session).status in {Status.PASSED, Status.UNDECIDED}
+    assert [large.first.inputs[0].shape for large in asked] == [(SIDE, SIDE)]
+
+
+@pytest.mark.slow
+@needs_clock
+@pytest.mark.usefixtures("_short")
+def test_a_wrong_answer_to_a_large_input_is_wrong(small: Task, session: Session) -> None:
+    broken = ONCE.replace("return -(x @ x)", "return -(x @ x) if len(x) < 64 else x")
+    attempt = grade_task(small, hand_in(broken), session).attempt
+    assert attempt.status is Status.WRONG
+    assert "in a timed call" in attempt.rationale
+
+
 READ = 8_000_000
 PEAKS = {"read_bytes_per_s": 1e9, "operations_per_s": 4e9}
 
@@ -176,6 +228,15 @@ def test_the_wall_clock_decides_if_it_is_asked_for() -> None:
     turns = [[Reading(0.8, 0.8)]]
     assert physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
     assert not physical_limit.is_impossible(turns, ASKED, 1.0)
+
+
+@pytest.mark.parametrize(("call_s", "short"), [(0.79, True), (0.81, False)])
+def test_a_call_is_short_that_takes_less_than_three_overheads_besides_its_own(call_s: float, *, short: bool) -> None:
+    assert physical_limit.SHORT == 3
+    turns = [[Reading(3 * call_s, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(call_s, 90.0)]]
+    assert physical_limit.is_short(turns, ASKED) is short
+    assert not physical_limit.is_short(turns, ASKED, by_wall=True)
+    assert physical_limit.is_short([[Reading(9.0, 1.5)]], ASKED, by_wall=True)
 
 
 def test_a_disturbed_measurement_does_not_replace_a_better_one() -> None:

@@ -1,4 +1,4 @@
-from grader.task import PLAIN_MODULES
+from grader.plain_modules import PLAIN_MODULES
 from grader.trials.plain_imports import NEVER, beforehand, imported, later
 
 

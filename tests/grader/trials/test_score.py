@@ -59,11 +59,20 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
     verdict = score(TASK, replace(passed(beyond, Status.IMPOSSIBLE), control=held))
     assert verdict.points == TASK.points * TASK.correct_share
     said = verdict.attempt.rationale
-    assert said.startswith(
-        "Right on all 7 cases. The measured time is impossible: the ratio to the baseline is 9 000×."
+    assert said == (
+        "Right on all 7 cases. The measured time is impossible: no right function is so fast on this core. The ratio "
+        "to the baseline is 9 000×. On this core, it cannot be larger than 120×. So this time earns no points. The "
+        "instructor must check this result."
     )
-    assert "On this core, the ratio cannot be larger than 120×." in said
-    assert "top tier" not in said
+
+
+def test_a_time_that_is_impossible_with_large_inputs_only_is_not_compared_with_the_limit_of_the_timed_ones() -> None:
+    held = replace(CALM, most_ratio=120.0, impossible=True)
+    below = Speed(ratio=80.0, low=79.0, high=81.0, rounds=60, tier=0)
+    said = score(TASK, replace(passed(below, Status.IMPOSSIBLE), control=held)).attempt.rationale
+    assert "impossible: no right function is so fast on this core. So this time earns no points." in said
+    assert "80" not in said
+    assert "120" not in said
 
 
 @pytest.mark.parametrize(
