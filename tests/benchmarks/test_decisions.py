@@ -30,7 +30,7 @@ def test_exactly_at_a_tier_nothing_is_clear_at_the_cap() -> None:
     assert rates.timing_s >= RULES.cap_s
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("machine", CHEAP, ids=lambda machine: machine.name)
 def test_of_ten_thousand_contests_no_more_go_wrong_than_promised(machine: Machine) -> None:
     """The true ratio is 5 % from a tier, where a wrong grade matters most.

@@ -51,6 +51,7 @@ class Hostile:
     heard: list[str]
 
 
+@pytest.mark.long
 def test_a_class_a_third_of_which_is_hostile(tmp_path: Path) -> None:
     hostile = graded(tmp_path / "class")
     honest_hand_ins_keep_the_grades_they_have_alone(hostile)

@@ -23,9 +23,9 @@ from lessons.engine.lesson import Lesson
 
 NAMES = [entry.name for entry in entries()]
 COMPILES = ("08", "12", "14", "15", "19")
-"""Lessons that count instructions or compile; their short run may take 30 s."""
+"""Lessons that count instructions or compile; their short run may take 30 s, or minutes on a busy machine."""
 
-RUNS = [pytest.param(name, marks=pytest.mark.slow if name.startswith(COMPILES) else ()) for name in NAMES]
+RUNS = [pytest.param(name, marks=pytest.mark.long if name.startswith(COMPILES) else ()) for name in NAMES]
 NOTEBOOKS = [pytest.param(name, marks=() if name.startswith(("02", "13")) else pytest.mark.long) for name in NAMES]
 MARKS = r"^ *[✓✗?–] "
 SETTLED = r"^ *[✓✗?] "

@@ -188,7 +188,7 @@ def test_each_compiled_version_has_its_guards_on_tensors() -> None:
     assert "torch.float64" in third
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_compiler
 def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
     kept: Path, monkeypatch: pytest.MonkeyPatch

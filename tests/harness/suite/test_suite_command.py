@@ -132,7 +132,7 @@ def test_torchscript_without_torchs_support_is_measured_with_a_note(
     assert told == torchscript_support().runs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.program("c++")
 def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
