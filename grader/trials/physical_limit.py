@@ -46,7 +46,7 @@ The measured peaks may be too low: a library may use vector instructions of half
 SHORT: Final = 3.0
 """A call is short if its time without the overhead is shorter than this number of overheads.
 
-A submission that answered from memory needed at most 1.3 overheads. The solutions of the tasks with large inputs need
+A submission that answered from memory needed at most 1.5 overheads. The solutions of the tasks with large inputs need
 four to six. If an honest submission is faster, its grading only takes longer.
 """
 
