@@ -52,12 +52,11 @@ TRIES: Final = 4
 If a control fails once in ten times, four controls in a row fail once in ten thousand gradings.
 """
 
-
 LARGE_ROUNDS: Final = 5
 """The number of rounds with large inputs. Their median decides whether a time is impossible."""
 
-LATER: Final = 1
-"""The number of a pair in which the oracle does not check the baseline again. With large inputs, oracles are slow."""
+NOT_FIRST: Final = 1
+"""The number of the pair with large inputs. Only in pair 0, the oracle checks the baseline, which is slow."""
 
 
 @dataclass
@@ -155,13 +154,12 @@ class Contestants:
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
-                if not self.by_wall:
-                    limit_s = self.limit_s(supply.first)
-                    checked = replace(checked, most_ratio=baseline_s / limit_s)
-                    impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
-                    checked = replace(checked, impossible=impossible)
             check_holds(checked)  # after `OutOfTurn`, because a submission that disturbs its control is to blame
-            return outcome, checked
+            if self.by_wall:
+                return outcome, checked
+            limit_s = self.limit_s(supply.first)
+            impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
+            return outcome, replace(checked, most_ratio=baseline_s / limit_s, impossible=impossible)
 
     def limit_s(self, drawn: Drawn) -> float:
         """Return the shortest time in which one core can compute an answer."""
@@ -185,7 +183,7 @@ class Contestants:
         The inputs are timed in a new pair of processes, in which the submission's answers are checked as in a duel.
         """
         with ExitStack() as stack:
-            pair = self.open_pair(LATER, large, stack, OutOfTurn(self.tree.computed_s))
+            pair = self.open_pair(NOT_FIRST, large, stack, OutOfTurn(self.tree.computed_s))
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
             limit_s = self.limit_s(large.first)
