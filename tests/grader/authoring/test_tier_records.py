@@ -116,7 +116,9 @@ def copied(tmp_path: Path) -> Task:
         ("known/scores/tier2_before_the_loop.py", "limits = 3", "limits = 4", True),
         ("own_time.py", "Tier(1.25", "Tier(1.5", True),
         ("scores.py", "def _spread", "def operations(x):\n    return 1.0\n\n\ndef _spread", True),
-        ("scores.py", "oracle, allowed)", "oracle, allowed, operations=operations)", True),
+        ("scores.py", "oracle, allowed, large", "oracle, allowed, operations=operations, large", True),
+        ("scores.py", "allowed, large=large)", "allowed)", True),
+        ("scores.py", "16 * LENGTH", "32 * LENGTH", True),
     ],
 )
 def test_a_row_is_out_of_date_when_what_was_measured_changes(
