@@ -157,7 +157,7 @@ def test_a_file_that_is_not_a_profile_is_refused_and_no_process_is_left(tmp_path
     before = set(psutil.Process().children())
     with pytest.raises(MachineError, match="did not start"), served(file):
         pass
-    assert set(psutil.Process().children()) <= before
+    assert set(psutil.Process().children()) == before
 
 
 def test_the_server_ends_with_the_block_even_after_an_exception(saved: Path) -> None:
