@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from grader.records import Control
-from grader.trials.turns import LONG_CALL_S, Side, Supply, net
+from grader.trials.turns import Side, Supply, net
 from harness.paired.decide import BENEFIT, DEFAULT, Rules, estimate
 from harness.paired.rounds import Reading
 
@@ -22,6 +22,9 @@ SLOWDOWN: Final = 0.05
 
 TOLERANCE: Final = 0.02
 """The largest harmless error of a ratio, as a natural logarithm. It is well below `SLOWDOWN`."""
+
+LONG_CALL_S: Final = 0.002
+"""If a call of the baseline takes at least this many seconds, a control makes no warm-up calls."""
 
 ROUNDS: Final = 5
 """The number of measured rounds per assignment of roles to processes. If calls are short, the slowed process makes one

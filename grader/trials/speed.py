@@ -55,9 +55,6 @@ If a control fails once in ten times, four controls in a row fail once in ten th
 LARGE_ROUNDS: Final = 5
 """The number of rounds with large inputs. Their median decides whether a time is impossible."""
 
-NOT_FIRST: Final = 1
-"""The number of the pair with large inputs. Only in pair 0, the oracle checks the baseline, which is slow."""
-
 
 @dataclass
 class TensorPair:
@@ -113,8 +110,13 @@ class Contestants:
     cores: Cores
     by_wall: bool = False
 
-    def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TensorPair:
-        """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them."""
+    def open_pair(
+        self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn, *, asks_oracle: bool
+    ) -> TensorPair:
+        """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them.
+
+        If `asks_oracle`, the oracle checks the baseline's first answer, which takes long.
+        """
         blame_baseline = partial(blame_grader, f"The baseline of {self.task.full_name}")
         with blame_baseline():
             one = stack.enter_context(worker(self.trusted, self.task.limits))
@@ -126,7 +128,7 @@ class Contestants:
             side.load(text)
             side.arrange(supply.first, drawn, self.cores)
         baseline.check_inputs_unchanged()
-        if number == 0:
+        if asks_oracle:
             baseline.check(drawn, {0: None})
         candidate.check(drawn, dict(enumerate(baseline.answers)))
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
@@ -144,7 +146,7 @@ class Contestants:
             def open_pair(number: int) -> AbstractContextManager[TensorPair]:
                 if number >= RULES.min_pairs:
                     check_not_crowded(pairs, by_wall=self.by_wall)
-                pairs.append(self.open_pair(number, supply, stack, out_of_turn))
+                pairs.append(self.open_pair(number, supply, stack, out_of_turn, asks_oracle=number == 0))
                 return nullcontext(pairs[-1])
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
@@ -183,7 +185,7 @@ class Contestants:
         The inputs are timed in a new pair of processes, in which the submission's answers are checked as in a duel.
         """
         with ExitStack() as stack:
-            pair = self.open_pair(NOT_FIRST, large, stack, OutOfTurn(self.tree.computed_s))
+            pair = self.open_pair(0, large, stack, OutOfTurn(self.tree.computed_s), asks_oracle=False)
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
             limit_s = self.limit_s(large.first)

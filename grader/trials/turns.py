@@ -47,9 +47,6 @@ FEW_FIRST_CALLS: Final = 2
 SLOW_CALL_S: Final = 0.01
 """If both of the first two calls take at least this many seconds, a new process makes only `FEW_FIRST_CALLS`."""
 
-LONG_CALL_S: Final = 0.002
-"""If a call of the baseline takes at least this many seconds, a control makes no warm-up calls."""
-
 TURN_S: Final = 1e-3
 """Seconds of measured calls in one turn, each call with a new input. A single call of 0.1 ms would be too noisy."""
 

@@ -113,11 +113,11 @@ def sources(task: Task) -> dict[str, str]:
 
 
 def planted(task: Task, solution: str) -> str:
-    """Return the source text of a submission that computes the answer to a timed input only once."""
+    """Return the source text of a submission that computes the answer to a timed or large input only once."""
     exam = task.exam
     assert isinstance(exam, TensorExam)
-    kinds = (exam.timed, *exam.also_timed, *([exam.large] if exam.large else []))
-    inputs = [next(timed(independent(generator("any input")))) for timed in kinds]
+    kinds = filter(None, (exam.timed, *exam.also_timed, exam.large))
+    inputs = [next(drawing(independent(generator("any input")))) for drawing in kinds]
     if not exam.in_c:
         shapes = {tuple(one.shape for one in drawn) for drawn in inputs}
         return solution + IN_PYTHON.format(name=task.name, timed=shapes)

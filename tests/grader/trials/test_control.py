@@ -16,7 +16,7 @@ from grader.session import Session
 from grader.task import TensorExam
 from grader.trials import control, speed
 from grader.trials.speed import Contestants, VoidDuelError
-from grader.trials.turns import LONG_CALL_S, Side, Supply
+from grader.trials.turns import Side, Supply
 from harness.paired.decide import BENEFIT, Rules
 from harness.paired.rounds import Outcome, Reading
 
@@ -119,7 +119,9 @@ def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
     assert [(burner.slowed, burner.extra_s) for burner in burners] == [(1, 0.0)] * 3  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("call_s", "warm_up", "discarded"), [(LONG_CALL_S / 2, True, 1), (LONG_CALL_S, False, 0)])
+@pytest.mark.parametrize(
+    ("call_s", "warm_up", "discarded"), [(control.LONG_CALL_S / 2, True, 1), (control.LONG_CALL_S, False, 0)]
+)
 def test_only_short_calls_get_warm_up_calls_and_a_discarded_turn_when_slowed(
     supply: Supply, call_s: float, warm_up: bool, discarded: int
 ) -> None:

@@ -120,7 +120,7 @@ def pair_of(task: Task, source: str, session: Session) -> Iterator[TensorPair]:
         ExitStack() as stack,
     ):
         contestants = speed.Contestants(task, source, trusted, tree, core)
-        yield contestants.open_pair(0, supply, stack, OutOfTurn(tree.computed_s))
+        yield contestants.open_pair(0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True)
 
 
 def play(pair: TensorPair) -> None:

@@ -87,7 +87,7 @@ def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds:
     supply = Supply(task.exam, generator("a secret"))
     with process_env.pinned(core()), ExitStack() as stack:
         pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
-            0, supply, stack, OutOfTurn(tree.computed_s)
+            0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True
         )
         return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 
