@@ -24,8 +24,7 @@ class Status(StrEnum):
     CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
     points, and a human must decide. IMPLAUSIBLE: right, but the count is far below the best known count, so a human
     must check the points. TOO_NOISY: right, but other programs disturbed the machine too much for a time measurement.
-    GRADER_ERROR: the grader failed. Both cost the student nothing. Databases of earlier versions have "raised" in place
-    of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
+    GRADER_ERROR: the grader failed. Both cost the student nothing.
     """
 
     PASSED = "passed"
@@ -152,7 +151,7 @@ class Control:
     test.
 
     `most_ratio` is the physical limit of the ratio: the baseline's cost divided by the shortest time in which this core
-    can compute an answer. It is None in older databases. `impossible` is True if the submission's time was far below
+    can compute an answer. It is None without such a time. `impossible` is True if the submission's time was far below
     this shortest time in each duel whose control passed.
     """
 

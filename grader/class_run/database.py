@@ -1,12 +1,9 @@
 """Open the database of a class's grades (the journal), and check that it belongs to this class and can be read."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from grader.class_run import out_folder, tables
-from grader.reports import links
 from harness.errors import UsageError
 
 _TIMEOUT_S = 30.0  # another program, such as an SQLite browser, may lock the file
@@ -54,7 +51,7 @@ def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -
     `about` is the content of its table `meta`. `identity` and `kit` are the expected class and program version. They
     are only compared if they are not "".
     """
-    if about and about.get("schema") not in {tables.SCHEMA, *tables.UPGRADE}:
+    if about and about.get("schema") != tables.SCHEMA:
         raise UsageError(
             f"{out} was written by a different version of the kit, and this version cannot read the journal in it. "
             "Use the kit that wrote this folder."
@@ -66,26 +63,6 @@ def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -
             f"{out} was graded with version {about['kit']} of the kit, and version {kit} may grade differently. "
             f"Use another folder, or kit {about['kit']}."
         )
-
-
-def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], AbstractContextManager[object]]) -> None:
-    """Change a database of an older version to the current tables. Each step to the next version is one transaction."""
-    while steps := tables.UPGRADE.get(meta(db, out).get("schema", "")):
-        with transaction():
-            if tables.UPGRADE.get(meta(db, out).get("schema", "")) != steps:
-                continue  # another process has just upgraded the journal
-            for statement in steps.split(";\n"):
-                db.execute(statement)
-            if board := older_board(out):
-                db.execute(tables.REMEMBER_BOARD, [board])
-
-
-def older_board(out: Path) -> str:
-    """Return "pseudonyms" if the output folder `out` has a leaderboard of a version before 5, else "".
-
-    Databases of these versions do not store whether there is a leaderboard, so this function looks for its file.
-    """
-    return "pseudonyms" if (out / links.BOARD).exists() else ""
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:

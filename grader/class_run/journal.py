@@ -62,7 +62,6 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
         out.mkdir(parents=True, exist_ok=True)
     with out_folder.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
-        database.upgrade(db, out, journal.transaction)
         with journal.transaction():
             if not database.meta(db, out):
                 for statement in tables.TABLES.split(";\n"):
@@ -86,9 +85,7 @@ def read(out: Path) -> Iterator["Journal"]:
         if not (meta := database.meta(db, out)):
             raise UsageError(f"{out / FILE} is empty, because its first run was stopped. Start that run again.")
         database.check(out, meta)
-        journal = Journal(out, db)
-        database.upgrade(db, out, journal.transaction)
-        yield journal
+        yield Journal(out, db)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +108,8 @@ def remembered(out: Path) -> Remembered:
         if not (meta := database.meta(db, out)):
             return Remembered()
         database.check(out, meta)
-        book, older = Journal(out, db), meta["schema"] != tables.SCHEMA  # `claim` upgrades it
-        return Remembered(
-            book.course(), book.tasks(counting=not older), database.older_board(out) if older else book.board()
-        )
+        book = Journal(out, db)
+        return Remembered(book.course(), book.tasks(), book.board())
 
 
 class Journal:

@@ -10,38 +10,23 @@ from typing import Final
 from grader.trials.faults import NOT_WRITTEN
 
 SCHEMA: Final = "5"
-"""The version of the database's tables. A database with an older version is upgraded. A newer version is refused."""
+"""The version of the database's tables. A database with another version is refused."""
 
-HAND_INS: Final = """
-CREATE TABLE hand_ins (
-    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
-    content TEXT NOT NULL, refused INTEGER NOT NULL, handed_in_utc TEXT, there INTEGER NOT NULL,
-    PRIMARY KEY (student, lesson, content)
-)"""
-LEFT_OUT: Final = """
-CREATE TABLE left_out (
-    student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL
-)"""
-INDICES: Final = """
-CREATE UNIQUE INDEX one_grade ON gradings (lesson, content, kit, regrade) WHERE NOT faulted;
-CREATE INDEX by_content ON gradings (lesson, content)"""
-ATTEMPTS_VIEW: Final = """
-CREATE VIEW attempts AS SELECT
-    h.student, h.lesson, task, h.sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
-    undecided, rationale, help, rounds, control, environment, kit, sandboxed, missing_layers, started_utc,
-    finished_utc, duration_s, h.path, g.id AS grading
-    FROM hand_ins AS h JOIN gradings AS g ON g.lesson = h.lesson AND g.content = h.content
-    JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position"""
-
-TABLES: Final = f"""
+TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE students (name TEXT PRIMARY KEY);
 CREATE TABLE tasks (
     lesson TEXT NOT NULL, task TEXT NOT NULL UNIQUE, points REAL NOT NULL, counts INTEGER NOT NULL DEFAULT 1
 );
-{HAND_INS};
+CREATE TABLE hand_ins (
+    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
+    content TEXT NOT NULL, refused INTEGER NOT NULL, handed_in_utc TEXT, there INTEGER NOT NULL,
+    PRIMARY KEY (student, lesson, content)
+);
 CREATE TABLE notes (note TEXT NOT NULL);
-{LEFT_OUT};
+CREATE TABLE left_out (
+    student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL
+);
 CREATE TABLE gradings (
     id INTEGER PRIMARY KEY,
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
@@ -51,7 +36,8 @@ CREATE TABLE gradings (
     started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL,
     regrade INTEGER NOT NULL DEFAULT 0, content TEXT NOT NULL DEFAULT ''
 );
-{INDICES};
+CREATE UNIQUE INDEX one_grade ON gradings (lesson, content, kit, regrade) WHERE NOT faulted;
+CREATE INDEX by_content ON gradings (lesson, content);
 CREATE TABLE verdicts (
     grading INTEGER NOT NULL REFERENCES gradings (id), position INTEGER NOT NULL,
     task TEXT NOT NULL, status TEXT NOT NULL, points REAL NOT NULL, max_points REAL NOT NULL, cost TEXT,
@@ -61,7 +47,12 @@ CREATE TABLE verdicts (
     control TEXT NOT NULL,
     PRIMARY KEY (grading, position), UNIQUE (grading, task)
 );
-{ATTEMPTS_VIEW};
+CREATE VIEW attempts AS SELECT
+    h.student, h.lesson, task, h.sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
+    undecided, rationale, help, rounds, control, environment, kit, sandboxed, missing_layers, started_utc,
+    finished_utc, duration_s, h.path, g.id AS grading
+    FROM hand_ins AS h JOIN gradings AS g ON g.lesson = h.lesson AND g.content = h.content
+    JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position;
 """
 
 INSERT_GRADING: Final = "INSERT INTO gradings VALUES (NULL" + ", ?" * 17 + ")"
@@ -106,59 +97,4 @@ VERDICTS: Final = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
 VERDICTS_WITHOUT_ROUNDS: Final = """
 SELECT task, status, points, max_points, cost, ratio, low, high, rounds_played, tier, undecided, cases_passed, cases,
 rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE grading = ? ORDER BY position
-"""
-
-REMEMBER_BOARD: Final = "INSERT OR IGNORE INTO meta VALUES ('leaderboard', ?)"
-
-_KIND: Final = "CASE WHEN path LIKE '%.ipynb' THEN 'ipynb:' ELSE 'py:' END || sha256"
-
-UPGRADE: Final = {
-    "3": """
-CREATE TABLE older AS SELECT * FROM hand_ins;
-DROP TABLE hand_ins;
-CREATE TABLE hand_ins (
-    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
-    handed_in_utc TEXT, there INTEGER NOT NULL,
-    PRIMARY KEY (student, lesson, sha256)
-);
-INSERT INTO hand_ins SELECT student, lesson, path, sha256, NULL, 1 FROM older;
-DROP TABLE older;
-DROP INDEX one_grade;
-ALTER TABLE gradings ADD COLUMN regrade INTEGER NOT NULL DEFAULT 0;
-CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit, regrade) WHERE NOT faulted;
-UPDATE meta SET value = '4' WHERE key = 'schema';
-""",
-    "4": f"""
-DROP VIEW IF EXISTS attempts;
-DROP INDEX one_grade;
-DROP INDEX IF EXISTS by_hand_in;
-ALTER TABLE tasks ADD COLUMN counts INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE gradings ADD COLUMN content TEXT NOT NULL DEFAULT '';
-UPDATE gradings SET content = CASE WHEN source IS NOT NULL THEN {_KIND}
-    WHEN refusal = '' THEN 'unread:' || student || ':' || sha256 ELSE 'refused:' || student || ':' || sha256 END;
-CREATE TABLE latest AS SELECT max(id) AS id FROM gradings WHERE NOT faulted GROUP BY student, lesson, content;
-CREATE TABLE numbered AS SELECT id, row_number() OVER (
-    PARTITION BY lesson, content ORDER BY id IN (SELECT id FROM latest),
-    (SELECT sum(points) FROM verdicts WHERE grading = gradings.id), id) - 1 AS number FROM gradings WHERE NOT faulted;
-UPDATE gradings SET regrade = (SELECT number FROM numbered WHERE numbered.id = gradings.id) WHERE NOT faulted;
-DROP TABLE latest;
-DROP TABLE numbered;
-{INDICES};
-CREATE TABLE older AS SELECT * FROM hand_ins;
-DROP TABLE hand_ins;
-{HAND_INS};
-INSERT INTO hand_ins SELECT older.student, older.lesson, older.path, older.sha256,
-    coalesce(g.content, CASE WHEN older.path LIKE '%.ipynb' THEN 'ipynb:' ELSE 'py:' END || older.sha256),
-    coalesce(g.refusal != '', 0), handed_in_utc, there
-    FROM older LEFT JOIN gradings AS g ON g.id = (SELECT id FROM gradings AS one WHERE one.student = older.student
-        AND one.lesson = older.lesson AND one.sha256 = older.sha256 ORDER BY faulted, id DESC LIMIT 1);
-DROP TABLE older;
-{LEFT_OUT};
-{ATTEMPTS_VIEW};
-UPDATE meta SET value = '5' WHERE key = 'schema';
-""",  # noqa: S608 - made of the constants above
-}
-"""SQL statements that upgrade a database from the version in the key to the next version.
-
-Version 4 graded equal files once per student. After the upgrade, these students share the grade with the most points.
 """

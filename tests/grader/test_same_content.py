@@ -2,15 +2,12 @@
 
 import io
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from classroom import KIT, ROUNDS, TASKS, grade, hand_in, notebook, zipped
 from commanding import rows
-from older_journals import TO_SCHEMA_4, make_older
 from outline import Outline
 from rich.console import Console
 from small_tasks import COUNT_UP, search
@@ -212,25 +209,3 @@ def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began
     text = Outline((folder.with_name("out") / reports.PAGE).read_text()).text
     assert "01_dot 2 ada , bob" in text
     assert "01_dot, 2 students: eve , may" in text
-
-
-def test_a_journal_of_version_4_gives_equal_content_the_better_of_its_grades(folder: Path) -> None:
-    run(folder, Drifting())
-    out = folder.with_name("out")
-    make_older(out, TO_SCHEMA_4)
-    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
-        for student, earned in (("ada", 5.0), ("bob", 7.5), ("carla", 6.0)):
-            own = "grading = (SELECT id FROM gradings WHERE student = ?)"
-            db.execute(f"UPDATE verdicts SET points = ? WHERE {own}", [earned, student])  # noqa: S608 - of the line above
-    with journal.read(out) as book:
-        roll = book.roll()
-        assert {student: grades["01_dot"] for student, grades in roll.grades().items()} == {
-            "ada": 7.5,
-            "bob": 7.5,
-            "carla": 7.5,
-            "dora": 2.0,
-        }
-        assert [verdict.attempt.rounds for verdict in book.reports("ada")[0].verdicts] == [ROUNDS]
-    drifting = Drifting()
-    assert run(folder, drifting)[0].graded == 0
-    assert points(run(folder, drifting, "ada")[0]) == {"ada": 1.0, "bob": 1.0, "carla": 1.0, "dora": 2.0}

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
 from commanding import grader
-from older_journals import TO_SCHEMA_3, make_older
 from rich.console import Console
 
 from grader import reports
@@ -256,17 +255,6 @@ def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_n
     assert [one.source for one in collected(folder).submissions] == ["right", None, "wrong"]
 
 
-def test_what_was_refused_is_not_graded_beside_what_could_be_taken(folder: Path) -> None:
-    (folder / "ada" / "2026-11-22T14-00-00+0100" / "01_dot.py").write_bytes(b"\xff")
-    for which, seen in (
-        ("latest", ["ada/20261121T130000Z/01_dot.py"]),
-        ("best", ["ada/2026-11-20T12-00-00/01_dot.py"]),
-    ):
-        graded: list[str] = []
-        summary, _ = run(folder, which, seen=graded)
-        assert (graded, summary.exit_code, summary.roll.waiting) == (seen, 0, ())
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -351,17 +339,3 @@ def test_whom_the_course_names_and_the_class_has_not_is_an_error_and_nothing_is_
             course_name="course.toml",
         )
     assert not (tmp_path / "out").exists()
-
-
-def test_a_journal_of_the_older_schema_is_read_and_gone_on_with(tmp_path: Path) -> None:
-    folder, seen = tmp_path / "hw1", list[str]()
-    for student, text in (("ada", "right"), ("bob", "edge")):
-        hand_in(folder, student, text)
-    run(folder)
-    before = (tmp_path / "out" / reports.GRADEBOOK).read_text()
-    make_older(tmp_path / "out", TO_SCHEMA_3)
-    with journal.read(tmp_path / "out") as book:
-        reports.write(book.roll(), tmp_path / "out")
-    assert (tmp_path / "out" / reports.GRADEBOOK).read_text() == before
-    summary, _ = run(folder, regrade=("bob",), seen=seen)
-    assert (summary.graded, seen) == (1, ["bob/01_dot.py"])
