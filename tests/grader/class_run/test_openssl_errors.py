@@ -2,15 +2,13 @@
 
 import ctypes
 import errno
-import os
 import ssl
 from contextlib import suppress
 from importlib import import_module
 
 import pytest
-from commanding import ROOT
 
-from grader.class_run import cluster, openssl_errors
+from grader.class_run import openssl_errors
 
 OPENSSL = ctypes.CDLL(import_module("_ssl").__file__)
 ERR_LIB_SYS = 2  # openssl/err.h
@@ -48,30 +46,3 @@ def test_an_old_error_breaks_a_connection_unless_it_is_cleared(connected: ssl.SS
     with pytest.raises((ssl.SSLError, OSError)) as told:
         connected.read(1)
     assert not isinstance(told.value, ssl.SSLWantReadError), "Python empties the list itself: repair is not needed here"
-
-
-def is_repaired() -> tuple[int, bool]:
-    """Return the process id, and whether each use of a TLS connection of this process empties the list first."""
-    from tornado.iostream import SSLIOStream
-
-    used = (SSLIOStream.read_from_fd, SSLIOStream.write_to_fd)
-    return os.getpid(), all(hasattr(each, "__wrapped__") for each in used)
-
-
-@pytest.mark.sandbox
-@pytest.mark.slow
-def test_the_scheduler_and_the_workers_of_a_run_are_repaired() -> None:
-    with cluster.start(1, (ROOT,), sandboxed=True) as (lanes, _):
-        worker, repaired = lanes.submit(is_repaired).result()
-        assert worker != os.getpid()
-        assert repaired
-        assert is_repaired() == (os.getpid(), True)
-
-
-def test_repairing_twice_wraps_once() -> None:
-    openssl_errors.repair()
-    from tornado.iostream import SSLIOStream
-
-    once = SSLIOStream.read_from_fd
-    openssl_errors.repair()
-    assert SSLIOStream.read_from_fd is once
