@@ -1,6 +1,7 @@
 """Run the grader's commands as users do, in separate processes, and return their output and exit code.
 
 `grader` forks most processes from one that has imported the grader (`command_server.py`). `command` starts Python.
+`said` runs a command in the test's own process.
 
 Processes that a command starts and leaves behind become children of the test's own process (Linux:
 PR_SET_CHILD_SUBREAPER). So a test can check that nothing is left running.
@@ -20,7 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
 from command_server import CommandServer
+
+from grader.commands.apps import run_grader
 
 ROOT = Path(__file__).parents[2]
 CLASS = ROOT / "tests" / "submissions"
@@ -80,6 +84,13 @@ def _started(argv: list[str], environment: Mapping[str, str]) -> CommandResult:
         check=False,
     )
     return CommandResult(done.returncode, done.stdout, done.stderr)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
+    """Run a command of the grader in this process, which is fast, and return its output and exit code."""
+    code = run_grader(list(map(str, arguments)))
+    captured = capsys.readouterr()
+    return CommandResult(code, captured.out, captured.err)
 
 
 def command(*arguments: str | Path) -> list[str]:

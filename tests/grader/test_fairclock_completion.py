@@ -1,6 +1,7 @@
 """The completion of `fairclock` in bash, zsh and fish."""
 
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
@@ -10,6 +11,7 @@ from installed import environment
 
 from grader import catalogue
 from grader.commands import complete
+from grader.commands.apps import run_fairclock
 
 DEADLINE_S = 60
 LINES = [
@@ -27,23 +29,18 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "words"), LINES)
-def test_bash_completes_commands_options_and_lessons(line: str, words: list[str], tmp_path: Path) -> None:
-    words_of_line = line.split(" ")
-    done = subprocess.run(
-        ["fairclock"],
-        env={
-            **environment(tmp_path),
-            "_FAIRCLOCK_COMPLETE": "complete_bash",
-            "COMP_WORDS": line,
-            "COMP_CWORD": str(len(words_of_line) - 1),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == words
+def test_bash_completes_commands_options_and_lessons(
+    line: str, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_FAIRCLOCK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+    with suppress(SystemExit):
+        run_fairclock([])
+    assert capsys.readouterr().out.split() == words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", [pytest.param(shell, marks=pytest.mark.program(shell)) for shell in ("bash", "zsh")])
 def test_tab_completes_in_the_shell_itself(shell: str, tmp_path: Path) -> None:
     start = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"]}[shell]
@@ -62,6 +59,7 @@ def test_tab_completes_in_the_shell_itself(shell: str, tmp_path: Path) -> None:
         child.close(force=True)
 
 
+@pytest.mark.long
 @pytest.mark.program("fish")
 def test_fish_completes_the_same(tmp_path: Path) -> None:
     script = "fairclock --show-completion | source; "

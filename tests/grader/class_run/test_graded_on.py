@@ -1,22 +1,15 @@
 """The lessons of a class are stored with its grades, and change only if the instructor requests a change."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from classroom import KIT, TASKS, grade, hand_in
-from commanding import CommandResult, grader
-from older_journals import TO_SCHEMA_4, make_older
-from rich.console import Console
+from classroom import grade, hand_in
+from commanding import CommandResult, said
 
 from grader import catalogue, reports
 from grader.class_run import graded_on, journal
-from grader.class_run.executors import Threads
-from grader.class_run.run import grade_class
-from grader.class_run.summary import Summary
-from grader.commands.apps import run_grader
 from grader.course.roll import TaskPoints
 from grader.errors import UsageError
 from grader.records import Report, Submission
@@ -39,13 +32,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "grades"
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
-    """Run a command in this process, without any worker or sandbox."""
-    code = run_grader([str(one) for one in arguments])
-    captured = capsys.readouterr()
-    return CommandResult(code, captured.out, captured.err)
 
 
 @pytest.fixture(autouse=True)
@@ -186,36 +172,3 @@ def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(
     assert not board.exists()
     run(capsys, folder, out)
     assert not board.exists()
-
-
-def classroom(folder: Path, out: Path, **options: object) -> Summary:
-    console = Console(file=io.StringIO())
-    return grade_class(
-        folder,
-        out,
-        grade=grade,
-        tasks=TASKS,
-        lanes=Threads(1),
-        console=console,
-        kit=KIT,
-        **options,  # type: ignore[arg-type]
-    )
-
-
-def test_a_journal_of_version_4_has_what_its_last_run_had(tmp_path: Path, out: Path) -> None:
-    hand_in(tmp_path / "hw2", "ada")
-    classroom(tmp_path / "hw2", out, board="students")
-    make_older(out, TO_SCHEMA_4)
-    found = journal.remembered(out)
-    assert (found.tasks, found.board) == (TASKS, "pseudonyms")
-    with journal.read(out) as book:
-        assert (book.tasks(), book.board()) == (TASKS, "pseudonyms")
-    (out / reports.BOARD).unlink()
-    assert journal.remembered(out).board == "pseudonyms", "without the page, the journal is read"
-
-
-def test_the_options_stand_in_the_help() -> None:
-    for verb in ("run", "report"):
-        told = grader(verb, "--help").out
-        assert "--no-leaderboard" in told
-        assert "--lessons" in told

@@ -111,16 +111,6 @@ def test_ctrl_c_stops_at_once_keeps_what_was_graded_and_says_how_to_go_on(crowd:
     assert count(out) == 30
 
 
-def test_a_second_run_into_the_same_out_says_who_is_there(crowd: Path, out: Path) -> None:
-    first = Process(crowd, out, 0.2)
-    first.wait_until_graded(out, 1)
-    code, _, stderr = Process(crowd, out, 0.0).end()
-    first.process.kill()
-    first.end()
-    assert code == 2
-    assert f"Another run (process {first.process.pid}) is grading into" in stderr
-
-
 def starved(out: Path, process: Process) -> None:
     code, _, stderr = process.end()
     assert code == 2
@@ -156,14 +146,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small disk needs root")
     yield disk
     subprocess.run(["umount", "-l", disk], check=True)
-
-
-def test_a_full_disk_stops_the_run_in_one_sentence_and_the_next_goes_on(large_class: Path, small_disk: Path) -> None:
-    out = small_disk / "grades"
-    starved(out, Process(large_class, out, 0.0))
-    subprocess.run(["mount", "-o", "remount,size=50m", small_disk], check=True)
-    assert Process(large_class, out, 0.0).end()[0] == 0
-    assert count(out) == 200
 
 
 def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(

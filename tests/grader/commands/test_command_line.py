@@ -9,6 +9,8 @@ from importlib import metadata
 import pytest
 from commanding import ROOT, grader
 
+from grader.commands.apps import run_grader
+
 VERBS = ("check", "submit", "notebook", "doctor", "run", "report", "export", "release", "lint", "calibrate")
 
 
@@ -18,25 +20,25 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("command", [(), *((verb,) for verb in VERBS)])
-def test_h_is_help_for_every_verb_of_the_grader(command: tuple[str, ...]) -> None:
-    short, whole = (grader(*command, option) for option in ("-h", "--help"))
-    assert short == whole
-    assert short.code == 0
-    assert "-h, --help" in short.out
+def test_h_is_help_for_every_verb_of_the_grader(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ((), *((verb,) for verb in VERBS)):
+        shown = []
+        for option in ("-h", "--help"):
+            assert run_grader([*command, option]) == 0
+            shown.append(capsys.readouterr().out)
+        assert shown[0] == shown[1]
+        assert f"Usage: python -m grader {' '.join(command)}" in shown[0]
+        assert "-h, --help" in shown[0]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("lessons",), ("lessons", "check-claims"), ("lessons", "guide"), ("lessons", "4"), ("lessons.04_autorange",)],
-)
+@pytest.mark.parametrize("command", [("lessons",), ("lessons", "guide"), ("lessons.04_autorange",)])
 def test_h_is_help_for_lessons_too(command: tuple[str, ...]) -> None:
     short, whole = (run(*command, option) for option in ("-h", "--help"))
     assert (short.stdout, short.returncode) == (whole.stdout, 0)
     assert "-h, --help" in short.stdout
 
 
-@pytest.mark.parametrize("command", ["grader", "lessons", "lessons.04_autorange"])
+@pytest.mark.parametrize("command", ["grader", "lessons"])
 def test_version_names_the_kit_python_and_torch(command: str) -> None:
     done = run(command, "--version")
     assert done.returncode == 0
@@ -58,19 +60,14 @@ def test_a_slip_of_the_pen_is_told_the_command_that_is_close() -> None:
     assert ended.err.startswith("There is no command 'chekc'. Did you mean check? There are: check, submit, ")
 
 
-def test_help_lists_the_students_commands_first() -> None:
-    shown = grader("--help").out
-    assert sorted(VERBS, key=lambda verb: shown.index(f"\n  {verb} ")) == list(VERBS)
-
-
-@pytest.mark.parametrize("given", ["4", "04", "04_auto", "autorange"])
+@pytest.mark.parametrize("given", ["04", "autorange"])
 def test_a_lesson_is_taken_by_its_number_or_name_with_its_own_options(given: str) -> None:
     assert run("lessons", given, "--list-steps").stdout == run("lessons.04_autorange", "--list-steps").stdout
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [("77", "There is no lesson or command '77'."), ("notbooks", "Did you mean notebooks?"), ("1_", "'1_'")],
+    [("77", "There is no lesson or command '77'."), ("notbooks", "Did you mean notebooks?")],
 )
 def test_a_lesson_that_is_not_there_is_one_sentence(given: str, says: str) -> None:
     done = run("lessons", given)
@@ -79,10 +76,9 @@ def test_a_lesson_that_is_not_there_is_one_sentence(given: str, says: str) -> No
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "verb", [("lint",), ("calibrate",), ("notebook",), ("run", "nowhere", "--out", "x", "--lessons")]
-)
-def test_an_unknown_lesson_is_told_alike_by_every_verb(verb: tuple[str, ...]) -> None:
-    ended = grader(*verb, "04_autorang3")
-    assert ended.code == 2
-    assert "There is no exercise '04_autorang3'. Did you mean 04_autorange?" in ended.err
+@pytest.mark.parametrize("verb", [("lint",), ("calibrate",), ("notebook",), ("run", ".", "--out", "x", "--lessons")])
+def test_an_unknown_lesson_is_told_alike_by_every_verb(
+    verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_grader([*verb, "04_autorang3"]) == 2
+    assert "There is no exercise '04_autorang3'. Did you mean 04_autorange?" in capsys.readouterr().err
