@@ -1,17 +1,20 @@
 """A student kit in its own folder, and the edits of a student. The grader's code in it is a link."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pexpect  # type: ignore[import-untyped]  # what it spawns has no type
 from commanding import ROOT, CommandResult
 
 from grader import paths
+from grader.commands.apps import run_grader
 from grader.desk import exercise_notebook
 
 LESSON = "04_autorange"
@@ -75,19 +78,17 @@ def run_and_saved(path: Path) -> None:
 
 
 def in_kit(kit: Path, *arguments: str | Path, here: Path | None = None) -> CommandResult:
-    """Run `python -m grader` of the kit in the folder `here`, without a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "grader", *map(str, arguments)],
-        cwd=here or kit,
-        env=_environment(kit),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return CommandResult(done.returncode, done.stdout, done.stderr)
+    """Run a command of the grader in this process, with the exercises of the kit, in the folder `here`."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.multiple(paths, KIT=kit, EXERCISES=kit / "lessons" / "exercises"),
+        contextlib.chdir(here or kit),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run_grader(list(map(str, arguments)))
+    assert "Traceback" not in out.getvalue() + err.getvalue()
+    return CommandResult(code, out.getvalue(), err.getvalue())
 
 
 def at_a_terminal(kit: Path, *arguments: str | Path) -> Any:
@@ -96,12 +97,8 @@ def at_a_terminal(kit: Path, *arguments: str | Path) -> Any:
         sys.executable,
         ["-m", "grader", *map(str, arguments)],
         cwd=str(kit),
-        env={**_environment(kit), "TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+        env={**os.environ, "PYTHONPATH": str(kit), "TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
         encoding="utf-8",
         timeout=120,
         dimensions=(24, 80),
     )
-
-
-def _environment(kit: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(kit)}

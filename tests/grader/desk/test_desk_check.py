@@ -1,14 +1,21 @@
 """`check LESSON` grades the file that the student has changed."""
 
+import contextlib
+import io
 import json
 import shutil
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
+from rich.console import Console
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, run_and_saved, solve, student_kit
 
 from grader import catalogue, paths
+from grader.desk import ask_which_file, exercise_notebook, originals
+from grader.desk.exercise_files import Choice, choose, find_files
+from grader.errors import UsageError
+from grader.hand_ins.notebooks import python_source
 
 FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
 
@@ -18,20 +25,38 @@ def kit(tmp_path: Path) -> Path:
     return student_kit(tmp_path)
 
 
+def choice(kit: Path) -> Choice:
+    """Return which file of the lesson counts, if the student calls `check` in the kit."""
+    with contextlib.chdir(kit):
+        folders = (kit / "lessons" / "exercises", kit / "notebooks", kit)
+        return choose(LESSON, find_files(folders, [LESSON])[LESSON])
+
+
+def taken(kit: Path) -> str:
+    """Return the path of the only file that counts, or "" if the student must choose."""
+    file = choice(kit).taken
+    return str(file.path) if file else ""
+
+
+def left_out(kit: Path) -> dict[str, str]:
+    """Return the reason why each other changed file does not count."""
+    return {str(file.path): why for file, why in choice(kit).left_out}
+
+
+def both_changed(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+
+
+# ---------------------------------------------------------------------------------------------------- commands
+
+
 def test_a_solution_in_the_kits_notebook_is_graded(kit: Path) -> None:
     solve(notebook_of(kit))
     ended = in_kit(kit, "check", "04")
     assert ended.code == 0
     assert "10 / 10" in ended.out
     assert f"Checking {NOTEBOOK}, which you have changed." in ended.err
-
-
-def test_a_solution_in_the_exercise_file_is_graded_beside_a_notebook_that_was_only_run(kit: Path) -> None:
-    solve(exercise_of(kit))
-    run_and_saved(notebook_of(kit))
-    ended = in_kit(kit, "check", "04")
-    assert ended.code == 0
-    assert f"Checking {FILE}, which you have changed." in ended.err
 
 
 def test_where_nothing_is_changed_the_exercise_file_is_checked_and_named(kit: Path) -> None:
@@ -51,8 +76,7 @@ def test_a_notebook_that_was_exported_into_the_current_folder_is_found_there(kit
 
 
 def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    solve(notebook_of(kit))
+    both_changed(kit)
     ended = in_kit(kit, "check", "04")
     assert (ended.code, ended.out) == (2, "")
     assert f"You have changed {FILE} and {NOTEBOOK}" in ended.err
@@ -61,8 +85,7 @@ def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(
 
 
 def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    solve(notebook_of(kit))
+    both_changed(kit)
     child = at_a_terminal(kit, "check", "04")
     child.expect(f"1  {FILE}")
     child.expect(f"2  {NOTEBOOK}")
@@ -76,54 +99,34 @@ def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None
     assert child.exitstatus == 0
 
 
-def test_watching_checks_whichever_file_of_the_exercise_is_saved(kit: Path) -> None:
+def test_leaving_the_question_ends_with_the_commands(kit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    both_changed(kit)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    console = Console(file=io.StringIO(), force_terminal=True)
+    with contextlib.chdir(kit), pytest.raises(UsageError, match=f"Choose one: check {FILE} or check {NOTEBOOK}"):
+        ask_which_file.settle([choice(kit)], lambda file: f"check {file.path}", console)
+
+
+def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(kit: Path) -> None:
     child = at_a_terminal(kit, "check", "04", "--watch")
     child.expect("not written yet")
     child.expect("Watching")
     solve(notebook_of(kit))
     child.expect("10 / 10")
     child.expect("Watching")
+    new = exercise_of(kit).with_name("new")
+    new.write_text(exercise_of(kit).read_text() + "\nx = 1\n")
+    new.replace(exercise_of(kit))  # editors save by replacing the file
+    child.expect("not written yet")
+    child.expect("Watching")
     child.sendcontrol("c")
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0
-
-
-def test_leaving_the_question_ends_with_the_commands(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    solve(notebook_of(kit))
-    child = at_a_terminal(kit, "check", "04")
-    child.expect("Which one counts")
-    child.sendeof()
-    child.expect("python -m grader check")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 2
-
-
-def test_the_same_solution_in_both_files_is_no_question(kit: Path) -> None:
-    solve(exercise_of(kit))
-    solve(notebook_of(kit))
-    assert in_kit(kit, "check", "04").code == 0
-
-
-def test_an_exercise_file_that_went_on_after_the_export_counts_and_the_older_notebook_is_named(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    assert in_kit(kit, "notebook", "04").code == 0
-    solve(exercise_of(kit))
-    ended = in_kit(kit, "check", "04")
-    assert ended.code == 0
-    assert f"Not used: {LESSON}.ipynb." in ended.err
-    assert "has a newer version of this exercise" in ended.err
-
-
-def test_a_notebook_that_went_on_after_the_export_counts(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    assert in_kit(kit, "notebook", "04").code == 0
-    solve(kit / f"{LESSON}.ipynb")
-    ended = in_kit(kit, "check", "04")
-    assert ended.code == 0
-    assert f"Not used: {FILE}." in ended.err
+    assert child.exitstatus == 1, "the exit code is that of the last check"
 
 
 def test_json_is_written_over_a_file_of_the_student_with_force_alone(kit: Path) -> None:
@@ -136,51 +139,17 @@ def test_json_is_written_over_a_file_of_the_student_with_force_alone(kit: Path) 
     assert json.loads((kit / "v.json").read_text())["tasks"]
 
 
-@pytest.mark.parametrize("name", [f"{LESSON} (1).ipynb", f"{LESSON}-Copy1.ipynb", f"{LESSON} final.py"])
-def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path, name: str) -> None:
-    copy = kit / "notebooks" / name
-    shutil.copy(notebook_of(kit) if name.endswith(".ipynb") else exercise_of(kit), copy)
-    solve(copy)
+def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path) -> None:
+    names = [f"{LESSON} (1).ipynb", f"{LESSON}-Copy1.ipynb", f"{LESSON} final.py"]
+    for name in names:
+        copy = kit / "notebooks" / name
+        shutil.copy(notebook_of(kit) if name.endswith(".ipynb") else exercise_of(kit), copy)
+        solve(copy)
     ended = in_kit(kit, "check", "04")
     assert "not written yet" in ended.out
-    assert (
-        f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb. "
-        "To use the file under this name: check FILE" in ended.err
-    )
-    assert in_kit(kit, "check", f"notebooks/{name}").code == 0
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"not json", "is not a notebook"),
-        (b"", "is not a notebook"),
-        (b"[]", "is not a notebook of format 4"),
-        (b'{"nbformat": 4, "cells": 3}', "breaks the notebook format"),
-        (b"\xff\xfe\x00", "is not a notebook"),
-    ],
-)
-def test_a_notebook_that_cannot_be_read_is_named_and_the_other_file_is_graded(kit: Path, data: bytes, why: str) -> None:
-    solve(exercise_of(kit))
-    notebook_of(kit).write_bytes(data)
-    ended = in_kit(kit, "check", "04")
-    assert ended.code == 0
-    assert f"Not used: {NOTEBOOK}. " in ended.err
-    assert why in ended.err
-
-
-def test_a_notebook_with_a_magic_is_named_with_the_cell(kit: Path) -> None:
-    solve(notebook_of(kit))
-    edit(notebook_of(kit), "# Try one small case", "%timeit 3\\n# Try one small case")
-    ended = in_kit(kit, "check", "04")
-    assert f"Not used: {NOTEBOOK}. Cell " in ended.err
-    assert "delete that line" in ended.err
-
-
-def test_a_folder_that_cannot_be_listed_is_passed_over(kit: Path) -> None:
-    shutil.rmtree(kit / "notebooks")
-    (kit / "notebooks").write_text("a file where the folder should be")
-    assert "not written yet" in in_kit(kit, "check", "04").out
+    for name in names:
+        assert f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb." in ended.err
+    assert in_kit(kit, "check", f"notebooks/{names[0]}").code == 0
 
 
 def test_an_exercise_without_any_file_is_said_and_not_passed_over(kit: Path) -> None:
@@ -191,17 +160,71 @@ def test_an_exercise_without_any_file_is_said_and_not_passed_over(kit: Path) -> 
     assert f"There is no file of {LESSON}" in ended.err
 
 
-def test_a_kit_whose_list_of_originals_is_damaged_still_checks(kit: Path) -> None:
-    (kit / "lessons" / "exercises" / "notebooks.json").write_text("{")
+# ----------------------------------------------------------------------------------------- the file that counts
+
+
+def test_a_notebook_that_was_only_run_and_saved_does_not_count(kit: Path) -> None:
     solve(exercise_of(kit))
-    notebook_of(kit).unlink()
-    assert in_kit(kit, "check", "04").code == 0
+    run_and_saved(notebook_of(kit))
+    assert (taken(kit), left_out(kit)) == (FILE, {})
+
+
+def test_the_same_solution_in_both_files_is_no_question(kit: Path) -> None:
+    solve(exercise_of(kit))
+    solve(notebook_of(kit))
+    assert taken(kit) == FILE
+
+
+def test_of_a_file_and_its_export_the_one_that_went_on_counts(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    assert in_kit(kit, "notebook", "04").code == 0
+    begun = exercise_of(kit).read_text()
+    solve(exercise_of(kit))
+    assert taken(kit) == FILE
+    assert "has a newer version of this exercise" in left_out(kit)[f"{LESSON}.ipynb"]
+    exercise_of(kit).write_text(begun)
+    solve(kit / f"{LESSON}.ipynb")
+    assert taken(kit) == f"{LESSON}.ipynb"
+    assert "has a newer version of this exercise" in left_out(kit)[FILE]
+
+
+def test_a_notebook_that_cannot_be_read_is_named_and_the_other_file_counts(kit: Path) -> None:
+    solve(exercise_of(kit))
+    for data, why in (
+        (b"not json", "is not a notebook"),
+        (b"[]", "is not a notebook of format 4"),
+        (b'{"nbformat": 4, "cells": 3}', "breaks the notebook format"),
+        (b"\xff\xfe\x00", "is not a notebook"),
+    ):
+        notebook_of(kit).write_bytes(data)
+        assert taken(kit) == FILE
+        assert why in left_out(kit)[NOTEBOOK]
+
+
+def test_a_notebook_with_a_magic_is_named_with_the_cell(kit: Path) -> None:
+    solve(notebook_of(kit))
+    edit(notebook_of(kit), "# Try one small case", "%timeit 3\\n# Try one small case")
+    assert "Cell " in left_out(kit)[NOTEBOOK]
+    assert "delete that line" in left_out(kit)[NOTEBOOK]
+
+
+def test_a_folder_that_cannot_be_listed_is_passed_over(kit: Path) -> None:
+    shutil.rmtree(kit / "notebooks")
+    (kit / "notebooks").write_text("a file where the folder should be")
+    assert taken(kit) == FILE
+
+
+def test_without_a_readable_list_of_originals_every_file_counts_as_changed(
+    kit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (kit / "notebooks.json").write_text("{")
+    monkeypatch.setattr(originals, "LISTING", kit / "notebooks.json")
+    found = choice(kit).taken
+    assert found
+    assert found.changed
 
 
 def test_every_lesson_has_notebooks_whose_code_is_that_of_the_file() -> None:
-    from grader.desk import exercise_notebook, originals
-    from grader.hand_ins.notebooks import python_source
-
     for lesson in catalogue.load().lessons:
         for path in (paths.stub(lesson), paths.solution(lesson)):
             source = path.read_text(encoding="utf-8")

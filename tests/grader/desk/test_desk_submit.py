@@ -64,20 +64,6 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     assert {f"{LESSON}.ipynb", "01_correct_first.py"} <= packed(kit).keys()
 
 
-def test_at_a_terminal_the_student_is_asked_before_anything_is_written(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    solve(notebook_of(kit))
-    child = at_a_terminal(kit, "submit", "--no-grade")
-    child.expect("Which one counts")
-    assert not (kit / "submission.zip").exists()
-    child.sendline("1")
-    child.expect("Wrote submission.zip")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-    assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()
-
-
 def test_a_copy_with_a_space_in_its_name_is_named_and_can_be_taken(kit: Path) -> None:
     copy = kit / "notebooks" / f"{LESSON} (1).ipynb"
     shutil.copy(notebook_of(kit), copy)
@@ -133,37 +119,18 @@ def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
     assert f"{LESSON}.py" in packed(kit)
 
 
-def test_named_files_alone_are_packed(kit: Path) -> None:
-    solve(notebook_of(kit))
-    ended = in_kit(kit, "submit", NOTEBOOK, "--no-grade")
-    assert ended.code == 0
-    assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}
-
-
-def test_an_older_zip_of_submit_is_replaced_and_said_so(kit: Path) -> None:
+def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:
     assert "in place of" not in in_kit(kit, "submit", "--no-grade").out
     solve(notebook_of(kit))
-    assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", "--no-grade").out
-    assert f"{LESSON}.ipynb" in packed(kit)
-
-
-def test_another_file_is_not_replaced_without_force(kit: Path) -> None:
-    for name, data in {"thesis.pdf": b"%PDF", "mine.zip": zip_by_hand(kit)}.items():
-        (kit / name).write_bytes(data)
-        ended = in_kit(kit, "submit", "--no-grade", "--out", name)
-        assert ended.code == 2
-        assert name in ended.err
-        assert "--force" in ended.err
-        assert (kit / name).read_bytes() == data
-        assert in_kit(kit, "submit", "--no-grade", "--force", "--out", name).code == 0
-
-
-def zip_by_hand(kit: Path) -> bytes:
-    """Return a zip made by `submit`, to which the student has added a file."""
-    in_kit(kit, "submit", "--no-grade", "--out", "changed.zip")
-    with zipfile.ZipFile(kit / "changed.zip", "a") as archive:
-        archive.writestr("notes.txt", "mine")
-    return (kit / "changed.zip").read_bytes()
+    assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", NOTEBOOK, "--no-grade").out
+    assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}, "only named files"
+    (kit / "thesis.pdf").write_bytes(b"%PDF")
+    ended = in_kit(kit, "submit", "--no-grade", "--out", "thesis.pdf")
+    assert ended.code == 2
+    assert "thesis.pdf" in ended.err
+    assert "--force" in ended.err
+    assert (kit / "thesis.pdf").read_bytes() == b"%PDF"
+    assert in_kit(kit, "submit", "--no-grade", "--force", "--out", "thesis.pdf").code == 0
 
 
 def test_ctrl_c_while_grading_leaves_the_zip(kit: Path) -> None:

@@ -1,12 +1,13 @@
 """An exercise as a notebook has all contents of the exercise file, runs, and is graded like the file."""
 
-import ast
 import json
+import os
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
+from command_server import SCRIPT, CommandServer
 from commanding import ROOT, grader
 from nbclient import NotebookClient
 from needs import needs
@@ -17,16 +18,11 @@ from grader.desk import exercise_notebook, originals
 from grader.desk.exercise_notebook import cells, listing_row, parts
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import python_source
-from grader.task import SimulatedExam
 from harness.storage.notebook_files import Cell, notebook
 
 LESSONS = catalogue.load().lessons
 RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
-GRADED = {"01_correct_first", "04_autorange", "13_bytecode"}
-"""The lessons whose notebooks are graded by their last cell: one lesson for each kind of exam. `lint` grades all stubs
-and solutions.
-"""
-FILES = [*map(paths.stub, LESSONS), *map(paths.solution, LESSONS)]
+SERVER = CommandServer(SCRIPT)
 ODD = '''"""About it."""
 
 # A comment of the imports'
@@ -61,12 +57,10 @@ def made(lesson: str, source: str) -> tuple[Cell, ...]:
     return cells(lesson, catalogue.load().tasks(lesson), source)
 
 
-def run(lesson: str, source: str, folder: Path, *, check: bool = True) -> nbformat.NotebookNode:
-    """Write the notebook of `source` and run its cells, also after errors, to the end or to the check."""
+def run(lesson: str, source: str, folder: Path) -> nbformat.NotebookNode:
+    """Write the notebook of `source`, and run all of its cells, also after errors."""
     path = folder / f"{lesson}.ipynb"
     whole = notebook(made(lesson, source))
-    if not check:
-        assert whole.cells.pop().id == "check"
     nbformat.write(whole, path)  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(whole, timeout=300, kernel_name="python3", allow_errors=True, resources=resources).execute()
@@ -84,30 +78,21 @@ def printed(whole: nbformat.NotebookNode, id_: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_the_code_cells_are_the_file_without_its_docstring(path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    code = "\n".join(part.code for part in parts(source))
-    assert ast.dump(ast.parse(code)) == ast.dump(ast.Module(ast.parse(source).body[1:], type_ignores=[]))
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_what_is_exported_is_what_the_committed_list_says(lesson: str) -> None:
+def test_what_is_exported_is_what_the_committed_list_says() -> None:
     told = {row["lesson"]: row for row in json.loads(originals.LISTING.read_text(encoding="utf-8"))}
-    assert tuple(told) == LESSONS, "run `python -m grader stubs`"
-    now = listing_row(lesson, paths.stub(lesson).read_text(encoding="utf-8"))
-    assert told[lesson] == now, "run `python -m grader stubs`"
+    now = {lesson: listing_row(lesson, paths.stub(lesson).read_text(encoding="utf-8")) for lesson in LESSONS}
+    assert told == now, "run `python -m grader stubs`"
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_every_task_is_told_its_points_and_has_a_cell_to_try_it(lesson: str) -> None:
-    told = {cell.id: cell.text for cell in made(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
-    for task in catalogue.load().tasks(lesson):
-        words = told[f"{task.name}-words"]
-        assert f"{task.points:g}" in words
-        assert all(f"{tier.ratio:g} times" in words for tier in task.tiers)
-        assert f"{task.name}-try" in told
-    assert f"check {lesson}.ipynb" in told["check-words"]
+def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
+    for lesson in LESSONS:
+        told = {cell.id: cell.text for cell in made(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
+        for task in catalogue.load().tasks(lesson):
+            words = told[f"{task.name}-words"]
+            assert f"{task.points:g}" in words, task
+            assert all(f"{tier.ratio:g} times" in words for tier in task.tiers), task
+            assert f"{task.name}-try" in told, task
+        assert f"check {lesson}.ipynb" in told["check-words"]
 
 
 def test_comments_sections_and_odd_names_find_their_place() -> None:
@@ -190,27 +175,32 @@ def test_check_names_the_line_and_cell_of_what_is_not_written(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", RUN)
-def test_a_notebook_fresh_from_export_runs_up_to_what_is_not_written(lesson: str, tmp_path: Path) -> None:
-    whole = run(lesson, paths.stub(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
-    raised = errors(whole)
-    assert set(raised.values()) <= {"NotImplementedError"}
-    assert all(id_.endswith("-try") for id_ in raised)
-    for task in catalogue.load().tasks(lesson):
-        tried = printed(whole, f"{task.name}-try")
-        assert f"{task.name}-try" in raised or "not right yet" in tried
-    assert lesson not in GRADED or "0 / " in printed(whole, "check")
+@pytest.mark.long
+def test_a_notebook_fresh_from_export_runs_up_to_what_is_not_written(tmp_path: Path) -> None:
+    whole = run("04_autorange", paths.stub("04_autorange").read_text(encoding="utf-8"), tmp_path)
+    assert errors(whole) == {"blocked_autorange-try": "NotImplementedError"}
+    assert "0 / " in printed(whole, "check")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", RUN)
-def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(lesson: str, tmp_path: Path) -> None:
-    whole = run(lesson, paths.solution(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
+def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(tmp_path: Path) -> None:
+    whole = run("04_autorange", paths.solution("04_autorange").read_text(encoding="utf-8"), tmp_path)
     assert errors(whole) == {}
-    for task in catalogue.load().tasks(lesson):
-        assert "right." in printed(whole, f"{task.name}-try")
-        earned = f"{task.points:g} / {task.points:g}" if isinstance(task.exam, SimulatedExam) else " / "
-        assert lesson not in GRADED or re.search(rf"{task.name} .*{earned}.*right", printed(whole, "check"))
+    assert "right." in printed(whole, "blocked_autorange-try")
+    assert re.search(r"blocked_autorange .*10 / 10.*right", printed(whole, "check"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lesson", RUN)
+def test_each_task_can_be_tried_in_a_notebook_with_the_solution_in_it(lesson: str, tmp_path: Path) -> None:
+    code = [cell for cell in made(lesson, paths.solution(lesson).read_text("utf-8")) if cell.kind == "code"]
+    assert code.pop().id == "check"
+    script = tmp_path / f"{lesson}.py"
+    script.write_text("\n".join(cell.text for cell in code), encoding="utf-8")
+    ended = SERVER.run([str(script)], os.environ, 300, tmp_path)
+    assert ended
+    assert ended.code == 0, ended.err
+    assert ended.out.count("right.") >= len(catalogue.load().tasks(lesson)), ended.out
 
 
 def test_no_notebook_is_committed_beside_the_files_it_is_made_from() -> None:
