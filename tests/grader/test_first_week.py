@@ -4,18 +4,22 @@ import csv
 import io
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from commanding import PATIENCE_S, CommandResult, command, grader, nothing_left_running, rows
 from first_week import AUTORANGE, COURSE, HANDED_IN, LEFT_OUT, STRUCK, TIMER, contents, expected, write
+from once import once
 from outline import Outline
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 STUDENTS = (*HANDED_IN, "ivy")
 LESSONS = (TIMER, AUTORANGE)
@@ -69,19 +73,29 @@ def promised(which: str) -> dict[str, dict[str, float | None]]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Return a class whose grading was interrupted, killed, and then finished by the same command."""
-    room = tmp_path_factory.mktemp("week")
-    course = Course(room / "hw1", room / "grades", room / "course.toml")
-    write(course.folder)
-    course.rules.write_text(COURSE.format(which="latest"))
-    asked = ("--lessons", TIMER, "--lessons", AUTORANGE, "--course", str(course.rules), "--leaderboard")
-    assert course.stopped(4, signal.SIGINT, *asked) == 130
-    assert course.stopped(course.gradings() + 3, signal.SIGKILL) == -signal.SIGKILL
-    ended = grader(*course.run())
-    assert ended.code == 0, ended.out + ended.err
-    assert "To check by hand: 6 misnamed, 1 refused." in ended.out
-    return course
+
+    def grade(room: Path) -> None:
+        course = Course(room / "hw1", room / "grades", room / "course.toml")
+        write(course.folder)
+        course.rules.write_text(COURSE.format(which="latest"))
+        asked = ("--lessons", TIMER, "--lessons", AUTORANGE, "--course", str(course.rules), "--leaderboard")
+        assert course.stopped(4, signal.SIGINT, *asked) == 130
+        assert course.stopped(course.gradings() + 3, signal.SIGKILL) == -signal.SIGKILL
+        ended = grader(*course.run())
+        assert ended.code == 0, ended.out + ended.err
+        assert "To check by hand: 6 misnamed, 1 refused." in ended.out
+
+    room = once(tmp_path_factory, "week", grade)
+    return Course(room / "hw1", room / "grades", room / "course.toml")
+
+
+@pytest.fixture
+def course(graded: Course, tmp_path: Path) -> Course:
+    """Return the graded class with its own copy of the grades, which the test may change."""
+    shutil.copytree(graded.out, tmp_path / "grades")
+    return replace(graded, out=tmp_path / "grades", rules=tmp_path / "course.toml")
 
 
 def test_every_student_gets_what_the_rules_promise_and_equal_content_is_graded_once(course: Course) -> None:
