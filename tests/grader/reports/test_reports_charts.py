@@ -50,11 +50,6 @@ def test_labels_of_marks_never_lie_on_each_other() -> None:
     assert len(chart.lines) == 1 + 4, "each mark has a line, also without a label"
 
 
-def test_the_tallest_bar_says_how_tall_it_is() -> None:
-    chart = charts.histogram([1.0, 1.0, 1.0, 9.0], Axis(0.0, 10.0), label="Points")
-    assert "3" in [word.text for word in chart.labels]
-
-
 def test_the_words_hold_the_figures_for_those_who_do_not_see_them() -> None:
     chart = charts.histogram([1.0, 2.0, 3.0, 4.0, 9.0], Axis(0.0, 10.0), label="Points", marks=[Mark(3.0, "median")])
     assert chart.label == "Points: 5 values from 1 to 9, median 3, half of them between 2 and 4. Marks: median."

@@ -63,12 +63,6 @@ def test_tests_of_all_lessons_come_in_order() -> None:
     assert result["tests"][1]["output"] == "Fails 7 of 60 cases. wrong\nSum, not mean."
 
 
-def test_the_top_tells_the_points_of_each_lesson() -> None:
-    both = roll(submission("right"), submission("wrong", lesson="02_timer"))
-    output = json.loads(gradescope.render(both, "ada"))["output"]
-    assert output == ("01_dot: 6 of 10 points.\n01_dot: a note\n02_timer: 0 of 10 points.\n02_timer: a note")
-
-
 def test_a_refusal_is_said_at_the_top() -> None:
     result = json.loads(gradescope.render(roll(submission(None, refusal="The zip is damaged.")), "ada"))
     assert "01_dot: The zip is damaged." in result["output"]

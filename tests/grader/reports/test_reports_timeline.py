@@ -60,26 +60,18 @@ def test_the_controls_tell_how_restless_the_machine_was() -> None:
     noise = timeline.noise(controlled([1.001, 1.002, 0.99], voided=[0, 2, 0]))
     assert noise
     said = " ".join(noise.found)
-    assert (
-        "In the controls of 3 duels, the baseline was compared with itself: the median ratio is 1.001× (expected 1×)."
-        in said
-    )
-    assert (
-        "The baseline was also compared with a slowed copy of itself: the median ratio is 1.051× (expected 1.05×)."
-        in said
-    )
-    assert "The largest difference of such a ratio from 1× is 1 %." in said
-    assert "2 duels (40 % of all) were repeated because the control failed." in said
+    for fact in ("3 duels", "is 1.001×", "is 1.051×", "1× is 1 %", "2 duels (40 % of all) were repeated"):
+        assert fact in said
 
 
 def test_of_many_controls_the_share_within_a_bound_is_told() -> None:
     noise = timeline.noise(controlled([1.0] * 37 + [1.01, 1.01, 1.05]))
     assert noise
-    assert (
-        noise.found[1] == "In 95 % of the controls, the ratio of the baseline to itself differs from 1× by at most 1 %."
-    )
-    assert noise.found[2] == "The largest difference of such a ratio from 1× is 5 %."
-    assert noise.found[3] == "No duel was repeated: every control passed the first time."
+    _, most, largest, repeated = noise.found
+    assert most.startswith("In 95 % of the controls,")
+    assert "at most 1 %" in most
+    assert "5 %" in largest
+    assert repeated.startswith("No duel was repeated")
 
 
 def test_over_time_the_controls_stand_in_the_order_they_were_played() -> None:
