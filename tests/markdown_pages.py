@@ -3,16 +3,13 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from project_files import FOLDERS, ROOT
 
-_COMMAND = re.compile(r"\s*(?:python|\.venv/bin/python) (?P<words>-m [a-z][\w.]*.*|tests/\S+\.py.*)")
-_CONSOLE_SCRIPT = re.compile(r"\s*(?:\.venv/bin/)?(?P<words>fairclock\b.*)")
+_COMMAND = re.compile(r"\s*(?:\.venv/bin/)?(?:python (?:-m )?(?=[a-z])|(?=fairclock\b))(?P<words>.*)")
 _COMMENT = re.compile(r"\s#.*")
 
 
@@ -36,21 +33,11 @@ class Command:
         return " ".join((self.program, *self.words))
 
 
-def pages() -> list[Path]:
-    """Return all Markdown files of the repository."""
-    inside = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md")]
-    return [ROOT / "README.md", *sorted(inside)]
-
-
-def name_of(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-def tokens(text: str) -> Iterator[Token]:
-    """Yield every token of a page, also the tokens inside of paragraphs."""
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        yield token
-        yield from token.children or ()
+@cache
+def tokens(text: str) -> tuple[Token, ...]:
+    """Return every token of a page, also the tokens inside of paragraphs."""
+    parsed = MarkdownIt("commonmark").enable("table").parse(text)
+    return tuple(each for token in parsed for each in (token, *(token.children or ())))
 
 
 def links(text: str) -> list[str]:
@@ -79,14 +66,9 @@ def inline_code(text: str) -> list[str]:
 
 
 def commands(text: str) -> list[Command]:
-    """Yield every command of Python or `fairclock` in the code of a page. A line may have several, joined by `&&`."""
+    """Return every command of Python or `fairclock` in the code of a page. A line may have several, joined by `&&`."""
     code = [token.content for token in tokens(text) if token.type in {"code_inline", "code_block", "fence"}]
     lines = [part for block in code for line in block.splitlines() for part in line.split("&&")]
-    bare = [_COMMENT.sub("", line) for line in lines]
-    found = (_COMMAND.fullmatch(line) or _CONSOLE_SCRIPT.fullmatch(line) for line in bare)
+    found = (_COMMAND.fullmatch(_COMMENT.sub("", line)) for line in lines)
     words = [shlex.split(match["words"]) for match in found if match]
-    return [Command(*_split(each)) for each in words]
-
-
-def _split(words: list[str]) -> tuple[str, tuple[str, ...]]:
-    return (words[1], tuple(words[2:])) if words[0] == "-m" else (words[0], tuple(words[1:]))
+    return [Command(each[0], tuple(each[1:])) for each in words]

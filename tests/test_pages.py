@@ -1,0 +1,137 @@
+"""The Markdown pages: their links, paths, commands and lessons exist, and all texts use plain words."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import typer
+from markdown_pages import Command, anchors, commands, inline_code, links
+
+from grader.commands.apps import fairclock_app, grader_app
+from harness.command_line import names
+from harness.suite import command as suite
+from lessons.__main__ import app as lessons_app
+from lessons.engine import command as engine_command
+from lessons.engine.catalogue import entries
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = (".github", "grader", "harness", "lessons", "solutions", "tests")
+PAGES = {
+    page: page.read_text(encoding="utf-8")
+    for page in (ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))))
+}
+README = PAGES[ROOT / "README.md"]
+LESSONS = {entry.name: names.lesson_aliases(entry.name) for entry in entries()}
+EXAMPLES = ("20_row_norms", "20_builtin_sum", "NN_name")
+"""The exercise and the lessons that the pages write as examples."""
+
+A_PATH = re.compile(r"(\.ci|\.github|grader|harness|lessons|solutions|tests)/[\w./-]*")
+OF_EVERY_COMMAND = {"--help", "-h", "--version", "--install-completion"}
+HARD_WORDS = re.compile(
+    r"(?<![\w-])(whoever|such a one|restless|talkative|hiccups?|in vain|by turns|anew|had better|none does|fare[sd]?"
+    r"|in earnest|mend(?:s|ed|ing)?|born|(?:tell|told)(?: \w+)? apart|says so|lest|albeit|utilize\w*|leverag\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def test_the_readme_is_short_and_links_to_every_other_page() -> None:
+    linked = {(ROOT / link.partition("#")[0]).resolve() for link in links(README)}
+    assert len(README.splitlines()) <= 150
+    assert [str(page) for page in PAGES if page.name != "README.md" or page.parent != ROOT if page not in linked] == []
+
+
+def test_every_relative_link_and_every_path_leads_to_a_file_and_a_heading_that_exist() -> None:
+    broken = []
+    for page, text in PAGES.items():
+        for link in (link for link in links(text) if "://" not in link):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+                broken.append(f"{page}: {link}")
+        named = (code for code in inline_code(text) if A_PATH.fullmatch(code) and not any(e in code for e in EXAMPLES))
+        broken += [f"{page}: {code}" for code in named if not (ROOT / code).exists()]
+    assert broken == []
+
+
+def test_every_command_exists_with_its_options() -> None:
+    found = {str(command): fault_of(command) for text in PAGES.values() for command in commands(text)}
+    assert len(found) > 100
+    assert {command: fault for command, fault in found.items() if fault} == {}
+
+
+def test_the_pages_name_all_lessons_and_folders_and_no_others() -> None:
+    assert re.findall(r"^\| (\d\d_\w+) \|", README, re.MULTILINE) == list(LESSONS)
+    pages = {page: text for page, text in PAGES.items() if page.parent.name != "exploits"}  # whose names look the same
+    named = {(page.name, name) for page, text in pages.items() for name in re.findall(r"\b\d\d_[a-z]\w+\b", text)}
+    assert {(page, name) for page, name in named if name not in {*LESSONS, *EXAMPLES}} == set()
+    folders = {path.name for path in (ROOT / "grader").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert set(re.findall(r"^\| `(\w+)/` \|", PAGES[ROOT / "grader/README.md"], re.MULTILINE)) == folders
+
+
+def test_the_lines_that_scripts_take_from_the_readme_are_there() -> None:
+    workflows = (ROOT / ".github" / "workflows").glob("*.yml")
+    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / ".ci" / "run", *workflows)]
+    patterns = {found for text in scripts for found in re.findall(r"grep (?:-m 1 )?'([^']+)' README\.md", text)}
+    assert patterns
+    assert [pattern for pattern in patterns if not re.search(pattern, README)] == []
+
+
+def test_texts_have_no_hard_words() -> None:
+    files = [path for folder in FOLDERS[:-1] for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".toml"}]
+    texts = PAGES | {path: path.read_text(encoding="utf-8") for path in files if "known" not in path.parts}
+    assert [f"{path}: {found[0]}" for path, text in texts.items() for found in HARD_WORDS.finditer(text)] == []
+
+
+def test_the_steps_that_show_pytorchs_guides_make_the_calls_of_the_guide() -> None:
+    calls = {
+        "02_timeit_vs_timer, step 2": ("timeit.timeit(", "timeit.Timer(", ".repeat(", ".autorange("),
+        "02_timeit_vs_timer, step 6": ("Timer(", "sub_label=", "description=", "env=", "globals="),
+        "02_timeit_vs_timer, step 7": ("num_threads=", "timer.timeit("),
+        "04_autorange, step 3": (".blocked_autorange(", "Timer("),
+        "05_compare, step 2": ("sub_label=", "description=", ".blocked_autorange("),
+        "05_compare, step 4": ("product(", "num_threads=", ".blocked_autorange("),
+        "05_compare, step 6": ("Compare(", ".trim_significant_figures(", ".colorize(", "pickle.loads("),
+    }
+    for place, expected in calls.items():
+        name, number = place.split(", step ")
+        step = importlib.import_module(f"lessons.{name}").lesson.steps[int(number) - 1]
+        assert [call for call in expected if call not in f"{step.given_code}\n{step.code}"] == [], place
+
+
+def fault_of(command: Command) -> str:
+    """Return why a command of a page does not exist, or an empty string if it exists."""
+    program, verb = command.program, command.verb
+    if program.endswith(".py"):
+        return "" if (ROOT / program).is_file() else "no such file"
+    if program == "fairclock" and verb in {"lessons", "lesson"}:
+        return fault_of(Command("lessons", command.words[1:]))
+    if program.startswith("lessons.") or (program == "lessons" and re.match(r"\d", verb)):
+        lesson = verb or program.partition(".")[2]
+        return unknown_options(command, lesson_command()) if names.matches(lesson, LESSONS) else "no such lesson"
+    if program == "harness.suite":
+        return unknown_options(command, *map(typer.main.get_command, (suite._comparing, suite._running)))
+    apps = {"grader": grader_app, "fairclock": fairclock_app, "lessons": lambda: lessons_app}
+    if program not in apps:
+        return "" if program == "venv" or importlib.util.find_spec(program) else "no such module"
+    group = typer.main.get_command(apps[program]())
+    known = dict(getattr(group, "commands", {}))
+    if verb not in {*known, "", "VERB"}:
+        return "no such verb"
+    return unknown_options(command, known.get(verb, group))
+
+
+@cache
+def lesson_command() -> object:
+    return typer.main.get_command(engine_command._app(importlib.import_module("lessons.04_autorange").lesson))
+
+
+def unknown_options(command: Command, *known: object) -> str:
+    allowed = OF_EVERY_COMMAND.union(*map(options, known))
+    return ", ".join(f"no option {option}" for option in command.options - allowed)
+
+
+def options(command: object) -> Iterator[str]:
+    for parameter in getattr(command, "params", ()):
+        yield from (*parameter.opts, *parameter.secondary_opts)
