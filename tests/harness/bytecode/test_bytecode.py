@@ -55,11 +55,8 @@ def climbs(n: int) -> int:
     return total
 
 
-@pytest.mark.parametrize(("function", "arguments"), [(formula, (2, 3, 4)), (formula, (0.5, -1.0, 8.0))])
-def test_the_last_step_has_the_result_of_the_function(
-    function: Callable[..., object], arguments: tuple[float, ...]
-) -> None:
-    assert steps(function, *arguments)[-1].result == function(*arguments)
+def test_the_last_step_has_the_result_of_the_function() -> None:
+    assert steps(formula, 0.5, -1.0, 8.0)[-1].result == formula(0.5, -1.0, 8.0)
 
 
 def test_the_stack_is_shown_after_each_instruction() -> None:
@@ -91,21 +88,18 @@ def test_the_note_names_the_running_and_the_checked_versions(monkeypatch: pytest
     assert version_note() == f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on 3.3 to 3.4)"
 
 
-@pytest.mark.parametrize(
-    ("name", "argval"), [("LOAD_FAST_LOAD_FAST", "a"), ("STORE_FAST_LOAD_FAST", None), ("JUMP_FORWARD", 7)]
-)
-def test_a_known_opcode_with_an_unexpected_argument_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, name: str, argval: object
-) -> None:
+def test_a_known_opcode_with_an_unexpected_argument_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class Strange:
-        offset, opname, arg, argrepr = 0, name, 1, ""
+        offset, arg, argrepr = 0, 1, ""
 
-        def __init__(self) -> None:
-            self.argval = argval
+        def __init__(self, name: str, argval: object) -> None:
+            self.opname, self.argval = name, argval
 
-    monkeypatch.setattr(dis, "get_instructions", lambda _: [Strange()])
-    with pytest.raises(UnknownOpcodeError, match="checked on"):
-        plain_instructions(formula.__code__)
+    for name, argval in [("LOAD_FAST_LOAD_FAST", "a"), ("STORE_FAST_LOAD_FAST", None), ("JUMP_FORWARD", 7)]:
+        strange = Strange(name, argval)
+        monkeypatch.setattr(dis, "get_instructions", lambda _, only=strange: [only])
+        with pytest.raises(UnknownOpcodeError, match="checked on"):
+            plain_instructions(formula.__code__)
 
 
 def test_jumps_and_too_few_arguments_are_refused_with_a_message() -> None:
@@ -137,8 +131,12 @@ def test_opcode_counts_repeat_and_grow_with_the_work() -> None:
     assert more >= 10 * 5
 
 
-def test_code_without_jumps_executes_each_instruction_once() -> None:
+def test_counts_are_one_per_executed_instruction_and_counting_ends_with_the_call_even_when_it_raises() -> None:
     assert count_opcodes(formula, 2, 3, 4)["BINARY_OP"] == 2
+    before = sys.gettrace()
+    with pytest.raises(ZeroDivisionError):
+        count_opcodes(lambda: 1 // 0)
+    assert sys.gettrace() is before
 
 
 def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
@@ -147,24 +145,16 @@ def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
     assert count_opcodes(lambda: sum(range(10))).total() == count_opcodes(lambda: sum(range(10_000))).total()
 
 
-def test_counting_ends_with_the_call_even_when_it_raises() -> None:
-    before = sys.gettrace()
-    with pytest.raises(ZeroDivisionError):
-        count_opcodes(lambda: 1 // 0)
-    assert sys.gettrace() is before
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [(climbs, (n,)) for n in (0, 1, 7)]
-    + [(common, (n,)) for n in (-9, 0, 3, 7)]
-    + [(mixed, pair) for pair in ((0, 3), (5, 3), (5, -30), (-7, 4), (3, 50))]
-    + [(chained, triple) for triple in ((1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0))],
-)
-def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives(
-    function: Callable[..., object], arguments: tuple[int, ...]
-) -> None:
-    assert by_hand(function.__code__, arguments) == function(*arguments)
+def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives() -> None:
+    cases: dict[Callable[..., object], list[tuple[int, ...]]] = {
+        climbs: [(0,), (1,), (7,)],
+        common: [(-9,), (0,), (3,), (7,)],
+        mixed: [(0, 3), (5, 3), (5, -30), (-7, 4), (3, 50)],
+        chained: [(1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0)],
+    }
+    for function, several in cases.items():
+        for arguments in several:
+            assert by_hand(function.__code__, arguments) == function(*arguments), (function, arguments)
 
 
 def by_hand(code: CodeType, arguments: tuple[int, ...]) -> object:

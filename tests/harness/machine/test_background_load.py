@@ -9,11 +9,8 @@ import pytest
 from harness.machine import background_load
 
 
-def test_cpu_time_neither_idle_nor_of_this_process_is_background_load() -> None:
+def test_cpu_time_neither_idle_nor_of_this_process_is_background_load_and_never_negative() -> None:
     assert background_load.cores_of_others(4, wall_s=2.0, idle_s=5.0, own_s=2.0) == pytest.approx(0.5)
-
-
-def test_coarse_clocks_never_give_a_negative_load() -> None:
     assert background_load.cores_of_others(2, wall_s=1.0, idle_s=1.01, own_s=1.0) == 0
 
 

@@ -42,15 +42,10 @@ def another_process_holding(core: int) -> Iterator[subprocess.Popen[str]]:
         holder.kill()
 
 
-def test_a_lane_locks_a_free_core_and_releases_it() -> None:
+def test_a_lane_locks_a_free_core_and_releases_it_even_when_its_block_raises() -> None:
     everything = free_cores()
     with lane() as held:
         assert free_cores() == tuple(core for core in everything if core != held.core)
-    assert free_cores() == everything
-
-
-def test_a_lane_is_released_when_its_block_raises() -> None:
-    everything = free_cores()
     with pytest.raises(ZeroDivisionError), lane():
         1 / 0  # noqa: B018 - the failure is the point
     assert free_cores() == everything
@@ -116,8 +111,10 @@ def test_two_threads_of_one_physical_core_are_one_lane(monkeypatch: pytest.Monke
         assert free_cores() == ()
 
 
-def test_a_core_this_process_may_not_use_is_refused() -> None:
+def test_a_core_this_process_may_not_use_and_a_lane_wider_than_the_machine_are_refused() -> None:
     with pytest.raises(UsageError, match="choose among"), lane([100_000]):
+        pass
+    with pytest.raises(UsageError, match="can have 1 to"), lane(width=len(free_cores()) + 1):
         pass
 
 
@@ -160,11 +157,6 @@ def test_a_wide_lane_takes_all_its_cores_or_none() -> None:
         with pytest.raises(MachineError, match="hold the requested cores"), lane(everything[:2], timeout_s=0, width=2):
             pass
         assert everything[1] in free_cores()
-
-
-def test_a_lane_wider_than_the_machine_is_refused() -> None:
-    with pytest.raises(UsageError, match="can have 1 to"), lane(width=len(free_cores()) + 1):
-        pass
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs /proc/locks")
