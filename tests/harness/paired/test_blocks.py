@@ -8,27 +8,19 @@ from harness.paired.blocks import BLOCK_S, calibrate, common_calls, gc_off_one_t
 from harness.paired.rounds import Reading
 
 
-def test_a_block_costs_what_its_calls_cost() -> None:
+def test_a_block_costs_what_its_calls_cost_for_a_statement_and_a_function() -> None:
     clock = FakeClock()
-    loop = timing_loop("clock.advance(0.5)", globals={"clock": clock}, clock=clock, wall=clock)
-    assert loop(4) == Reading(2.0, 2.0, calls=4)
+    for code in ("clock.advance(0.5)", lambda: clock.advance(0.5)):
+        loop = timing_loop(code, globals={"clock": clock}, clock=clock, wall=clock)
+        assert loop(4) == Reading(2.0, 2.0, calls=4)
 
 
-def test_a_function_is_called_without_arguments() -> None:
-    clock = FakeClock()
-    loop = timing_loop(lambda: clock.advance(0.25), clock=clock, wall=clock)
-    assert loop(4) == Reading(1.0, 1.0, calls=4)
-
-
-def test_cpu_and_wall_time_are_read_from_their_own_clocks() -> None:
-    cpu, wall = FakeClock(), FakeClock()
-    loop = timing_loop("cpu.advance(1); wall.advance(3)", globals={"cpu": cpu, "wall": wall}, clock=cpu, wall=wall)
+def test_cpu_and_wall_time_are_read_from_their_own_clocks_and_without_cpu_time_the_wall_time_counts() -> None:
+    cpu, still, wall = FakeClock(), FakeClock(), FakeClock()
+    names = {"cpu": cpu, "wall": wall}
+    loop = timing_loop("cpu.advance(1); wall.advance(3)", globals=names, clock=cpu, wall=wall)
     assert loop(2) == Reading(2.0, 6.0, calls=2)
-
-
-def test_a_block_without_cpu_time_costs_its_wall_time() -> None:
-    still, wall = FakeClock(), FakeClock()
-    loop = timing_loop("wall.advance(3)", globals={"wall": wall}, clock=still, wall=wall)
+    loop = timing_loop("wall.advance(3)", globals=names, clock=still, wall=wall)
     assert loop(2) == Reading(6.0, 6.0, calls=2)
 
 
@@ -66,12 +58,12 @@ def test_globals_are_not_changed() -> None:
     assert list(names) == ["clock"]
 
 
-@pytest.mark.parametrize("broken", ["1 +", "break", "return 3", "yield 3", "from math import *", "a\0b"])
-def test_the_error_for_invalid_code_is_one_sentence(broken: str) -> None:
-    with pytest.raises(UsageError, match="is not valid Python"):
-        timing_loop(broken)
-    with pytest.raises(UsageError, match="is not valid Python"):
-        timing_loop("pass", setup=broken)
+def test_the_error_for_invalid_code_is_one_sentence() -> None:
+    for broken in ("1 +", "break", "return 3", "yield 3", "from math import *", "a\0b"):
+        with pytest.raises(UsageError, match="is not valid Python"):
+            timing_loop(broken)
+        with pytest.raises(UsageError, match="is not valid Python"):
+            timing_loop("pass", setup=broken)
 
 
 def test_an_exception_of_the_code_passes_through() -> None:
@@ -81,13 +73,13 @@ def test_an_exception_of_the_code_passes_through() -> None:
         timing_loop("pass", setup="{}['x']")
 
 
-@pytest.mark.parametrize("call_s", [BLOCK_S / 64, BLOCK_S / 8, BLOCK_S / 3, BLOCK_S, BLOCK_S * 7])
-def test_calibration_fills_a_block_or_makes_one_call(call_s: float) -> None:
-    clock = FakeClock()
-    loop = timing_loop("clock.advance(call_s)", globals={"clock": clock, "call_s": call_s}, clock=clock, wall=clock)
-    block = calibrate(loop)
-    assert block.calls == max(1, round(BLOCK_S / call_s))
-    assert block.wall_s == pytest.approx(block.calls * call_s)
+def test_calibration_fills_a_block_or_makes_one_call() -> None:
+    for call_s in (BLOCK_S / 64, BLOCK_S / 8, BLOCK_S / 3, BLOCK_S, BLOCK_S * 7):
+        clock = FakeClock()
+        names = {"clock": clock, "call_s": call_s}
+        block = calibrate(timing_loop("clock.advance(call_s)", globals=names, clock=clock, wall=clock))
+        assert block.calls == max(1, round(BLOCK_S / call_s))
+        assert block.wall_s == pytest.approx(block.calls * call_s)
 
 
 def test_an_interruption_does_not_change_the_calibration() -> None:
@@ -111,40 +103,27 @@ def test_long_interruptions_without_cpu_time_do_not_change_the_calibration() -> 
     assert calibrate(timing_loop(interrupted_at_first, clock=cpu, wall=wall)).calls == 10
 
 
-def test_a_long_call_without_cpu_time_is_tried_four_times_at_most() -> None:
+@pytest.mark.parametrize(("cpu_s", "tries"), [(0.5, 2), (1e-5, 4)])
+def test_a_long_call_is_tried_twice_and_without_cpu_time_four_times(cpu_s: float, tries: int) -> None:
     wall, cpu = FakeClock(), FakeClock()
-    calls: list[int] = []
-
-    def asleep() -> None:
-        calls.append(1)
-        wall.advance(0.5)
-        cpu.advance(1e-5)
-
-    assert calibrate(timing_loop(asleep, clock=cpu, wall=wall)).calls == 1
-    assert len(calls) == 4
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "common"), [(2, 3, (3, 3)), (4, 8, (6, 6)), (1, 2, (2, 2)), (1, 9, (1, 9)), (7, 7, (7, 7))]
-)
-def test_similar_numbers_of_calls_become_equal(one: int, other: int, common: tuple[int, int]) -> None:
-    assert common_calls(one, other) == common
-    assert common_calls(other, one) == common[::-1]
-
-
-def test_a_long_call_is_tried_twice_at_most() -> None:
-    clock = FakeClock()
     calls: list[int] = []
 
     def slow() -> None:
         calls.append(1)
-        clock.advance(0.5)
+        wall.advance(0.5)
+        cpu.advance(cpu_s)
 
-    calibrate(timing_loop(slow, clock=clock, wall=clock))
-    assert len(calls) == 2
+    assert calibrate(timing_loop(slow, clock=cpu, wall=wall)).calls == 1
+    assert len(calls) == tries
 
 
-def test_garbage_collection_is_off_in_the_block_and_on_again_after_it() -> None:
+def test_similar_numbers_of_calls_become_equal() -> None:
+    common = {(2, 3): (3, 3), (4, 8): (6, 6), (1, 2): (2, 2), (1, 9): (1, 9), (7, 7): (7, 7)}
+    assert {pair: common_calls(*pair) for pair in common} == common
+    assert {pair: common_calls(*pair[::-1])[::-1] for pair in common} == common
+
+
+def test_garbage_collection_is_off_in_the_block_and_afterwards_as_before() -> None:
     assert gc.isenabled()
     with gc_off_one_thread():
         assert not gc.isenabled()
@@ -152,9 +131,6 @@ def test_garbage_collection_is_off_in_the_block_and_on_again_after_it() -> None:
     with pytest.raises(ValueError, match="x"), gc_off_one_thread():
         raise ValueError("x")
     assert gc.isenabled()
-
-
-def test_garbage_collection_that_was_off_stays_off() -> None:
     gc.disable()
     try:
         with gc_off_one_thread():

@@ -71,16 +71,9 @@ def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
     assert _deviations(5, many) == pytest.approx(_deviations(5, equal))
 
 
-@pytest.mark.parametrize(
-    ("rules", "looks"),
-    [
-        (Rules(min_pairs=3, max_pairs=3, slice_s=0.1, cap_s=0.3), 1),
-        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.2), 1),
-        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.3 * LOOK_GROWTH**2.5), 4),
-    ],
-)
-def test_looks_come_with_the_first_pairs_and_then_as_time_grows(rules: Rules, looks: int) -> None:
-    assert rules.looks == looks
+def test_looks_come_with_the_first_pairs_and_then_as_time_grows() -> None:
+    for most_pairs, cap_s, looks in [(3, 0.3, 1), (5, 0.2, 1), (5, 0.3 * LOOK_GROWTH**2.5, 4)]:
+        assert Rules(min_pairs=3, max_pairs=most_pairs, slice_s=0.1, cap_s=cap_s).looks == looks
 
 
 def test_swapping_the_sides_inverts_the_interval() -> None:
@@ -90,14 +83,13 @@ def test_swapping_the_sides_inverts_the_interval() -> None:
     assert turned.high == pytest.approx(1 / known.low)
 
 
-def test_too_few_pairs_give_no_verdict_however_clear() -> None:
+def test_too_few_pairs_or_rounds_give_no_interval_and_no_verdict_however_clear() -> None:
     known = estimate([[3.0] * 500] * 4)
     assert (known.low, known.high) == (0.0, math.inf)
     assert tier_index(known, TIERS) is None
     assert tier_index(known, ()) is None
-
-
-def test_four_rounds_per_pair_give_no_interval_and_five_do() -> None:
+    with pytest.raises(MeasurementError, match="too few for an interval"):
+        highest_tier_index(known, TIERS)
     assert not estimate([[3.0] * 4] * 5).bounded
     assert estimate([[3.0] * 5] * 5).bounded
 
@@ -147,19 +139,11 @@ def test_few_correlated_rounds_still_give_an_interval() -> None:
     assert width(known) > math.log(3.06 / 3.0)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "reached"),
-    [(1.1, 1.9, 0), (2.0, 3.9, 1), (4.1, 9.0, 2), (1.9, 2.1, None), (1.9, 4.1, None), (1.9, 2.0, None)],
-)
-def test_a_tier_index_needs_the_whole_interval_and_a_threshold_met_exactly_is_reached(
-    low: float, high: float, reached: int | None
-) -> None:
-    assert tier_index(Estimate((low + high) / 2, low, high, rounds=40, pairs=5), TIERS) == reached
-
-
-def test_an_unclear_ratio_gets_the_higher_tier_index() -> None:
-    straddling = Estimate(2.0, 1.9, 2.1, rounds=40, pairs=5)
-    assert highest_tier_index(straddling, TIERS) == 1
+def test_a_tier_index_needs_the_whole_interval_and_a_threshold_met_exactly_is_reached() -> None:
+    reached = {(1.1, 1.9): 0, (2.0, 3.9): 1, (4.1, 9.0): 2, (1.9, 2.1): None, (1.9, 4.1): None, (1.9, 2.0): None}
+    known = {ends: Estimate(sum(ends) / 2, *ends, rounds=40, pairs=5) for ends in reached}
+    assert {ends: tier_index(estimated, TIERS) for ends, estimated in known.items()} == reached
+    assert highest_tier_index(known[1.9, 2.1], TIERS) == 1
 
 
 def test_the_benefit_does_not_reach_a_threshold_far_above_the_ratio() -> None:
@@ -171,42 +155,29 @@ def test_the_benefit_does_not_reach_a_threshold_far_above_the_ratio() -> None:
     assert [highest_tier_index(below, TIERS, benefit) for benefit in (BENEFIT, 1.06, 1.05, 1.0)] == [1, 1, 0, 0]
 
 
-def test_without_an_interval_there_is_no_benefit_of_the_doubt() -> None:
-    with pytest.raises(MeasurementError, match="too few for an interval"):
-        highest_tier_index(estimate([[3.0] * 50] * 3), TIERS)
+def test_impossible_ratios_no_rounds_and_thresholds_that_do_not_ascend_are_errors() -> None:
+    for ratio in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(MeasurementError, match="positive"):
+            estimate([[1.0, ratio, 1.0]])
+    nothing: list[list[list[float]]] = [[], [[]], [[], []]]
+    for ratios in nothing:
+        with pytest.raises(MeasurementError, match="no rounds"):
+            estimate(ratios)
+    for thresholds in [(2.0, 2.0), (4.0, 2.0), (0.0, 1.0), (-1.0,), (math.nan,), (math.inf,)]:
+        with pytest.raises(MeasurementError, match="ascending"):
+            tier_index(estimate([[3.0] * 30] * 5), thresholds)
 
 
-@pytest.mark.parametrize("ratio", [0.0, -1.0, math.nan, math.inf])
-def test_an_impossible_ratio_is_an_error(ratio: float) -> None:
-    with pytest.raises(MeasurementError, match="positive"):
-        estimate([[1.0, ratio, 1.0]])
-
-
-@pytest.mark.parametrize("ratios", [[], [[]], [[], []]])
-def test_no_rounds_are_an_error(ratios: list[list[float]]) -> None:
-    with pytest.raises(MeasurementError, match="no rounds"):
-        estimate(ratios)
-
-
-@pytest.mark.parametrize("thresholds", [(2.0, 2.0), (4.0, 2.0), (0.0, 1.0), (-1.0,), (math.nan,), (math.inf,)])
-def test_thresholds_must_ascend(thresholds: tuple[float, ...]) -> None:
-    with pytest.raises(MeasurementError, match="ascending"):
-        tier_index(estimate([[3.0] * 30] * 5), thresholds)
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"error_rate": 0.0},
-        {"error_rate": 1.0},
-        {"layout_sd": 0.0},
-        {"slice_s": 0.0},
-        {"cap_s": -1.0},
-        {"min_pairs": 0},
-        {"min_pairs": 9, "max_pairs": 3},
-        {"min_rounds": 0},
-    ],
-)
-def test_rules_that_allow_no_verdict_are_refused(broken: dict[str, float]) -> None:
-    with pytest.raises(MeasurementError, match="Give"):
-        Rules(**broken)  # type: ignore[arg-type]  # on purpose
+def test_rules_that_allow_no_verdict_are_refused() -> None:
+    for name, value in [
+        ("error_rate", 0.0),
+        ("error_rate", 1.0),
+        ("layout_sd", 0.0),
+        ("slice_s", 0.0),
+        ("cap_s", -1.0),
+        ("min_pairs", 0),
+        ("max_pairs", 2),
+        ("min_rounds", 0),
+    ]:
+        with pytest.raises(MeasurementError, match="Give"):
+            Rules(**{"min_pairs": 3, name: value})  # type: ignore[arg-type]  # on purpose

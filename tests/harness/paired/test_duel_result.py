@@ -31,30 +31,23 @@ def found(
     return Duel.of(outcome, 0.02, paired_processes=paired_processes, caveat=caveat)
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"),
-    [(0.5, Finding.SLOWER), (1.0, Finding.SAME), (1.02, Finding.UNDECIDED), (2.0, Finding.FASTER)],
-)
-def test_the_tier_index_of_the_ratio_gives_the_verdict(ratio: float, verdict: Finding) -> None:
-    assert found(ratio).verdict is verdict
+def test_the_tier_index_of_the_ratio_gives_the_verdict() -> None:
+    verdicts = {0.5: Finding.SLOWER, 1.0: Finding.SAME, 1.02: Finding.UNDECIDED, 2.0: Finding.FASTER}
+    assert {ratio: found(ratio).verdict for ratio in verdicts} == verdicts
 
 
-def test_repr_is_one_short_line() -> None:
-    for outcome in (found(2.0), found(1.0, paired_processes=True), found(2.0, pairs=1)):
+def test_repr_is_one_short_line_that_distinguishes_processes_from_loops_and_gives_the_caveat() -> None:
+    for outcome, words in [
+        (found(2.0), "120 rounds, 3 pairs of loops"),
+        (found(1.0, paired_processes=True), "120 rounds, 3 pairs of processes"),
+        (found(2.0, pairs=1), "40 rounds, 1 pair of loops"),
+    ]:
         assert repr(outcome) == f"<Duel {outcome}>"
+        assert words in repr(outcome)
         assert len(repr(outcome)) < 140
         assert "\n" not in repr(outcome)
-
-
-def test_the_line_distinguishes_processes_from_loops() -> None:
-    assert "120 rounds, 3 pairs of loops" in str(found(2.0))
-    assert "120 rounds, 3 pairs of processes" in str(found(2.0, paired_processes=True))
-    assert "40 rounds, 1 pair of loops" in str(found(2.0, pairs=1))
-
-
-def test_the_line_of_an_estimate_gives_the_caveat() -> None:
+        assert "estimate" not in repr(outcome)
     assert str(found(2.0, caveat="no clock here")).endswith("An estimate: no clock here.")
-    assert "estimate" not in str(found(2.0))
 
 
 def test_the_table_has_one_line_per_pair_with_seconds_per_call() -> None:

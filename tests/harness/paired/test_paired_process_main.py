@@ -64,41 +64,29 @@ def test_a_new_job_replaces_the_old_job(tmp_path: Path) -> None:
     assert (tmp_path / "calls").read_text() == "abb"
 
 
-def test_the_code_does_not_read_or_write_the_request_pipes() -> None:
-    assert (
-        conversation(
-            line("print('12'); assert input_ended()", "import sys; input_ended = lambda: not sys.stdin.read()"), b"1\n"
-        )
-        == [b"\n"] * 2
-    )
+def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> None:
+    setup = "import gc, sys; input_ended = lambda: not sys.stdin.read()"
+    code = "print('12'); assert input_ended(); assert not gc.isenabled()"
+    assert conversation(line(code, setup), b"1\n") == [b"\n"] * 2
 
 
-def test_garbage_is_not_collected_while_it_serves() -> None:
-    assert conversation(line("assert not gc.isenabled()", "import gc"), b"1\n") == [b"\n"] * 2
-
-
-def test_a_failure_has_the_traceback_of_the_exception() -> None:
+def test_a_failure_has_the_traceback_of_the_exception_and_only_invalid_code_is_a_usage_error() -> None:
     told = failure(line("1 / 0"), b"1\n")
     assert told["message"] == "ZeroDivisionError: division by zero"
     assert not told["usage"]
     assert "in _timing_loop" in told["traceback"]
-
-
-def test_calling_exit_is_a_failure() -> None:
     assert failure(line("raise SystemExit(3)"), b"1\n")["message"] == "SystemExit: 3"
-
-
-def test_code_that_is_not_python_is_a_usage_error() -> None:
     assert failure(line("1 +"))["usage"]
 
 
-@pytest.mark.parametrize("function", [at_the_top, Holder.static, math.gamma, os.getpid])
-def test_a_function_at_the_top_of_a_module_can_be_located(function: types.FunctionType) -> None:
-    assert paired_process_main.locate(function) == {
-        "module": function.__module__,
-        "script": None,
-        "qualname": function.__qualname__,
-    }
+def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
+    for function in (at_the_top, Holder.static, math.gamma, os.getpid):
+        place = {"module": function.__module__, "script": None, "qualname": function.__qualname__}
+        assert paired_process_main.locate(function) == place
+    wrapped = functools.wraps(at_the_top)(lambda: 2)
+    for local in (lambda: 1, Holder().method, functools.partial(at_the_top), wrapped):
+        with pytest.raises(UsageError, match="a statement with a setup"):
+            paired_process_main.locate(local)
 
 
 def test_a_function_is_found_and_called(tmp_path: Path) -> None:
@@ -108,14 +96,6 @@ def test_a_function_is_found_and_called(tmp_path: Path) -> None:
     # The module is the same that the next job sees.
     check = line("assert len(calls) == 3", "from mine import calls", str(tmp_path))
     assert conversation(line(found, path=str(tmp_path)), b"3\n", check, b"1\n") == [b"\n"] * 4
-
-
-@pytest.mark.parametrize(
-    "function", [lambda: 1, Holder().method, functools.partial(at_the_top), functools.wraps(at_the_top)(lambda: 2)]
-)
-def test_the_error_for_a_local_function_says_what_to_do(function: types.FunctionType) -> None:
-    with pytest.raises(UsageError, match="a statement with a setup"):
-        paired_process_main.locate(function)
 
 
 def main_module(monkeypatch: pytest.MonkeyPatch, **attributes: object) -> types.FunctionType:

@@ -60,21 +60,15 @@ class FakePair:
         return dataclasses.replace(played, baseline_first=baseline_first)
 
 
-def test_a_clear_ratio_is_decided_by_five_pairs_of_one_slice() -> None:
+def test_a_clear_ratio_is_decided_by_five_pairs_of_one_slice_and_every_pair_is_closed() -> None:
     pairs = FakePairs(lambda _pair, _round: 3.0)
     outcome = contest(pairs.open, TIERS, rng=random.Random(1))
     assert outcome.tier_index == 1
-    assert pairs.opened == [0, 1, 2, 3, 4]
+    assert sorted(pairs.closed) == pairs.opened == [0, 1, 2, 3, 4]
     counts = Counter(round_.pair for round_ in outcome.rounds)
     assert list(counts) == pairs.opened
     assert set(counts.values()) <= {7, 8}  # rounding may make a sum of hundredths slightly shorter than a slice
     assert outcome.estimate.ratio == pytest.approx(3.0)
-
-
-def test_every_pair_is_closed() -> None:
-    pairs = FakePairs(lambda _pair, _round: 3.0)
-    contest(pairs.open, TIERS, rng=random.Random(1))
-    assert sorted(pairs.closed) == pairs.opened
 
 
 def test_every_pair_is_closed_when_one_fails() -> None:
@@ -198,37 +192,35 @@ def test_a_fast_candidate_that_waits_as_long_as_the_baseline_hides_no_work() -> 
     assert honest.wall_s == pytest.approx(9e-3 + 4.34e-3)  # the time limit of a contest includes the waiting
 
 
-@pytest.mark.parametrize(("waited_s", "kept_s"), [(0.003, 0.003), (0.02, 0.006), (-0.001, 0.0)])
-def test_a_reading_never_waits_longer_than_it_did_not_compute(waited_s: float, kept_s: float) -> None:
-    reading = make_reading(0.004, 0.01, 2, waited_s)
-    assert reading.waited_s == pytest.approx(kept_s)
-    assert reading.call_s(by_wall=True) == pytest.approx((0.01 - kept_s) / 2)
+def test_a_reading_never_waits_longer_than_it_did_not_compute() -> None:
+    for waited_s, kept_s in [(0.003, 0.003), (0.02, 0.006), (-0.001, 0.0)]:
+        reading = make_reading(0.004, 0.01, 2, waited_s)
+        assert reading.waited_s == pytest.approx(kept_s)
+        assert reading.call_s(by_wall=True) == pytest.approx((0.01 - kept_s) / 2)
 
 
-def test_a_block_that_only_waited_is_refused() -> None:
-    with pytest.raises(MeasurementError, match=r"cannot wait 0\.01 s for its core"):
-        Reading(0.01, 0.01, waited_s=0.01)
-
-
-def test_the_ratio_can_be_that_of_wall_times() -> None:
+def test_the_ratio_can_be_that_of_wall_times_and_is_per_call() -> None:
     pairs = FakePairs(lambda _pair, _round: 3.0, wall_stretch=1.25)
     outcome = contest(pairs.open, TIERS, rng=random.Random(1), ratio_of=wall_ratio)
     assert outcome.estimate.ratio == pytest.approx(2.4)
     assert not outcome.hidden_work
-
-
-def test_ratios_are_per_call() -> None:
     one = Round(0, Reading(0.01, 0.02, calls=10), Reading(0.01, 0.01, calls=30), baseline_first=False)
     assert one.ratio == pytest.approx(3.0)
     assert one.wall_ratio == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1e-9, math.nan, math.inf])
-def test_a_time_that_no_turn_can_take_is_refused(seconds: float) -> None:
-    with pytest.raises(MeasurementError, match="CPU clock"):
-        Reading(seconds, 1.0)
-    with pytest.raises(MeasurementError, match="wall clock"):
-        Reading(1.0, seconds)
+def test_a_time_that_no_turn_can_take_and_a_turn_without_calls_or_computing_are_refused() -> None:
+    for seconds in (0.0, -1e-9, math.nan, math.inf):
+        with pytest.raises(MeasurementError, match="CPU clock"):
+            Reading(seconds, 1.0)
+        with pytest.raises(MeasurementError, match="wall clock"):
+            Reading(1.0, seconds)
+    with pytest.raises(MeasurementError, match="0 calls"):
+        Reading(1.0, 1.0, calls=0)
+    with pytest.raises(MeasurementError, match=r"cannot wait 0\.01 s for its core"):
+        Reading(0.01, 0.01, waited_s=0.01)
+    with pytest.raises(MeasurementError, match="no rounds"):
+        judge([], TIERS)
 
 
 def test_a_reading_without_cpu_time_has_the_wall_time() -> None:
@@ -236,13 +228,3 @@ def test_a_reading_without_cpu_time_has_the_wall_time() -> None:
     assert make_reading(0.0, 3e-6, calls=2) == Reading(3e-6, 3e-6, calls=2)
     with pytest.raises(MeasurementError, match="CPU clock"):
         make_reading(0.0, 0.0)
-
-
-def test_a_turn_without_calls_is_refused() -> None:
-    with pytest.raises(MeasurementError, match="0 calls"):
-        Reading(1.0, 1.0, calls=0)
-
-
-def test_judging_no_rounds_is_an_error() -> None:
-    with pytest.raises(MeasurementError, match="no rounds"):
-        judge([], TIERS)
