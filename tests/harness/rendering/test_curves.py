@@ -36,18 +36,13 @@ def test_curves_of_one_point_and_of_one_value_are_drawn() -> None:
     assert curves({"flat": [(1.0, 1.0), (2.0, 1.0)]}).count("●") == 3  # two points and the legend
 
 
-@pytest.mark.parametrize(
-    "series",
-    [{}, {"none": []}, {"zero": [(0.0, 1.0)]}, {"negative": [(1.0, -1.0)]}, {"infinite": [(1.0, math.inf)]}],
-)
-def test_points_that_a_logarithmic_scale_cannot_show_are_refused(series: dict[str, list[tuple[float, float]]]) -> None:
-    with pytest.raises(ValueError, match="positive and finite"):
-        curves(series)
-    with pytest.raises(ValueError, match="positive and finite"):
-        curves_svg(series, title="")
-
-
-def test_more_curves_than_there_are_marks_are_refused() -> None:
+def test_points_that_a_logarithmic_scale_cannot_show_and_too_many_curves_are_refused() -> None:
+    nothing: list[dict[str, list[tuple[float, float]]]] = [{}, {"none": []}]
+    for series in [*nothing, *({"wrong": [point]} for point in [(0.0, 1.0), (1.0, -1.0), (1.0, math.inf)])]:
+        with pytest.raises(ValueError, match="positive and finite"):
+            curves(series)
+        with pytest.raises(ValueError, match="positive and finite"):
+            curves_svg(series, title="")
     with pytest.raises(ValueError, match="there are no more marks"):
         curves({str(number): [(1.0, 1.0)] for number in range(len(MARKS) + 1)})
 

@@ -14,6 +14,7 @@ TABLE = Table(
 
 
 def test_plain_text_is_aligned_and_rounded() -> None:
+    assert Table.of("Two ways", {"what": None, "median": seconds, "gain": ratio}, list(TABLE.rows)) == TABLE
     assert TABLE.to_text().replace("\N{MULTIPLICATION SIGN}", "*").splitlines() == [
         "Two ways",
         "what     median   gain",
@@ -21,10 +22,6 @@ def test_plain_text_is_aligned_and_rounded() -> None:
         "mul-sum  107 µs",
         "bmm        3 µs  35.7*",
     ]
-
-
-def test_a_table_is_made_of_its_columns_names_too() -> None:
-    assert Table.of("Two ways", {"what": None, "median": seconds, "gain": ratio}, list(TABLE.rows)) == TABLE
 
 
 def test_a_wide_character_takes_two_columns() -> None:
@@ -42,10 +39,7 @@ def test_a_terminal_shows_markup_in_cells_as_text() -> None:
         assert text in shown
 
 
-def test_a_table_without_rows_is_its_heading() -> None:
+def test_a_table_without_rows_is_its_heading_and_a_row_that_does_not_fit_is_refused() -> None:
     assert Table("", (Column("a"), Column("b")), ()).to_text() == "a  b\n─  ─"
-
-
-def test_a_row_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="1 cells under 2 columns"):
         Table("t", (Column("a"), Column("b")), (("only one",),))
