@@ -7,7 +7,7 @@ import pytest
 from harness.profiles.chart_drawings import SCRIPT
 from harness.rendering.chromium import Page, chromium
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -42,28 +42,19 @@ def test_names_and_numbers_are_shown_without_tooltips(page: Page, kind: str) -> 
     assert text.endswith(f"{kind}: drawn by fairclock, not by Google Charts")
 
 
-def test_the_bars_of_a_chart_are_in_proportion_to_its_numbers(page: Page) -> None:
+def test_bars_and_lines_are_in_proportion_to_their_numbers(page: Page) -> None:
     assert "value" in drawn(page, "ColumnChart", "[['rank0', 10, ''], ['rank1', 20, '']]")
     widths = page.run("[...document.querySelectorAll('#here span')].slice(1).map((e) => parseFloat(e.style.width))")
     assert widths == [47.5, 95]
-
-
-def test_a_line_goes_from_the_first_to_the_last_point(page: Page) -> None:
     text = drawn(page, "LineChart", "[[0, 0, ''], [5, 8, ''], [10, 4, '']]")
     assert "0 to 10: name; 0 to 8: value" in text
     assert page.run("document.querySelector('#here polyline').getAttribute('points')") == "0,260 450,0 900,130"
 
 
-@pytest.mark.parametrize(("kind", "rows"), [("Timeline", "[['a', 1, '']]"), ("Table", "[]")])
-def test_a_chart_that_is_not_drawn_is_marked(page: Page, kind: str, rows: str) -> None:
-    assert drawn(page, kind, rows) == f"{kind}: not drawn, because it needs Google Charts"
-
-
-def test_rows_with_their_heads_are_drawn(page: Page) -> None:
+def test_a_chart_that_is_not_drawn_is_marked_and_the_page_reports_no_error(page: Page) -> None:
+    for kind, rows in [("Timeline", "[['a', 1, '']]"), ("Table", "[]")]:
+        assert drawn(page, kind, rows) == f"{kind}: not drawn, because it needs Google Charts"
     script = "google.visualization.arrayToDataTable([['worker', 'time'], ['rank0', 5]]).plain()"
     assert page.run(script) == {"heads": ["worker", "time"], "rows": [["rank0", 5]]}
-
-
-def test_the_page_reports_no_error(page: Page) -> None:
     assert page.run("google.charts.load('current', {}).then(() => 'loaded')") == "loaded"
     assert page.said == []

@@ -81,18 +81,14 @@ def test_a_profile_with_calls_of_another_thread_is_recognised() -> None:
     assert [of_one_thread(each) for each in (alone, began_twice, gone)] == [True, False, False]
 
 
-def test_a_builtin_has_its_short_name() -> None:
+def test_a_builtin_has_its_short_name_and_callers_of_one_name_are_added_up() -> None:
     a, b = ("~", 0, "<built-in method builtins.max>"), ("~", 0, "<method 'strip' of 'str' objects>")
     found = rows(planted({a: (1, 1, 0.5, 0.5, {}), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}))
     assert [each.name for each in found] == ["str.strip", "builtins.max"]
     assert found[0].callers == {"builtins.max": (2, 1.0)}
-
-
-def test_callers_of_one_name_are_added_up() -> None:
-    key = ("a.py", 1, "load")
     callers = {("b.py", 3, "main"): (2, 1, 0.1, 0.25), ("c.py", 9, "main"): (1, 1, 0.2, 0.5)}
-    (found,) = rows(planted({key: (2, 3, 0.3, 0.75, callers)}))
-    assert found.callers == {"main": (3, 0.75)}
+    (load,) = rows(planted({("a.py", 1, "load"): (2, 3, 0.3, 0.75, callers)}))
+    assert load.callers == {"main": (3, 0.75)}
 
 
 def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
@@ -116,16 +112,13 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
         run_script("while True: pass", "cProfile", timeout_s=0.5)
 
 
-def test_snakeviz_serves_its_page_and_the_files_it_loads(server: Server) -> None:
+def test_snakeviz_serves_its_page_and_the_files_it_loads_only_on_the_loopback_address(server: Server) -> None:
     page = server.page()
     assert "builtins.sorted" in page
     assert 'value="icicle"' in page
     assert 'value="sunburst"' in page
     assert server.fetch("/static/snakeviz.js")
     assert server.fetch("/static/none.js") is None
-
-
-def test_snakeviz_listens_only_on_the_loopback_address(server: Server) -> None:
     assert urlsplit(server.url).hostname == "127.0.0.1"
     assert server.listens_on() in {("127.0.0.1",), ()}
 

@@ -34,7 +34,7 @@ def test_without_chromium_nothing_is_recorded(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_profile_and_a_picture_of_its_page_are_recorded(tmp_path: Path) -> None:
     folder = tmp_path / "recorded"
     files = record_profile(profile_of_this_file(tmp_path), folder)

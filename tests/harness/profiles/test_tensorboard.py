@@ -10,23 +10,16 @@ from harness.errors import MachineError
 from harness.profiles import look_at, tensorboard
 
 
-@pytest.mark.parametrize(
-    ("packages", "words"),
-    [
-        ({}, "needs TensorBoard. Run: python -m pip install 'fairclock[tensorboard]'"),
-        ({"tensorboard": "2.21.0"}, "needs TensorBoard's plugin torch-tb-profiler. Run: python -m pip install"),
-    ],
-)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packages: dict[str, str], words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tensorboard, "installed", lambda package: packages.get(package, ""))
-    assert look_at(tmp_path).reason.startswith(words)
-
-
-def test_the_version_of_a_package_is_found() -> None:
     assert tensorboard.installed("pytest") == pytest.__version__
     assert tensorboard.installed("no-such-package-in-fairclock") == ""
+    packages: dict[str, str] = {}
+    monkeypatch.setattr(tensorboard, "installed", lambda package: packages.get(package, ""))
+    for missing in ("TensorBoard", "TensorBoard's plugin torch-tb-profiler"):
+        assert look_at(tmp_path).reason.startswith(f"needs {missing}. Run: python -m pip install")
+        packages["tensorboard"] = "2.21.0"
 
 
 def test_a_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +31,7 @@ def test_a_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pyt
     assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(
     not (tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")),
     reason="needs TensorBoard and its plugin",

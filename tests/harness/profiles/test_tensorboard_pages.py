@@ -88,39 +88,25 @@ def view(name: str) -> BoardView:
     return read_view(cast("Server", FakeServer()), name, "my run")
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("Overview", (("Average Step Time", 20, 100), ("A", 5, 25))),
-        ("Trace", (("cpu_op", 2),)),
-        ("Memory", (("large", 2, 7, 50.0), ("small", 1, 6, 5.0))),
-        ("Module", (("Top", 2, 0, 9, 2), ("  Inner", 4, 3, 5, 5))),
-        ("Distributed", (("rank0", 1, 2, 3),)),
-    ],
-)
-def test_the_numbers_of_a_view_become_rows(name: str, rows: tuple[object, ...]) -> None:
-    found = view(name)
-    assert found.rows == rows
-    assert found.table().title.startswith(f"{name}: ")
-    assert [column.name for column in found.table().columns] == list(found.heads)
-
-
-def test_only_the_operators_with_the_largest_own_times_are_kept() -> None:
-    found = view("Operator")
-    assert found.rows[:2] == (("a", 1, 7, 8), ("b", 2, 3, 9))
-    assert len(found.rows) == 6
-
-
-def test_the_peak_of_the_memory_is_part_of_the_title() -> None:
+def test_the_numbers_of_a_view_become_rows() -> None:
+    expected: dict[str, tuple[object, ...]] = {
+        "Overview": (("Average Step Time", 20, 100), ("A", 5, 25)),
+        "Trace": (("cpu_op", 2),),
+        "Memory": (("large", 2, 7, 50.0), ("small", 1, 6, 5.0)),
+        "Module": (("Top", 2, 0, 9, 2), ("  Inner", 4, 3, 5, 5)),
+        "Distributed": (("rank0", 1, 2, 3),),
+    }
+    for name, rows in expected.items():
+        found = view(name)
+        assert found.rows == rows
+        assert found.table().title.startswith(f"{name}: ")
+        assert [column.name for column in found.table().columns] == list(found.heads)
     assert view("Memory").title.endswith("Peak: 9MB")
-
-
-def test_the_columns_of_the_distributed_view_are_named_after_the_plugins_legends() -> None:
     assert view("Distributed").heads == ("worker", "computation", "other", "synchronizing")
-
-
-def test_without_kernels_the_reason_replaces_the_table() -> None:
     assert view("Kernel") == BoardView("Kernel", note=NO_KERNELS)
+    operators = view("Operator").rows  # only those with the largest own times
+    assert operators[:2] == (("a", 1, 7, 8), ("b", 2, 3, 9))
+    assert len(operators) == 6
 
 
 def pages() -> BoardPages:
@@ -134,13 +120,10 @@ def test_written_pages_are_read_back(tmp_path: Path) -> None:
     assert BoardPages.load(tmp_path) == whole
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"views": [{"rows": [], "heads": [], "other": 1}]}'])
-def test_incomplete_pages_are_an_error_that_names_the_folder(tmp_path: Path, text: str) -> None:
-    (tmp_path / NUMBERS).write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=f"{tmp_path} cannot be read .* Install fairclock again"):
-        BoardPages.load(tmp_path)
-
-
-def test_missing_pages_are_an_error(tmp_path: Path) -> None:
+def test_incomplete_or_missing_pages_are_an_error_that_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="FileNotFoundError"):
         BoardPages.load(tmp_path)
+    for text in ("", "[]", "{}", '{"views": [{"rows": [], "heads": [], "other": 1}]}'):
+        (tmp_path / NUMBERS).write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=f"{tmp_path} cannot be read .* Install fairclock again"):
+            BoardPages.load(tmp_path)

@@ -84,12 +84,9 @@ def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
     assert own_s == sorted(own_s, reverse=True)
 
 
-def test_rows_by_shape_have_the_shapes(run: Run) -> None:
+def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
     assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
     assert {each.shapes for each in run.rows} == {""}
-
-
-def test_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
     lines = columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
     assert lines[0].split() == ["Name", "CPU", "total", "#", "of", "Calls"]
     assert len(lines) == 1 + len(run.rows)
@@ -112,7 +109,7 @@ def event(name: str, start: float, length: float, tid: int | str = 1) -> dict[st
     return {"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length}
 
 
-def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_are_counted(tmp_path: Path) -> None:
+def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_and_partial_overlaps_are_counted(tmp_path: Path) -> None:
     arrows = [{"ph": phase, "name": "to", "id": 1} for phase in "sf"]
     found = [event("b", 2, 1), event("a", 0, 5), {"ph": "M", "name": "process_name"}, *arrows]
     plain, packed = tmp_path / "plain.json", tmp_path / "packed.json.gz"
@@ -122,34 +119,25 @@ def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_are_counted(tmp_p
         trace = read_trace(file)
         assert [each.name for each in trace.events] == ["a", "b"]
         assert (trace.arrows, trace.phases["M"]) == (1, 1)
-
-
-def test_events_that_overlap_in_part_are_counted_by_thread(tmp_path: Path) -> None:
-    file = tmp_path / "trace.json"
     across = [event("a", 0, 5), event("b", 3, 5), event("c", 4, 9, tid="other"), event("d", 8, 2)]
-    file.write_text(json.dumps(across), encoding="utf-8")
-    assert read_trace(file).partial_overlaps() == 1
+    plain.write_text(json.dumps(across), encoding="utf-8")
+    assert read_trace(plain).partial_overlaps() == 1
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'])
-def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match="not a trace"):
-        read_trace(file)
+    for text in ("", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match="not a trace"):
+            read_trace(file)
 
 
-def test_stacks_are_those_of_the_module_and_what_it_calls(run: Run) -> None:
+def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: Run) -> None:
     stacks = read_stacks(run.stacks)
     (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
     assert linear == "<linear>"
     assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
-
-
-def test_without_keep_stacks_the_profiler_keeps_no_stacks(run: Run) -> None:
-    """If this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim about it."""
-    assert run.stacks
-    assert run.unasked == ""
+    assert run.unasked == ""  # if this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim
 
 
 def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
@@ -169,14 +157,17 @@ def test_a_torch_without_this_setting_has_no_every_thread(monkeypatch: pytest.Mo
     assert every_thread() is None
 
 
-def test_with_modules_names_no_module_outside_torchscript_and_its_warning_is_returned() -> None:
+def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught() -> None:
+    class Hooked(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with record_function("Module Hierarchy"):
+                return x + 1
+
     network = torch.nn.Linear(8, 8)
     found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
     assert found.events == 0
     assert not found.warning or "deprecated" in found.warning
-
-
-def test_a_warning_of_the_call_itself_is_shown() -> None:
+    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
     with pytest.warns(UserWarning, match="its own"):
         named_modules(lambda: warnings.warn("its own", stacklevel=1))
 
@@ -186,15 +177,6 @@ def test_a_torch_without_with_modules_gives_none(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("torch.profiler.profile", without_it)
     assert named_modules(lambda: None) == NamedModules(None, "")
-
-
-def test_events_that_name_a_module_are_counted() -> None:
-    class Hooked(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            with record_function("Module Hierarchy"):
-                return x + 1
-
-    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
 
 
 def test_the_same_function_of_two_objects_is_one_frame() -> None:
@@ -242,14 +224,11 @@ def test_a_picture_has_one_box_per_frame_as_wide_as_its_share() -> None:
     assert svg.findtext(f"{SVG}title") == "Where it goes"
 
 
-def test_a_picture_loads_nothing_and_escapes_names() -> None:
+def test_a_picture_loads_nothing_and_escapes_names_and_a_tree_without_cost_is_refused() -> None:
     text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
     assert "<script" not in text
     assert "href" not in text
     assert drawn(text).findtext(f"{SVG}title") == "<b>"
-
-
-def test_a_tree_without_cost_is_refused() -> None:
     for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
             draw(Frame("all", 0, ()))
