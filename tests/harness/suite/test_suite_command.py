@@ -9,7 +9,7 @@ from test_suite_expand import shaped_for_pytorch
 
 from harness.compilers import TorchScriptSupport, inductor, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, cpp, materialize, runner
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
 from harness.suite.benchmark import Benchmark
 from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.compare import SAME, Comparison
@@ -41,77 +41,60 @@ def test_benchmarks_are_chosen_by_any_part_of_their_title() -> None:
     assert all("Backward · C++" in work.title for work in chosen(works, ["Train*Backward · C++"]))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_every_error_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in [
         ([], "--out"),
         (["--list", "--only", "nothing like it"], "No benchmark matches"),
         (["missing.py", "--list"], "no file missing.py"),
         (["compare", "a.json", "b.json"], "cannot be read"),
         (["--lisst"], "--help"),
         (["--out", "missing/out.json"], "no folder missing"),
-    ],
-)
-def test_every_error_is_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
-    assert err.count("\n") == 1
+    ]:
+        assert main(arguments) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert said in err
+        assert err.count("\n") == 1
 
 
 DEFINITIONS = """
 from harness.suite import GroupedSetup, GroupedStmts, TimerArgs
-setup = GroupedSetup("x = torch.ones(8, requires_grad=True)", "auto x = torch::ones({8}); x.set_requires_grad(true);")
+setup = GroupedSetup("x = torch.ones(8, requires_grad=True)")
 BENCHMARKS = {
-    "sum": GroupedStmts("y = x.sum()", CPP, setup, "f(x) -> y", autograd=True, torchscript=True, compiled=True),
-    "broken": TimerArgs("1 / 0"),
+    "sum": GroupedStmts("y = x.sum()", None, setup, "f(x) -> y", OPTIONS),
 }
 """
 
 
-def sound_in_python() -> str:
-    """Return the definitions without C++ and without the benchmark that fails."""
-    in_cpp = ', "auto x = torch::ones({8}); x.set_requires_grad(true);"'
-    assert in_cpp in DEFINITIONS
-    return DEFINITIONS.replace("CPP", "None").replace(in_cpp, "").replace('"broken": TimerArgs("1 / 0"),', "")
-
-
 def test_wall_times_are_measured_printed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text(DEFINITIONS.replace("CPP", "None").replace("torchscript=True, compiled=True", ""), encoding="utf-8")
+    text = DEFINITIONS.replace("OPTIONS", "").replace("BENCHMARKS = {", 'BENCHMARKS = {"broken": TimerArgs("1 / 0"),')
+    file.write_text(text, encoding="utf-8")
     arguments = [str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]
     assert main(arguments) == SOME_FAILED
     printed, err = capsys.readouterr()
-    assert "2 benchmarks measured, 1 failed" in printed
+    assert "1 benchmarks measured, 1 failed" in printed
     assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
-    assert "wall times: 2 of 2 within 0.5 %" in capsys.readouterr().out
+    assert "wall times: 1 of 1 within 0.5 %" in capsys.readouterr().out
     assert main([*arguments[:-2], "--only", "sum"]) == 0
 
 
-@pytest.mark.parametrize("gone", ["torchscript_support", "cannot_compile"])
 def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, gone: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = {
-        "torchscript_support": TorchScriptSupport(False, "no TorchScript any more"),
-        "cannot_compile": "no compiler here",
-    }
-    word, runtime = {
-        "torchscript_support": ("torchscript=True", "TorchScript"),
-        "cannot_compile": ("compiled=True", "Compiled"),
-    }[gone]
-    monkeypatch.setattr(runner, gone, lambda: absent[gone])
+    monkeypatch.setattr(runner, "torchscript_support", lambda: TorchScriptSupport(False, "no TorchScript any more"))
+    monkeypatch.setattr(runner, "cannot_compile", lambda: "no compiler here")
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text(sound_in_python().replace("torchscript=True, compiled=True", word), encoding="utf-8")
+    file.write_text(DEFINITIONS.replace("OPTIONS", "torchscript=True, compiled=True"), encoding="utf-8")
     assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
     printed, err = capsys.readouterr()
     left_out = [each for each in load(out).results if each.left_out]
-    assert [each.runtime for each in left_out] == [runtime] * 2
+    assert [each.runtime for each in left_out] == ["Compiled", "TorchScript"]
     assert not any(each.times_s or each.failure for each in left_out)
-    assert "2 benchmarks measured, 0 failed, 2 left out" in printed
-    assert err.strip() == f"Left out (2): {left_out[0].left_out}"
+    assert "1 benchmarks measured, 0 failed, 2 left out" in printed
+    assert "Left out (1): no compiler here" in err
+    assert "Left out (1): no TorchScript any more" in err
 
 
 def test_torchscript_without_torchs_support_is_measured_with_a_note(
@@ -122,8 +105,7 @@ def test_torchscript_without_torchs_support_is_measured_with_a_note(
     )
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    text = sound_in_python().replace(", compiled=True", "").replace("autograd=True, ", "")
-    file.write_text(text, encoding="utf-8")
+    file.write_text(DEFINITIONS.replace("OPTIONS", "torchscript=True"), encoding="utf-8")
     assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
     eager, scripted = load(out).results
     assert eager.times_s
@@ -134,21 +116,18 @@ def test_torchscript_without_torchs_support_is_measured_with_a_note(
 
 @pytest.mark.long
 @pytest.mark.program("c++")
-def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
     groups: FlatIntermediateDefinition = {
         ("sum",): GroupedStmts("y = (x * 2).sum()", setup=SETUP, signature="f(x) -> y", compiled=True),
-        ("ReLU",): GroupedModules("model = torch.nn.ReLU()", setup=SETUP, signature="f(x) -> y", compiled=True),
         ("broken",): GroupedModules("model = missing", setup=SETUP, signature="f(x) -> y", compiled=True),
     }
     works = tuple(work for work in Benchmark.all_of(materialize(groups)) if work.runtime == "Compiled")
-    found = runner.measure(works, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.001), jobs=1)
-    *sound, broken = found.results
-    assert [bool(each.times_s) for each in found.results] == [True, True, False]
-    assert {each.uncounted for each in sound} == {NOT_COUNTED}
+    sound, broken = runner.measure(works, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.001), jobs=1).results
+    assert sound.times_s
+    assert sound.uncounted == NOT_COUNTED
+    assert not broken.times_s
     assert "NameError" in broken.failure
     assert any((tmp_path / "cache" / "inductor").rglob("*.so"))
 
@@ -156,38 +135,27 @@ def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
 @pytest.mark.long
 @pytest.mark.valgrind
 @pytest.mark.program("c++")
-def test_every_kind_is_compiled_timed_and_counted_and_counts_repeat(
+def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repeat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
-    file, first, second = tmp_path / "mine.py", tmp_path / "first.json", tmp_path / "second.json"
-    in_both_languages = DEFINITIONS.replace("CPP", '"auto y = x.sum();"').replace("torchscript=True, ", "")
-    file.write_text(in_both_languages, encoding="utf-8")
-    assert main([str(file), "--out", str(first), "--min-run-time", "0.01"]) == SOME_FAILED
+    monkeypatch.syspath_prepend(tmp_path)
+    definitions, out, first, second = shaped_for_pytorch(tmp_path), *(tmp_path / f"{name}.json" for name in "abc")
+    command = [str(definitions), "--min-run-time", "0.001", "--only"]
+    assert (
+        main([*command, "Tanh", "--only", "simple*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)])
+        == 0
+    )
+    assert len(load(out).results) == 8
+    assert all(each.times_s for each in load(out).results)
+    assert main([*command, "Tanh*Eager", "--out", str(first)]) == 0
     suite = load(first)
-    assert [bool(each.times_s) for each in suite.results] == [True] * 6 + [False]
-    compiled = [each.runtime == "Compiled" for each in suite.results]
-    assert [bool(each.instructions) for each in suite.results] == [not each for each in compiled[:-1]] + [False]
-    assert {each.uncounted for each in suite.results if each.runtime == "Compiled"} == {NOT_COUNTED}
-    assert not any(each.cached for each in suite.results)
+    assert [bool(each.instructions) for each in suite.results] == [True, True]
     # The second run keeps the wall times of the first and only counts, with another number of workers.
     save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
-    again = [str(file), "--out", str(second), "--min-run-time", "0.01", "--recount", "--jobs", "1"]
-    assert main(again) == SOME_FAILED
+    assert main([*command, "Tanh*Eager", "--recount", "--jobs", "1", "--out", str(second)]) == 0
     changes = [pair.count_change for pair in Comparison.of(suite, load(second)).changes]
-    assert max(abs(change) for change in changes if change is not None) <= SAME
-    assert changes.count(None) == 1 + sum(compiled)
-
-
-@pytest.mark.long
-@pytest.mark.program("c++")
-def test_definitions_for_pytorchs_suite_run_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpp, "BATCH", 64)  # torch's headers are compiled only once for each of two global setups
-    monkeypatch.syspath_prepend(tmp_path)
-    out = tmp_path / "out.json"
-    file = shaped_for_pytorch(tmp_path)
-    assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
-    assert all(each.times_s for each in load(out).results)
+    assert [change is not None and abs(change) <= SAME for change in changes] == [True, True]
 
 
 def test_fresh_does_not_overwrite_another_file_without_force(

@@ -37,32 +37,23 @@ class Compiler:
         return ""
 
 
-def test_many_benchmarks_share_one_library_under_each_of_their_names() -> None:
+def test_benchmarks_share_a_library_unless_they_are_too_many_or_several_cores_compile() -> None:
     compiler = Compiler()
     works = [work(f"x + {n};") for n in range(cpp.BATCH)]
     assert cpp.build(works, 1, compiler=compiler) == {}
     assert len(compiler.sources) == 1
     assert len({cpp.library_of(each) for each in works}) == len(works)
     assert all(cpp.library_of(each).read_text(encoding="utf-8") == "library" for each in works)
-
-
-def test_too_many_benchmarks_for_one_library_are_divided_evenly() -> None:
-    compiler = Compiler()
-    cpp.build([work(f"x + {n};") for n in range(cpp.BATCH + 2)], 1, compiler=compiler)
-    assert [source.count('extern "C"') for source in compiler.sources] == [9, 9]
-
-
-def test_two_cores_compile_half_of_the_benchmarks_each() -> None:
-    compiler = Compiler()
-    cpp.build([work(f"x + {n};") for n in range(8)], 2, compiler=compiler)
-    cpp.build([work(f"y + {n};") for n in range(7)], 2, compiler=compiler)
-    assert [source.count('extern "C"') for source in compiler.sources] == [4, 4, 7]
+    for name, number, jobs, sizes in [("y", cpp.BATCH + 2, 1, [9, 9]), ("z", 8, 2, [4, 4]), ("w", 7, 2, [7])]:
+        compiler = Compiler()
+        cpp.build([work(f"{name} + {n};") for n in range(number)], jobs, compiler=compiler)
+        assert [source.count('extern "C"') for source in compiler.sources] == sizes
 
 
 def test_a_built_benchmark_is_not_built_again_and_the_same_code_only_once() -> None:
     compiler = Compiler()
     cpp.build([work("x;"), work("x;", name="b"), work("x;", threads=2)], 1, compiler=compiler)
-    cpp.build([work("x;"), work("y;")], 1, compiler=compiler)
+    cpp.build([work("x;"), work("y;"), Benchmark(("in Python",), "", "", TimerArgs("x"))], 1, compiler=compiler)
     assert [source.count('extern "C"') for source in compiler.sources] == [1, 1]
 
 
@@ -92,9 +83,3 @@ def test_a_global_setup_comes_before_all_functions_and_its_code_stays_with_its_b
     assert "int f()" not in together
     assert apart.index("int f() { return 1; }") < apart.index('extern "C"')
     assert apart.count('extern "C"') == 1
-
-
-def test_python_is_not_compiled() -> None:
-    compiler = Compiler()
-    assert cpp.build([Benchmark(("a",), "", "", TimerArgs("x"))], 1, compiler=compiler) == {}
-    assert compiler.sources == []

@@ -24,20 +24,21 @@ def result(work: Benchmark, **found: Any) -> Result:
     return replace(Result.of(work), **found)
 
 
-def test_load_returns_what_save_wrote(tmp_path: Path) -> None:
-    whole = Suite(
-        HERE, SETTINGS, (result(WORKS[0], times_s=(1e-6, 2e-6), cores=(1,), instructions=(500, 400, 402), number=100),)
-    )
-    save(whole, tmp_path / "out.json")
+def test_load_returns_what_save_wrote_as_plain_json_with_raw_samples(tmp_path: Path) -> None:
+    found = result(WORKS[0], times_s=(1e-6, 2e-6), cores=(1,), instructions=(500, 400, 402), number=100)
+    save(whole := Suite(HERE, SETTINGS, (found,)), tmp_path / "out.json")
     assert load(tmp_path / "out.json") == whole
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+    record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert record["results"][0]["times_s"] == [1e-6, 2e-6]
+    assert record["environment"]["python"] == HERE.python
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"environment": {}}'])
-def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path, text: str) -> None:
-    (tmp_path / "out.json").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"[Mm]easure again"):
-        load(tmp_path / "out.json")
+def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path) -> None:
+    for text in ("", "{}", "[]", '{"environment": {}}'):
+        (tmp_path / "out.json").write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=r"[Mm]easure again"):
+            load(tmp_path / "out.json")
 
 
 def test_an_old_file_without_left_out_is_still_read() -> None:
@@ -175,10 +176,3 @@ def test_a_comparison_lists_differences_of_the_machines_and_works_without_counts
     found = Comparison.of(timed, replace(timed, environment=replace(HERE, torch="1.0")))
     assert f"The runs differ in torch: {HERE.torch}, 1.0." in found.summary()
     assert "No benchmark has instructions in both runs." in found.summary()
-
-
-def test_the_file_is_plain_json_with_raw_samples(tmp_path: Path) -> None:
-    save(Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1.0, 2.0)),)), tmp_path / "out.json")
-    record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert record["results"][0]["times_s"] == [1.0, 2.0]
-    assert record["environment"]["python"] == HERE.python
