@@ -59,18 +59,16 @@ def test_traffic_is_each_operation_with_its_bytes() -> None:
     plus, times = traffic(plus_times, torch.ones(100))
     assert (plus.name, plus.read_bytes, plus.written_bytes) == ("aten.add.Tensor", 400, 400)
     assert (times.name, times.moved_bytes) == ("aten.mul.Tensor", 1200)
-
-
-def test_traffic_is_empty_without_operations() -> None:
     assert traffic(lambda: None) == ()
 
 
-def test_deprecation_warnings_are_hidden_only_in_the_block() -> None:
-    def warn() -> None:
-        warnings.warn("`torch.jit.script` is deprecated.", DeprecationWarning, stacklevel=1)
+def test_warnings_of_any_torch_about_torchscript_are_hidden_only_in_the_block() -> None:
+    def warn(category: type[Warning] = DeprecationWarning) -> None:
+        warnings.warn("`torch.jit.script` is not supported in Python 3.14+ and may break.", category, stacklevel=1)
 
     with torchscript_warnings_hidden():
-        warn()
+        for category in (DeprecationWarning, FutureWarning, UserWarning):
+            warn(category)
     with pytest.warns(DeprecationWarning, match="something else"), torchscript_warnings_hidden():
         warnings.warn("something else is deprecated", DeprecationWarning, stacklevel=1)
     with pytest.warns(DeprecationWarning, match="torch.jit.script"):
@@ -90,17 +88,16 @@ def test_c_is_compiled_and_called_and_its_errors_are_reported() -> None:
 
 
 def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_cache(kept: Path) -> None:
+    assert "without --fast" in starts(COUNTING, measuring=False).reason
     found = starts(COUNTING)
     assert found.reason == ""
     assert found.empty is not None
     assert found.filled is not None
     assert min(found.empty.import_s, found.empty.first_s, found.filled.again_s) >= 0
-    assert len(list((kept / "starts").iterdir())) == 1
+    (file,) = (kept / "starts").iterdir()
     assert starts(COUNTING, measuring=False) == found
-
-
-def test_a_different_program_is_not_in_the_cache_and_a_short_run_starts_nothing() -> None:
-    assert "without --fast" in starts("def call(): pass", measuring=False).reason
+    file.write_text("{", encoding="utf-8")
+    assert "without --fast" in starts(COUNTING, measuring=False).reason
 
 
 def test_a_failing_program_gives_a_reason_and_is_not_kept(kept: Path) -> None:
@@ -109,70 +106,39 @@ def test_a_failing_program_gives_a_reason_and_is_not_kept(kept: Path) -> None:
     assert not (kept / "starts").exists()
 
 
-def test_a_program_with_an_unreadable_cache_file_is_measured_again(kept: Path) -> None:
-    first = starts(COUNTING)
-    (file,) = (kept / "starts").iterdir()
-    file.write_text("{", encoding="utf-8")
-    assert "without --fast" in starts(COUNTING, measuring=False).reason
-    again = starts(COUNTING)
-    assert again.reason == ""
-    assert again != first
-
-
-@pytest.mark.slow
-def test_a_capture_has_graphs_and_the_reasons_for_breaks() -> None:
-    def branching(x: torch.Tensor) -> torch.Tensor:
-        return x + 1 if x.sum() > 0 else x
-
-    whole = captured(plus_times, torch.ones(4))
-    assert (whole.graphs, whole.operations, whole.breaks) == (1, 2, ())
-    broken = captured(branching, torch.ones(4))
-    assert broken.graphs > 1
-    assert broken.breaks
-
-
 @pytest.mark.skipif(bool(unsupported()), reason=unsupported())
-def test_a_capture_has_the_line_of_each_break() -> None:
+def test_a_capture_has_graphs_and_the_reasons_and_lines_of_breaks() -> None:
     def branching(x: torch.Tensor) -> torch.Tensor:
         if x.sum() > 0:
             x = x + 1
         return x
 
-    assert captured(branching, torch.ones(4)).lines == ("if x.sum() > 0:",)
-    assert captured(plus_times, torch.ones(4)).lines == ()
+    whole, broken = captured(plus_times, torch.ones(4)), captured(branching, torch.ones(4))
+    assert (whole.graphs, whole.operations, whole.breaks, whole.lines) == (1, 2, (), ())
+    assert broken.graphs > 1
+    assert broken.breaks
+    assert broken.lines == ("if x.sum() > 0:",)
 
 
-@pytest.mark.parametrize(
-    ("way", "expected"),
-    [
-        (lambda _: lambda x: (x + 1) * x, "right"),
-        (lambda _: lambda x: x + 1, "wrong"),
-        (lambda _: 1 / 0, "refused"),
-        (lambda _: lambda _: 1 / 0, "refused"),
-    ],
-)
-def test_a_captured_function_is_right_wrong_or_refused(way: Callable[[object], Any], expected: str) -> None:
-    assert verdict(way, plus_times, torch.tensor([2.0, 3.0])) == expected
-
-
-def test_a_refusal_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_captured_function_is_right_wrong_or_refused_without_any_output(capfd: pytest.CaptureFixture[str]) -> None:
     def warn(_: object) -> None:
         warnings.warn("deprecated", DeprecationWarning, stacklevel=1)
         logging.getLogger("torch").error("refused")
         raise TypeError
 
-    assert verdict(warn, plus_times, torch.ones(2)) == "refused"
+    ways: list[tuple[Callable[[object], Any], str]] = [
+        (lambda _: lambda x: (x + 1) * x, "right"),
+        (lambda _: lambda x: x + 1, "wrong"),
+        (lambda _: lambda _: 1 / 0, "refused"),
+        (warn, "refused"),
+    ]
+    assert [verdict(way, plus_times, torch.tensor([2.0, 3.0])) for way, _ in ways] == [expected for _, expected in ways]
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("times", "calls"),
-    [((10.0, 3.0, 1.0), 5), ((10.1, 3.0, 1.0), 6), ((0.0, 3.0, 1.0), 1), ((1.0, 1.0, 1.0), math.inf)],
-)
-def test_compiling_pays_off_after_the_time_for_compiling_is_saved(
-    times: tuple[float, float, float], calls: float
-) -> None:
-    assert calls_to_break_even(*times) == calls
+def test_compiling_pays_off_after_the_time_for_compiling_is_saved() -> None:
+    calls = {(10.0, 3.0, 1.0): 5, (10.1, 3.0, 1.0): 6, (0.0, 3.0, 1.0): 1, (1.0, 1.0, 1.0): math.inf}
+    assert {times: calls_to_break_even(*times) for times in calls} == calls
 
 
 @pytest.mark.slow
@@ -249,12 +215,6 @@ def test_the_reported_support_matches_what_scripting_does_here() -> None:
             assert torch.jit.script(torch.nn.ReLU())(torch.tensor(-1.0)) == 0
     assert found.runs
     assert bool(found.reason) == (sys.version_info >= (3, 14))
-
-
-@pytest.mark.parametrize("category", [DeprecationWarning, FutureWarning, UserWarning])
-def test_warnings_of_any_torch_about_torchscript_are_hidden(category: type[Warning]) -> None:
-    with torchscript_warnings_hidden():
-        warnings.warn("`torch.jit.script` is not supported in Python 3.14+ and may break.", category, stacklevel=1)
 
 
 def test_a_python_without_torch_compile_is_reported_in_torchs_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,14 +43,11 @@ def test_a_message_names_the_guard_of_each_graph_and_the_newest_one() -> None:
     assert found.reason == "n == 1"
 
 
-def test_other_messages_are_no_recompilations() -> None:
-    assert parsed("Graph break in user code at /app/train.py:15") is None
-
-
-def test_a_message_without_guards_has_an_empty_reason() -> None:
+def test_a_message_without_guards_has_an_empty_reason_and_other_messages_are_not_recompilations() -> None:
     found = parsed("Recompiling function step in /app/train.py:10")
     assert found == Recompilation("step", {})
     assert found.reason == ""
+    assert parsed("Graph break in user code at /app/train.py:15") is None
 
 
 def test_recompilations_are_recorded_in_order_and_not_printed(

@@ -20,11 +20,8 @@ TRACE = [
 ]
 
 
-def test_a_missing_record_is_none(tmp_path: Path) -> None:
+def test_a_record_has_the_memory_of_tensors_and_of_segments_and_a_missing_one_is_none(tmp_path: Path) -> None:
     assert cuda_record.read(tmp_path) is None
-
-
-def test_a_record_has_the_memory_of_tensors_and_of_segments(tmp_path: Path) -> None:
     file = tmp_path / cuda_record.NAME
     file.write_text(json.dumps({"made by": "a GPU", "changes": cuda_record.changes_in(TRACE)}), encoding="utf-8")
     found = cuda_record.read(tmp_path)

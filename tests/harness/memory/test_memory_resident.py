@@ -3,6 +3,7 @@ import os
 import subprocess
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -51,8 +52,11 @@ def test_an_earlier_peak_does_not_count_for_a_later_call() -> None:
 @pytest.mark.parametrize("marked", [True, False])
 def test_an_exception_of_the_call_passes_through(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resident, "_resets_peak", lambda: marked)
-    with pytest.raises(ZeroDivisionError):
-        peak_of(lambda: 1 / 0)
+    before = threading.active_count()
+    for measure in (peak_of, partial(memory_samples, interval_s=60)):
+        with pytest.raises(ZeroDivisionError):
+            measure(lambda: 1 / 0)
+    assert threading.active_count() == before
 
 
 def test_resident_memory_grows_with_written_pages() -> None:
@@ -80,16 +84,6 @@ def test_with_a_long_interval_there_are_samples_only_before_and_after() -> None:
     looks = memory_samples(comes_and_goes, interval_s=60)
     assert len(looks) == 2
     assert max(looks) - min(looks) < MUCH / 4
-
-
-def test_an_exception_of_a_sampled_call_passes_through_and_ends_the_thread() -> None:
-    def fails() -> None:
-        raise ValueError("its own")
-
-    before = threading.active_count()
-    with pytest.raises(ValueError, match="its own"):
-        memory_samples(fails, interval_s=60)
-    assert threading.active_count() == before
 
 
 def test_no_process_is_started_for_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,14 +26,11 @@ def test_a_tensor_that_stays_is_kept_and_its_end_is_a_negative_change() -> None:
     assert tensor_memory(kept.clear).kept_bytes == -MUCH
 
 
-def test_a_call_without_tensors_has_no_peak() -> None:
+def test_a_call_without_tensors_has_no_peak_and_an_exception_is_not_caught() -> None:
     found = tensor_memory(lambda: None)
     assert found.changes == ()
     assert math.isnan(found.peak_bytes)
     assert math.isnan(found.kept_bytes)
-
-
-def test_an_exception_is_not_caught() -> None:
     with pytest.raises(ZeroDivisionError):
         tensor_memory(lambda: 1 // 0)
 

@@ -37,12 +37,12 @@ def test_a_program_runs_as_its_own_process_and_its_lines_are_read() -> None:
     assert numbers == list(range(2, 2 + len(numbers)))
 
 
-def test_a_program_is_suspended_after_the_block_and_goes_on_in_the_next() -> None:
+def test_a_program_is_suspended_after_the_block_and_goes_on_in_the_next_beside_another() -> None:
     with live(COUNTS) as program:
         pid = program.pid
     assert is_stopped(pid)
-    with live(COUNTS) as program:
-        assert program.pid == pid
+    with live(COUNTS) as program, live(COUNTS, "-O") as other:
+        assert program.pid == pid != other.pid
         program.wait_for(2)
         assert int(program.lines()[0]) > 2
 
@@ -53,11 +53,6 @@ def is_stopped(pid: int) -> bool:
     while psutil.Process(pid).status() != psutil.STATUS_STOPPED and time.monotonic() < deadline_s:
         time.sleep(0.01)
     return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
-
-
-def test_another_script_or_option_is_another_program() -> None:
-    with live(COUNTS) as one, live(COUNTS, "-O") as other:
-        assert one.pid != other.pid
 
 
 def test_all_programs_end_with_their_children_and_files() -> None:
@@ -72,25 +67,19 @@ def test_all_programs_end_with_their_children_and_files() -> None:
     assert not program.script.exists()
 
 
-def test_a_forked_process_ends_no_program() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the CPU time of another process")
+def test_a_forked_process_ends_no_program_and_the_cpu_time_of_a_program_is_limited() -> None:
     with live(COUNTS) as program:
         end_all(owner=program.pid)
         assert psutil.pid_exists(program.pid)
+        assert psutil.Process(program.pid).rlimit(psutil.RLIMIT_CPU) == (300, 300)
 
 
-def test_a_script_that_fails_is_an_error_with_its_last_line() -> None:
+def test_a_script_that_fails_or_is_silent_is_an_error_and_an_error_in_the_block_ends_the_program() -> None:
     with pytest.raises(MachineError, match="ZeroDivisionError"), live("1 / 0"):
         pass
-
-
-def test_a_silent_script_is_an_error() -> None:
-    with live(COUNTS) as program, pytest.raises(MachineError, match="printed nothing for 0 s"):
+    with pytest.raises(MachineError, match="printed nothing for 0 s"), live(COUNTS) as program:
         program.wait_for(10**9, timeout_s=0)
-
-
-def test_an_error_in_the_block_ends_the_program() -> None:
-    with pytest.raises(ValueError, match="mine"), live(COUNTS) as program:
-        raise ValueError("mine")
     assert not psutil.pid_exists(program.pid)
 
 
@@ -103,12 +92,6 @@ def test_busy_is_near_0_for_a_program_that_waits_and_larger_for_one_that_compute
             time.sleep(0.3)
             found.append(program.busy())
     assert 0 <= found[0] < found[1]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the CPU time of another process")
-def test_a_program_that_nobody_ends_has_a_limit_of_cpu_time() -> None:
-    with live(COUNTS) as program:
-        assert psutil.Process(program.pid).rlimit(psutil.RLIMIT_CPU) == (300, 300)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process together with its parent")

@@ -10,28 +10,17 @@ def sample(*names: str, file: str = "/x/a.py") -> Sample:
 RECORDED = Samples((sample("f", "g"), sample("f", "g", "g"), sample("f"), Sample("main", ())))
 
 
-def test_a_sample_counts_once_for_a_function_that_calls_itself() -> None:
+def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_have_no_shares() -> None:
     assert RECORDED.with_function("g") == 2
     assert RECORDED.share("g") == 0.5
-    assert RECORDED.share("h") == 0
-
-
-def test_no_samples_have_no_shares() -> None:
-    assert Samples(()).share("f") == 0
-    assert len(Samples(())) == 0
-
-
-def test_the_top_of_a_stack_is_its_innermost_function() -> None:
+    assert RECORDED.share("h") == Samples(()).share("f") == len(Samples(())) == 0
     assert RECORDED.on_top() == {"g": 2, "f": 1}
+    assert len(RECORDED.only(lambda each: "g" in each.names)) == 2
 
 
 def test_equal_stacks_are_merged_and_frames_named_with_their_files() -> None:
     twice = Samples((sample("f"), sample("f"), sample("f", file="")))
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
-
-
-def test_samples_can_be_chosen() -> None:
-    assert len(RECORDED.only(lambda each: "g" in each.names)) == 2
 
 
 def test_frames_of_the_import_system_are_python() -> None:

@@ -21,21 +21,19 @@ def test_speedups_compare_the_calls_per_second() -> None:
     assert turn().against_processes == pytest.approx(110 / 190)
 
 
-@pytest.mark.parametrize(("alone", "at_once", "expected"), [(0.99, 0.95, True), (0.5, 0.95, False), (0.99, 0.5, False)])
-def test_a_turn_counts_only_if_each_process_had_a_core(alone: float, at_once: float, expected: bool) -> None:
-    assert turn(alone=alone, at_once=at_once).undisturbed is expected
+def test_a_turn_counts_only_if_each_process_had_a_core_and_a_comparison_needs_enough_such_turns() -> None:
+    assert turn(alone=0.99, at_once=0.95).undisturbed
+    assert not turn(alone=0.5, at_once=0.95).undisturbed
+    assert not turn(alone=0.99, at_once=0.5).undisturbed
+    for calm, busy, kept in [(3, 0, 3), (2, 0, 0), (3, 1, 3), (4, 2, 0), (9, 3, 9), (0, 0, 0)]:
+        assert undisturbed([turn(alone=0.2)] * busy + [turn()] * calm) == [turn()] * kept
 
 
-@pytest.mark.parametrize(("calm", "busy", "kept"), [(3, 0, 3), (2, 0, 0), (3, 1, 3), (4, 2, 0), (9, 3, 9), (0, 0, 0)])
-def test_a_comparison_needs_enough_undisturbed_turns(calm: int, busy: int, kept: int) -> None:
-    turns = [turn(alone=0.2)] * busy + [turn()] * calm
-    assert undisturbed(turns) == [turn()] * kept
-
-
-def test_each_turn_has_all_three_ways() -> None:
-    program = "import time\ndef wait():\n    time.sleep(0.005)\n"
+def test_each_turn_has_all_three_ways_and_rates_above_zero() -> None:
+    program = "import time\ndef wait():\n    time.sleep(0.005)\ndef nothing():\n    pass\n"
     with serve(HERE, program, number=2) as servers:
         turns = take_turns(servers, "wait", seconds=0.03, turns=2)
+        (unfinished,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
     assert len(turns) == 2
     for one in turns:
         assert one.workers == 2
@@ -44,10 +42,4 @@ def test_each_turn_has_all_three_ways() -> None:
         assert 0 < one.processes <= 400
         assert one.alone < 0.8
         assert not one.undisturbed
-
-
-def test_a_function_without_a_finished_call_has_a_rate_above_zero() -> None:
-    program = "def nothing():\n    pass\n"
-    with serve(HERE, program, number=2) as servers:
-        (one,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
-    assert min(one.one, one.threads, one.processes) > 0
+    assert min(unfinished.one, unfinished.threads, unfinished.processes) > 0

@@ -1,7 +1,6 @@
 """A server runs functions of a program on threads of an interpreter of its own."""
 
 import os
-import subprocess
 import sys
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
@@ -43,7 +42,7 @@ def hang():
 """
 
 
-def test_a_function_gets_arguments_and_runs_on_threads_of_its_own() -> None:
+def test_a_function_runs_on_threads_of_its_own_once_or_for_a_time_and_an_exception_is_reported() -> None:
     with serve(HERE, PROGRAM) as (server,):
         assert server.run("double", 4).results == (8,)
         run = server.run("double", 5, threads=3)
@@ -51,13 +50,12 @@ def test_a_function_gets_arguments_and_runs_on_threads_of_its_own() -> None:
         assert run.wall_s > 0
         assert run.cpu_s >= 0
         assert [server.run("keep").results for _ in range(3)] == [(1,), (2,), (3,)]
-
-
-def test_a_function_is_called_again_and_again_for_a_time() -> None:
-    with serve(HERE, PROGRAM) as (server,):
         run = server.run("keep", threads=2, seconds=0.02)
         assert run.wall_s >= 0.02
-        assert server.run("keep").results == (sum(run.results) + 1,)
+        assert server.run("keep").results == (3 + sum(run.results) + 1,)
+        with pytest.raises(MachineError, match="ValueError: no such thing"):
+            server.run("fail", threads=2)
+        assert server.run("double", 1).results == (2,)
 
 
 @pytest.mark.skipif(not can_limit(), reason="needs Linux")
@@ -68,13 +66,6 @@ def test_threads_stay_on_cores_of_their_own() -> None:
         assert server.run("core").results == (allowed,)
         assert server.run("core", core=1).results == ([allowed[1 % len(allowed)]],)
         assert server.run("core").results == (allowed,)
-
-
-def test_an_exception_on_a_thread_is_reported_and_the_server_goes_on() -> None:
-    with serve(HERE, PROGRAM) as (server,):
-        with pytest.raises(MachineError, match="ValueError: no such thing"):
-            server.run("fail", threads=2)
-        assert server.run("double", 1).results == (2,)
 
 
 def test_a_program_that_ends_or_does_not_start_is_reported() -> None:
@@ -106,7 +97,3 @@ def test_variables_of_python_do_not_reach_the_server(monkeypatch: pytest.MonkeyP
     program = "import os\ndef named():\n    return [name for name in os.environ if name.startswith('PYTHON')]\n"
     with serve(HERE, program) as (server,):
         assert server.run("named").results == ([],)
-
-
-def test_the_loop_of_a_server_is_valid_python() -> None:
-    subprocess.run([sys.executable, "-I", "-c", servers._LOOP], stdin=subprocess.DEVNULL, check=True, timeout=60)

@@ -65,18 +65,15 @@ def test_two_counts_with_the_same_contents_are_equal_as_saved_results_although_n
     assert hash(SavedResult(one, HERE)) == hash(SavedResult(other, HERE))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_any_difference_makes_saved_results_unequal() -> None:
+    for other in (
         SavedResult(timing("B"), HERE),
         SavedResult(timing(), THERE),
         SavedResult(timing(times_s=(0.1, 0.3)), HERE),
         SavedResult(replace(timing(), metadata=None), HERE),
         SavedResult(counting(), HERE),
-    ],
-)
-def test_any_difference_makes_saved_results_unequal(other: SavedResult) -> None:
-    assert SavedResult(timing(), HERE) != other
+    ):
+        assert SavedResult(timing(), HERE) != other
     assert SavedResult(counting(), HERE) != SavedResult(counting(101), HERE)
     assert SavedResult(timing(), HERE) != timing()
 
@@ -138,42 +135,30 @@ def test_replicates_of_one_environment_share_a_row_with_all_samples() -> None:
     assert len(rows(str(table(with_environment([timing("A"), timing("A")], HERE))))) == 1
 
 
-def test_a_table_of_counts_alone_is_refused() -> None:
-    with pytest.raises(UsageError, match="no measurement"):
-        table(with_environment([counting()], HERE))
-
-
-def test_a_file_name_without_a_format_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_a_format_or_that_cannot_be_read_or_written_and_counts_alone_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"must end with \.jsonl or \.pkl"):
         load(tmp_path / "kept.csv")
     with pytest.raises(UsageError, match=r"must end with \.jsonl or \.pkl"):
         save((), tmp_path / "kept.csv")
-
-
-@pytest.mark.parametrize(
-    "content", [b"{}\n", b"not json\n", b'{"kind": "opinion"}\n', b"[]\n", b'{"kind": "measurement"}\n', b"\xff\xfe\n"]
-)
-def test_the_error_for_an_invalid_line_is_one_sentence_with_its_number(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "kept.jsonl"
-    save(with_environment([timing()], HERE), path)
-    path.write_bytes(path.read_bytes() + content)
-    with pytest.raises(UsageError, match=r"kept\.jsonl, line 2: "):
-        load(path)
-
-
-@pytest.mark.parametrize("content", [b"no pickle", b"\x80\x05", pickle.dumps(3), pickle.dumps([timing()])])
-def test_the_error_for_a_pickle_of_another_object_is_one_sentence(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "kept.pkl"
-    path.write_bytes(content)
-    with pytest.raises(UsageError, match=r"kept\.pkl "):
-        load(path)
-
-
-def test_the_error_for_a_file_that_cannot_be_read_or_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load(tmp_path / "none.jsonl")
     with pytest.raises(UsageError, match="cannot be written"):
         save((), tmp_path / "no folder" / "kept.pkl")
+    with pytest.raises(UsageError, match="no measurement"):
+        table(with_environment([counting()], HERE))
+
+
+def test_the_error_for_an_invalid_line_or_pickle_is_one_sentence_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    for content in (b"{}", b"not json", b'{"kind": "opinion"}', b"[]", b'{"kind": "measurement"}', b"\xff\xfe"):
+        save(with_environment([timing()], HERE), path)
+        path.write_bytes(path.read_bytes() + content + b"\n")
+        with pytest.raises(UsageError, match=r"kept\.jsonl, line 2: "):
+            load(path)
+    for content in (b"no pickle", b"\x80\x05", pickle.dumps(3), pickle.dumps([timing()])):
+        (tmp_path / "kept.pkl").write_bytes(content)
+        with pytest.raises(UsageError, match=r"kept\.pkl "):
+            load(tmp_path / "kept.pkl")
 
 
 def test_metadata_that_json_cannot_hold_is_refused_and_the_file_is_left_alone(tmp_path: Path) -> None:
