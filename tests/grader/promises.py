@@ -41,13 +41,13 @@ QUICK = Rules(min_pairs=1, max_pairs=1, min_rounds=15, cap_s=2.0)
 15 rounds for an interval."""
 SMALL = Limits(memory_bytes=512 << 20)
 """The real limits, but with less memory, which an exploit uses up sooner."""
-HANGING = replace(SMALL, load_s=3.0, call_s=1.0, wall_factor=1.5)
+HANGING = replace(SMALL, load_s=2.0, call_s=1.0, wall_factor=1.5)
 """Limits for exploits that may never end, so that a longer wait would show nothing more."""
 PATIENCE_S = 5.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
 BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
 """The counts of baselines by their inputs. Without them, each cheat would wait until its baseline is counted again."""
-CALLS_TOGETHER = 4
+CALLS_TOGETHER = 2
 """The time limit of all calls together of an exploit that hangs, in multiples of the limit of one call.
 
 The real grader allows 20. Other exploits get 20 too: an exploit with right but slow code needs 25 s on a quiet machine.

@@ -47,7 +47,7 @@ def naive_points(one: Promised, folder: Path, options: tuple[str, ...]) -> float
     return float(ended.out)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("options", sorted({one.options for one in all_promised(EXPLOITS) if one.flaw}))
 @pytest.mark.parametrize("name", ["right_and_slow", "wrong"])
 def test_the_naive_grader_gives_honest_work_what_this_grader_gives(
@@ -57,7 +57,7 @@ def test_the_naive_grader_gives_honest_work_what_this_grader_gives(
     assert naive_points(honest, tmp_path, options) == honest.points
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("exploit", ALL)
 def test_an_exploit_fools_the_naive_grader(exploit: Promised, tmp_path: Path) -> None:
     assert naive_points(exploit, tmp_path, exploit.options) > exploit.points
