@@ -73,7 +73,7 @@ FOLDERS = st.dictionaries(
     max_size=3,
 )
 CLASSES = st.dictionaries(NAMES, FOLDERS | ZIPS, max_size=3)
-PATIENT = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+PATIENT = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @PATIENT

@@ -5,6 +5,7 @@ made to fail for one student.
 """
 
 import csv
+import errno
 import json
 import os
 import shutil
@@ -28,7 +29,7 @@ from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, folder_name
-from grader.hand_ins import archives, collect, location, timestamps
+from grader.hand_ins import archives, collect, location
 from grader.records import Report, Status, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
 from grader.text import file_name, storable
@@ -76,6 +77,9 @@ def test_a_class_of_odd_hand_ins_is_graded_and_each_gets_its_own_verdict(tmp_pat
     for student in found:
         assert json.loads((out / folder_name(student) / reports.RESULTS).read_text(encoding="utf-8"))["tests"]
         assert (out / folder_name(student) / reports.PAGE).read_text(encoding="utf-8").endswith("</html>")
+    again, _ = run(folder, out)
+    contents = {(report.submission.lesson, report.submission.content) for report in summary.roll.reports}
+    assert (summary.graded, again.graded, again.exit_code) == (len(contents), 0, 0)
 
 
 def _broken_promise(one: Nasty, found: dict[str, Report]) -> str:
@@ -85,17 +89,7 @@ def _broken_promise(one: Nasty, found: dict[str, Report]) -> str:
     return "" if one.expected in report.submission.refusal else report.submission.refusal or "not refused"
 
 
-def test_a_second_run_over_odd_hand_ins_finds_them_all_graded(tmp_path: Path) -> None:
-    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
-    for one in nasty():
-        one.hand_in(os.fsencode(folder))
-    first, _ = run(folder, out)
-    again, _ = run(folder, out)
-    contents = {(report.submission.lesson, report.submission.content) for report in first.roll.reports}
-    assert (first.graded, again.graded, again.exit_code) == (len(contents), 0, 0)
-
-
-@pytest.mark.parametrize("name", [b"hw\xff", "hw\n\u202e".encode(), rb"hw\xff", "räume".encode()])
+@pytest.mark.parametrize("name", [b"hw\xff", "hw\n\u202e".encode()])
 def test_the_class_folder_and_out_may_have_any_name(tmp_path: Path, name: bytes) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
     out = Path(os.fsdecode(os.fsencode(tmp_path) + b"/out" + name))
@@ -113,14 +107,24 @@ def test_two_names_never_become_one_student(tmp_path: Path) -> None:
     assert len(collect.collect(tmp_path, ["01_dot"], kit=KIT).students) == len(names)
 
 
-@pytest.mark.parametrize("said", ["\ud800", "half \udfff\0\x1b[2J", "\udcff" * 5000, "\0", "\u2028<script>"])
-def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Path, said: str) -> None:
+SAID = {
+    "eve-1": "\ud800",
+    "eve-2": "half \udfff\0\x1b[2J",
+    "eve-3": "\udcff" * 5000,
+    "eve-4": "\0",
+    "eve-5": "\u2028<script>",
+}
+"""Texts by student, which no journal, page or terminal may show as they are."""
+
+
+def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Path) -> None:
     folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
-    hand_in(folder, EVE, "wrong")
+    for student in SAID:
+        hand_in(folder, student, f"wrong # {student}")
 
     def saying(submission: Submission, _seed: str) -> Report:
-        report = grade(submission)
-        if submission.student != EVE:
+        report, said = grade(submission), SAID.get(submission.student)
+        if said is None:
             return report
         attempt = replace(report.verdicts[0].attempt, rationale=said, help=said, output_tail=said)
         return replace(report, verdicts=(replace(report.verdicts[0], attempt=attempt),), notes=(said,), missing=(said,))
@@ -128,8 +132,8 @@ def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Pat
     summary, _ = run(folder, out, saying, board="pseudonyms")
     assert summary.exit_code == 0
     neighbours_keep_theirs(out)
-    (kept,) = asked(out, "SELECT rationale, help, output_tail FROM verdicts WHERE status = 'wrong'")
-    assert kept == (storable(said),) * 3
+    kept = set(asked(out, "SELECT rationale, help, output_tail FROM verdicts WHERE status = 'wrong'"))
+    assert kept == {(storable(said),) * 3 for said in SAID.values()}
 
 
 SAYING = {
@@ -207,12 +211,9 @@ def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
 
 COLLECTING = {
     "what an entry is": fails_for(collect, "_of_entry", names_eve),
-    "a folder": fails_for(collect, "_from_folder", names_eve),
     "an entry of a folder": fails_for(collect, "_of_file", names_eve),
     "a file's bytes": fails_for(location, "read", names_eve),
     "a file's text": reads_eve,
-    "a digest": fails_for(location, "digest", lambda data: b"# eve" in data),
-    "a file's time": fails_for(timestamps, "of_file", names_eve),
 }
 KEEPING = {
     "a grade": fails_for(rows, "of_report", lambda report, **named: _is_of_eve(report) and not named["faulted"]),
@@ -299,13 +300,10 @@ def test_a_fault_in_one_zip_is_that_hand_ins_verdict(
     the_next_run_grades_eve(folder, out)
 
 
-@pytest.mark.parametrize("number", sorted(location.MACHINE_ERRORS))
-def test_an_error_of_the_machine_refuses_no_file(
-    folder: Path, out: Path, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_the_machine_refuses_no_file(folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(place: location.Location, limit: int) -> bytes:
         if place.student == EVE:
-            raise OSError(number, os.strerror(number))
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         return read(place, limit)
 
     read = location.read
@@ -315,7 +313,7 @@ def test_an_error_of_the_machine_refuses_no_file(
     assert not any(report.submission.refused for report in summary.roll.reports)
 
 
-@pytest.mark.parametrize("error", [PlantedError, SystemExit, GeneratorExit, RecursionError, MemoryError, UnicodeError])
+@pytest.mark.parametrize("error", [PlantedError, SystemExit, MemoryError])
 def test_whatever_grading_raises_is_that_hand_ins_verdict(folder: Path, out: Path, error: type[BaseException]) -> None:
     def failing(submission: Submission, seed: str) -> Report:
         if submission.student == EVE:
