@@ -9,6 +9,7 @@ import contextlib
 import copy
 import os
 import socket
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,20 +28,20 @@ from grader.trials import simulated
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, fault_of
 from grader.trials.inputs import pack
-from grader.trials.worker_client import WorkerClient
+from grader.trials.worker_client import WorkerClient, worker
 
 SILENT, CLOSED = Limits(load_s=0.001, call_s=0.001), Limits(load_s=5, call_s=5)
 """The supervisor does not wait for a worker that hangs up, so its limits can be long enough to read all bytes."""
 
 KEPT_BYTES = 100_000
-SCENARIOS = 12
+SCENARIOS = 3
 
 
 @dataclass
 class MuteTree:
     """A stand-in for the process tree, whose workers are the far ends of sockets."""
 
-    tensors: bool
+    tensors: bool = False
     far_end: list[socket.socket] = field(default_factory=list)
     output_tail: str = ""
     waited_s: float = 0.0
@@ -67,11 +68,9 @@ class MuteTree:
 
 
 @contextlib.contextmanager
-def saying(stream: bytes, *, hangs_up: bool, tensors: bool) -> Iterator[WorkerClient]:
+def saying(stream: bytes, *, hangs_up: bool, tree: MuteTree) -> Iterator[WorkerClient]:
     """Return a supervisor's worker that has sent all of these bytes already, and then hangs up or is silent."""
-    tree = MuteTree(tensors)
-    one = WorkerClient(cast("ForkServer", tree), CLOSED if hangs_up else SILENT)
-    try:
+    with worker(cast("ForkServer", tree), CLOSED if hangs_up else SILENT) as one:
         (far,) = tree.far_end
         with far:
             far.setblocking(False)
@@ -82,8 +81,6 @@ def saying(stream: bytes, *, hangs_up: bool, tensors: bool) -> Iterator[WorkerCl
                     socket.SHUT_WR
                 )  # it still reads, because otherwise the supervisor would not send a request
             yield one
-    finally:
-        one.close()
 
 
 @cache
@@ -130,15 +127,19 @@ def _play(exam: SimulatedExam, scenario: Scenario, number: int) -> Callable[[Wor
     return play
 
 
+PLAIN: dict[str, Callable[[WorkerClient], None]] = {
+    "load": _load,
+    "call": _call,
+    "arrange": _arrange,
+    "timed": _timed,
+}
+"""The requests that a supervisor sends, without calls of simulated functions."""
+
+
 @cache
 def requests() -> dict[str, Callable[[WorkerClient], None]]:
-    """Return every kind of request that a supervisor sends, by name: simulated tasks in a dozen of their scenarios."""
-    found: dict[str, Callable[[WorkerClient], None]] = {
-        "load": _load,
-        "call": _call,
-        "arrange": _arrange,
-        "timed": _timed,
-    }
+    """Return every request that a supervisor sends, by name: each simulated task in a few of its scenarios."""
+    found = dict(PLAIN)
     for lesson in catalogue.load().lessons:
         for task in catalogue.load().tasks(lesson):
             if isinstance(task.exam, SimulatedExam):
@@ -148,13 +149,23 @@ def requests() -> dict[str, Callable[[WorkerClient], None]]:
     return found
 
 
+def one_of_each() -> list[str]:
+    """Return the names of all plain requests, and of one scenario of each simulated task."""
+    return [name for name in requests() if name in PLAIN or name.endswith(" 0")]
+
+
+def frame(payload: bytes) -> bytes:
+    """Return a message as it goes through the channel."""
+    return struct.pack("<I", len(payload)) + payload
+
+
 def ask(name: str, stream: bytes, *, hangs_up: bool) -> WorkerFault | None:
     """Make this request to a worker that sends these bytes. Return the submission's fault, if any.
 
     Any other exception is raised. The fault's text is written the way it would go into the journal.
     """
     fault: WorkerFault | None = None
-    with saying(stream, hangs_up=hangs_up, tensors=name in {"call", "arrange", "timed"}) as one:
+    with saying(stream, hangs_up=hangs_up, tree=MuteTree(tensors=name in {"call", "arrange", "timed"})) as one:
         try:
             requests()[name](one)
         except WorkerFault as ended:
