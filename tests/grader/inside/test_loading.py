@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trees import bare, opened
+from trees import BARE, SAFE, opened
 
 from grader.inside import loading
-from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.session import Session
 from grader.trials.worker_client import worker
 
 LIMITS = Limits(load_s=60, call_s=20, memory_bytes=2 << 30)
@@ -61,14 +59,14 @@ def test_an_exception_is_told_with_the_texts_own_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text(*, sandboxed: bool) -> None:
+@pytest.mark.sandbox
+def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text() -> None:
     def ask(number: int) -> object:
         with worker(tree, LIMITS) as one:
             one.load(CACHED.format(number=number))
             return one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)["answer"]
 
-    with Pool(sandboxed=sandboxed) as pool, pool.fresh(tensors=False) as tree:
+    with SAFE.pool.fresh(tensors=False) as tree:
         assert ask(2) == [3, 0, 1]
         assert ask(2) == [3, 1, 0]
         assert ask(3) == [4, 0, 1]
@@ -76,12 +74,10 @@ def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text(*, san
 
 @pytest.mark.slow
 def test_a_cache_ends_with_its_tree_also_where_there_is_no_sandbox(tmp_path: Path) -> None:
-    with bare() as session:
-        assert isinstance(session, Session)
-        with opened(LIMITS, session, tensors=False) as one:
-            one.load(CACHED.format(number=2))
-            folder = Path(one._server._folder.name) if one._server._folder else tmp_path
-            assert list(folder.rglob("submission.py"))
+    with opened(LIMITS, BARE, tensors=False) as one:
+        one.load(CACHED.format(number=2))
+        folder = Path(one._server._folder.name) if one._server._folder else tmp_path
+        assert list(folder.rglob("submission.py"))
     assert not folder.exists()
 
 
