@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
+from trees import BARE, SAFE
 
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import bubblewrap, forkserver, sandbox, tree_users
@@ -17,6 +18,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.isolation.template import ForkedTree, Template
 from grader.limits import Limits
+from grader.session import Session
 from grader.trials.worker_client import WorkerClient, worker
 from harness.machine.clocks import process_cpu
 
@@ -27,11 +29,24 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 @contextlib.contextmanager
-def two_trees(*, sandboxed: bool = True) -> Iterator[tuple[WorkerClient, WorkerClient]]:
-    """Yield the workers of two trees of one template process."""
-    if sandboxed and not sandbox.can_use_template(sandboxed=True):
+def two_trees(session: Session = SAFE) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    """Yield the workers of two trees of one template process, which other tests use too."""
+    with trees_of(session.pool) as workers:
+        yield workers
+
+
+@contextlib.contextmanager
+def two_trees_that_share_nothing_with_other_tests() -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    """Yield the workers of two trees of a new template process, which a test may end."""
+    with Pool() as pool, trees_of(pool) as workers:
+        yield workers
+
+
+@contextlib.contextmanager
+def trees_of(pool: Pool) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    if pool.sandboxed and not sandbox.can_use_template(sandboxed=True):
         pytest.skip("no namespaces here")
-    with Pool(sandboxed=sandboxed) as pool, pool.fresh(tensors=True) as one, pool.fresh(tensors=True) as other:
+    with pool.fresh(tensors=True) as one, pool.fresh(tensors=True) as other:
         assert one.forked
         assert other.forked
         with worker(one, LIMITS) as first, worker(other, LIMITS) as second:
@@ -119,10 +134,10 @@ def test_each_tree_is_another_user_if_root_grades() -> None:
         assert 0 not in {uid for uids in users for uid in uids}
 
 
-@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-def test_two_trees_have_one_memory_layout(sandboxed: bool) -> None:
+@pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_two_trees_have_one_memory_layout(session: Session) -> None:
     where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
-    with two_trees(sandboxed=sandboxed) as (one, other):
+    with two_trees(session) as (one, other):
         assert ask(one, where) == ask(other, where)
 
 
@@ -144,12 +159,18 @@ def fork_until_it_fails(one: WorkerClient) -> None:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("ended", ["template process", "first process", "bubblewrap"])
-@pytest.mark.parametrize("use", [wait_in_a_call, fork_until_it_fails])
+@pytest.mark.parametrize(
+    ("ended", "use"),
+    [
+        ("template process", wait_in_a_call),
+        ("first process", fork_until_it_fails),
+        ("bubblewrap", wait_in_a_call),
+    ],
+)
 def test_that_the_template_process_ends_is_no_fault_of_a_submission(
     ended: str, use: Callable[[WorkerClient], None]
 ) -> None:
-    with two_trees() as (one, other):
+    with two_trees_that_share_nothing_with_other_tests() as (one, other):
         outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
             use(other)
@@ -162,7 +183,7 @@ def test_nor_if_it_ends_just_before_a_cpu_clock_is_read(monkeypatch: pytest.Monk
         psutil.wait_procs([psutil.Process(pid)], timeout=10)
         process_cpu(pid)
 
-    with two_trees() as (one, other):
+    with two_trees_that_share_nothing_with_other_tests() as (one, other):
         template = outer_processes(one)["template process"]
         monkeypatch.setattr(forkserver, "cpu_clock", too_late)
         with pytest.raises(MachineError, match="Grade again"), worker(other._server, LIMITS):
@@ -182,9 +203,11 @@ def test_a_submission_that_ends_its_own_tree_is_to_blame() -> None:
         assert ask(other, "  return 3") == 3
 
 
-@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-def test_a_pool_replaces_a_template_process_that_has_ended(sandboxed: bool) -> None:
-    with Pool(sandboxed=sandboxed) as pool:
+@pytest.mark.sandbox
+def test_a_pool_replaces_a_template_process_that_has_ended() -> None:
+    if not sandbox.can_use_template(sandboxed=True):
+        pytest.skip("no namespaces here")
+    with Pool() as pool:
         for _ in range(2):
             with pool.fresh(tensors=True) as tree:
                 assert tree.forked
@@ -241,7 +264,7 @@ def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started
 
 
 def test_a_tree_may_write_to_its_own_home_alone() -> None:
-    with two_trees(sandboxed=False) as (one, other):
+    with two_trees(BARE) as (one, other):
         homes = [ask(each, "  return os.environ['HOME']") for each in (one, other)]
         assert len(set(homes)) == 2
         assert all(Path(home).is_dir() for home in homes)

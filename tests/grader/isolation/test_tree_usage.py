@@ -11,7 +11,7 @@ from grader.records import Status
 from grader.session import Session
 from grader.trials import faults
 
-pytestmark = pytest.mark.usefixtures("each_start")
+EACH_START = pytest.mark.usefixtures("each_start")
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
 )
@@ -72,6 +72,7 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
 
 
 @BOTH
+@EACH_START
 @pytest.mark.usefixtures("_processes_allowed")
 def test_memory_of_many_processes_counts_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_usage, "SLACK_BYTES", 0)
@@ -82,20 +83,18 @@ def test_memory_of_many_processes_counts_together(session: Session, monkeypatch:
     assert "memory together" in ended.rationale
 
 
+@EACH_START
 @pytest.mark.usefixtures("_processes_allowed")
-def test_processes_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["processes", "threads"])
+def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
-    ended = fault(BREED, BARE)
+    ended = fault(bomb, BARE, memory_bytes=4 << 30)
     assert ended.status is Status.CRASHED
     assert f"more than {FEW} threads and processes" in ended.rationale
 
 
-def test_threads_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
-    assert f"more than {FEW} threads and processes" in fault(SPIN_OFF, BARE, memory_bytes=4 << 30).rationale
-
-
 @pytest.mark.sandbox
+@EACH_START
 @pytest.mark.usefixtures("_processes_allowed")
 @pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["fork bomb", "thread bomb"])
 def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +111,7 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 
 
 @pytest.mark.sandbox
+@EACH_START
 @pytest.mark.usefixtures("_processes_allowed")
 def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
