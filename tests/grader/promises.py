@@ -32,7 +32,7 @@ from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Submission, Verdict
 from grader.session import Session
-from grader.task import CountedExam, Task
+from grader.task import CountedExam, SimulatedExam, Task
 from grader.trials import speed
 from harness.paired.decide import Rules
 
@@ -43,6 +43,8 @@ SMALL = Limits(memory_bytes=512 << 20)
 """The real limits, but with less memory, which an exploit uses up sooner."""
 HANGING = replace(SMALL, load_s=2.0, call_s=1.0, wall_factor=1.5)
 """Limits for exploits that may never end, so that a longer wait would show nothing more."""
+HANGING_CALLS = 20_000
+"""The calls of simulated functions that such an exploit may make for one answer. The real exams allow more."""
 PATIENCE_S = 5.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
 BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
@@ -125,7 +127,7 @@ class Promised:
             verdict = self.graded(pool, replace(self.task, limits=SMALL))
         else:
             with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
-                verdict = self.graded(pool, replace(self.task, limits=HANGING))
+                verdict = self.graded(pool, hanging(self.task))
         told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
         return self.broken_by(verdict.points, verdict.status.value, told)
 
@@ -133,6 +135,14 @@ class Promised:
         """Return the verdict on the file, for its task or one with other limits, or on a `hand_in` with other bytes."""
         session = Session("exploits", pool, baseline_counts=BASELINE_COUNTS)
         return grade_task(task or self.task, hand_in or self.submission(), session)
+
+
+def hanging(task: Task) -> Task:
+    """Return the task with limits for exploits that may never end."""
+    exam = task.exam
+    if isinstance(exam, SimulatedExam):
+        exam = replace(exam, max_calls=min(exam.max_calls, HANGING_CALLS))
+    return replace(task, limits=HANGING, exam=exam)
 
 
 @contextmanager

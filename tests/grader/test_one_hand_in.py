@@ -8,7 +8,6 @@ import csv
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -17,7 +16,6 @@ from typing import Any
 
 import pytest
 from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, run, zipped
-from commanding import CLASS, grader, outcomes
 from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
@@ -100,13 +98,6 @@ def test_the_class_folder_and_out_may_have_any_name(tmp_path: Path, name: bytes)
     assert run(folder, out)[0].graded == 0
 
 
-def test_two_names_never_become_one_student(tmp_path: Path) -> None:
-    names = [b"\xff", rb"\xff", b"\\\xff", rb"\\xff", b"\xfe", rb"\\\xff", rb"a\b", b"\xc3\xa9", b"\\xg"]
-    for name in names:
-        Nasty(name, {b"01_dot.py": b"right"}).hand_in(os.fsencode(tmp_path))
-    assert len(collect.collect(tmp_path, ["01_dot"], kit=KIT).students) == len(names)
-
-
 SAID = {
     "eve-1": "\ud800",
     "eve-2": "half \udfff\0\x1b[2J",
@@ -134,36 +125,6 @@ def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Pat
     neighbours_keep_theirs(out)
     kept = set(asked(out, "SELECT rationale, help, output_tail FROM verdicts WHERE status = 'wrong'"))
     assert kept == {(storable(said),) * 3 for said in SAID.values()}
-
-
-SAYING = {
-    "raises-half": "def blocked_autorange(*_): raise ValueError('\\ud800')",
-    "raises-zeros": "def blocked_autorange(*_): raise ValueError('\\0\\x1b[2J' * 9)",
-    "cannot-say-what-it-raises": "class E(Exception):\n  def __str__(self): raise self\nraise E",
-    "prints-bytes": "import os\nos.write(1, b'\\xff\\xed\\xa0\\x80\\0')\ndef blocked_autorange(*_): return 1",
-    "answers-half": "def blocked_autorange(*_): return '\\ud800'",
-    "answers-a-half-key": "def blocked_autorange(*_): return {'\\udfff': 1}",
-    "asks-half": "def blocked_autorange(run, clock, _): run('\\ud800')",
-    "asks-much": "def blocked_autorange(run, clock, _): run('\u00e9' * 174_750)",
-    "answers-a-long-number": "def blocked_autorange(*_): return 10**4000, [10**4000], 10**4000, 10**4000",
-}
-"""Submissions, by student, with exceptions, output, calls and answers that no honest submission has."""
-
-
-@pytest.mark.slow
-def test_whatever_submissions_really_say_the_command_grades_all(tmp_path: Path) -> None:
-    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/hw\xff"))
-    for student, source in SAYING.items():
-        hand_in(folder, student, source, "04_autorange")
-    (folder / "ada").mkdir()
-    shutil.copy(CLASS / "ada" / "04_autorange.py", folder / "ada")
-    out = tmp_path / "out"
-    ended = grader("run", folder, "--out", out, "--lessons", "04_autorange", "--no-sandbox", "--jobs", "2")
-    assert ended.code == 0, ended.out + ended.err
-    found = {student: next(iter(tasks.values())) for student, tasks in outcomes(out).items()}
-    assert (found["ada"].status, found["ada"].points) == ("PASSED", 10.0)
-    assert {student: found[student].points for student in SAYING} == dict.fromkeys(SAYING, 0.0)
-    assert not {one.status for one in found.values()} & {"GRADER_ERROR"}
 
 
 # ---------------------------------------------------------------------------------------- faults of the grader
