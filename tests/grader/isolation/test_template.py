@@ -15,7 +15,7 @@ from trees import BARE, SAFE
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import bubblewrap, forkserver, sandbox, tree_users
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.pool import Pool
+from grader.isolation.pool import Pool, TreeSource
 from grader.isolation.template import ForkedTree, Template
 from grader.limits import Limits
 from grader.session import Session
@@ -43,7 +43,7 @@ def two_trees_that_share_nothing_with_other_tests() -> Iterator[tuple[WorkerClie
 
 
 @contextlib.contextmanager
-def trees_of(pool: Pool) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+def trees_of(pool: TreeSource) -> Iterator[tuple[WorkerClient, WorkerClient]]:
     if pool.sandboxed and not sandbox.can_use_template(sandboxed=True):
         pytest.skip("no namespaces here")
     with pool.fresh(tensors=True) as one, pool.fresh(tensors=True) as other:
