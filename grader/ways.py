@@ -22,7 +22,7 @@ FOLDER: Final = paths.TASKS / "ways"
 class Way:
     """One way to solve a task. `name` is the file name of the example submission, without the expected tier.
 
-    `ratio` is the recorded ratio, or None for a task without tiers.
+    `ratio` is the recorded ratio, or None for a task without tiers or without a record.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Way:
 class TaskWays:
     """The other ways to solve one task.
 
-    `reference` is the ratio of the reference solution, recorded together with the other ratios, or None for a task
-    without tiers. `place` names the machine and the date of the recorded ratios, or is "in the simulated scenarios".
+    `reference` is the ratio of the reference solution, recorded together with the other ratios, or None if there are no
+    ratios. `place` names the machine and the date of the recorded ratios, or is "in the simulated scenarios".
     """
 
     place: str = ""

@@ -77,10 +77,8 @@ def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibratio
 
 def recorded_gain(task: Task) -> float | None:
     """Return the smallest recorded ratio of the task's reference solution on any machine, or None without a record."""
-    held = (row for record in tier_records.read_all() for row in record.rows)
-    digest = tier_records.measured_digest(task, paths.solution(task.lesson))
-    gains = [row.ratio for row in held if (row.task, row.name, row.measured) == (task.full_name, "solution", digest)]
-    return min(gains, default=None)
+    rows = (row for record in tier_records.read_all() for row, _ in tier_records.current(task, record))
+    return min((row.ratio for row in rows if row.name == "solution"), default=None)
 
 
 def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float | None = None) -> Iterator[str]:

@@ -48,11 +48,8 @@ def meters(task: Task) -> tuple[bool, ...]:
 
 def gains(task: Task, held: Record) -> Iterator[tuple[Row, int]]:
     """Yield the current stored gains of a task on a machine, each with the tier that the submission's name states."""
-    files = tier_records.right_submissions(task)
-    for row in held.rows:
-        path = files.get(row.name) if row.task == task.full_name else None
-        if path and row.measured == tier_records.measured_digest(task, path):
-            yield row, tier_records.tier_named(task, path.stem)
+    for row, path in tier_records.current(task, held):
+        yield row, tier_records.tier_named(task, path.stem)
 
 
 def faults(task: Task, held: Record, *, counting: bool) -> Iterator[str]:

@@ -218,13 +218,13 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 def _near(task: Task, verdict: Verdict) -> str:
     """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
-    if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.MIN_DISTANCE:
+    least = tier_margins.MIN_DISTANCE[task.cost]
+    if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= least:
         return ""
     near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
     away = units.percent(tier_margins.distance(speed.ratio, (near,)))
-    least = units.percent(tier_margins.MIN_DISTANCE)
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
-    return f"{where}; at least {least} is needed, because the ratio differs on other machines"
+    return f"{where}; at least {units.percent(least)} is needed, because the ratio differs on other machines"
 
 
 def pair_times(rounds: Sequence[Round]) -> str:

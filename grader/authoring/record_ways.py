@@ -4,12 +4,13 @@
 
 A way is a right example submission whose docstring ends with a paragraph that begins with "Trade: ". The ratios of
 simulated tasks are computed here. All other ratios come from the files in `tests/records`, from one machine per task.
+If no machine has current ratios of all ways of a task, its ways are written without ratios.
 """
 
 import ast
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,6 @@ from typing import Final
 from grader import catalogue, overlays, paths
 from grader.authoring import tier_records
 from grader.authoring.in_process import Bench, of_source
-from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.task import Task
 from grader.ways import TaskWays, Way, file_of
@@ -42,17 +42,14 @@ def marked(task: Task) -> dict[Path, tuple[str, str]]:
 
 
 def record_ways(task: Task) -> TaskWays:
-    """Return the ways of a task with their ratios, the largest ratio first.
-
-    Raise `UsageError` if no machine in `tests/records` has current ratios of all ways.
-    """
+    """Return the ways of a task with their ratios, the largest ratio first."""
     texts = marked(task)
-    if not task.tiers:
-        return TaskWays(ways=tuple(Way(tier_records.row_name(path.stem), *text, None) for path, text in texts.items()))
     files = {tier_records.row_name(path.stem): path for path in texts} | {"solution": paths.solution(task.lesson)}
-    place, ratios = (SCENARIOS, _simulated(task, files)) if task.simulated else _recorded(task, files)
-    ways = [Way(name, *texts[path], ratios[name]) for name, path in files.items() if path in texts]
-    return TaskWays(place, ratios["solution"], tuple(sorted(ways, key=lambda way: -(way.ratio or 0))))
+    place, ratios = "", dict[str, float]()
+    if task.tiers:
+        place, ratios = (SCENARIOS, _simulated(task, files)) if task.simulated else _recorded(task, files)
+    ways = [Way(name, *texts[path], ratios.get(name)) for name, path in files.items() if path in texts]
+    return TaskWays(place, ratios.get("solution"), tuple(sorted(ways, key=lambda way: -(way.ratio or 0))))
 
 
 def write(lesson: str) -> Path:
@@ -75,13 +72,13 @@ def _simulated(task: Task, files: Mapping[str, Path]) -> dict[str, float]:
 
 
 def _recorded(task: Task, files: Mapping[str, Path]) -> tuple[str, dict[str, float]]:
-    """Return the machine with the newest current ratios of all files, and the ratios.
+    """Return the machine with the newest current ratios of all files, and the ratios. Return none without a record.
 
     Machines without other programs come first.
     """
     complete = []
     for record in tier_records.read_all():
-        rows = {row.name: row for row in _current(task, files, record)}
+        rows = {row.name: row for row, _ in tier_records.current(task, record) if row.name in files}
         if rows.keys() == files.keys():
             versions = dict(record.machine.versions)
             place = (
@@ -90,20 +87,8 @@ def _recorded(task: Task, files: Mapping[str, Path]) -> tuple[str, dict[str, flo
             )
             order = (-record.machine.busy_cores, max(row.date for row in rows.values()), record.machine.name)
             complete.append((order, place, {name: row.ratio for name, row in rows.items()}))
-    if not complete:
-        raise UsageError(
-            f"No machine has current ratios of {', '.join(files)} of {task.full_name}. Run `python -m grader lint"
-            f" {task.lesson} --record` first."
-        )
-    _, place, ratios = max(complete)
+    _, place, ratios = max(complete, default=((), "", {}))
     return place, ratios
-
-
-def _current(task: Task, files: Mapping[str, Path], record: tier_records.Record) -> Iterator[tier_records.Row]:
-    for row in record.rows:
-        path = files.get(row.name) if row.task == task.full_name else None
-        if path and row.measured == tier_records.measured_digest(task, path):
-            yield row
 
 
 if __name__ == "__main__":

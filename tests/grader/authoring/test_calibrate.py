@@ -8,9 +8,13 @@ from commanding import grader
 from small_tasks import negation
 
 from grader import catalogue
+from grader.authoring import tier_records
 from grader.authoring.calibrate import notes, problems, recorded_gain
+from grader.authoring.tier_records import Machine, Record, Row
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.task import Task, Tier
+
+MACHINE = Machine("A CPU", 4, "Linux 6", (("python", "3.14.1"), ("torch", "2.15.0")), 0)
 
 
 def task(tmp_path: Path, *ratios: float) -> Task:
@@ -47,11 +51,17 @@ def test_a_tier_that_this_machine_makes_harder_than_the_record_says_is_a_problem
     assert list(notes(hard, verdict(8.0), 14.0)) == []
 
 
-def test_what_a_solution_gained_is_read_from_the_records() -> None:
-    on_record, _ = catalogue.load().tasks("13_bytecode")
-    gain = recorded_gain(on_record)
-    assert gain is not None
-    assert gain > on_record.tiers[-1].ratio
+def test_the_smallest_ratio_of_the_solutions_present_code_is_read_from_the_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = next(task for task in catalogue.all_tasks() if task.name == "scores")
+    digest = tier_records.measured_digest(task, tier_records.right_submissions(task)["solution"])
+    rows = [Row(task.full_name, "solution", ratio, ratio, ratio, digest) for ratio in (9.0, 7.0)]
+    old = Row(task.full_name, "solution", 3.0, 3.0, 3.0, "older code")
+    monkeypatch.setattr(tier_records, "read_all", lambda: [Record(MACHINE, (row,)) for row in (*rows, old)])
+    assert recorded_gain(task) == 7.0
+    monkeypatch.setattr(tier_records, "read_all", lambda: [Record(MACHINE, (old,))])
+    assert recorded_gain(task) is None
 
 
 def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) -> None:
@@ -76,9 +86,3 @@ def test_the_command_measures_what_it_is_asked_for() -> None:
     assert first.startswith("✓ 04_autorange.blocked_autorange")
     assert "exactly" in first
     assert last == "This machine can reach and distinguish every tier."
-
-
-def test_an_unknown_lesson_is_named() -> None:
-    ended = grader("calibrate", "99")
-    assert ended.code == 2
-    assert "There is no exercise '99'" in ended.err
