@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Final
 
 import numpy as np
-import torch
 
-from grader import catalogue, overlays
-from grader.seeds import generator
-from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, tier_of
-from grader.trials.correctness import right
-from grader.trials.simulated import gain, mean_gain, measures
-from grader.values import Value
+from grader import catalogue
+from grader.authoring.in_process import Bench, of_source
+from grader.authoring.variations import copied
+from grader.task import CountedExam, Mismatch, Scenario, SimulatedExam, Task, TensorExam, tier_of
+from grader.trials.correctness import Answer, judge
+from grader.trials.simulated import arguments_here, as_plain, gain, mean_gain, measures
+
+RAISED: Final = Mismatch("an answer", "an exception")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Game:
     def kept(self) -> bool:
         """Whether at most the forgiven number of answers is wrong, and the scenarios pass together."""
         exam = self.task.exam
-        assert isinstance(exam, SimulatedExam)
+        if not isinstance(exam, SimulatedExam):
+            return self.right
         wrong = sum(mismatch is not None for mismatch in self.mismatches)
         return wrong <= exam.forgiven and exam.together(self.scenarios) is None
 
@@ -47,26 +49,31 @@ def titled(scenarios: Sequence[Scenario], words: str) -> Scenario:
     return next(scenario for scenario in scenarios if words in scenario.title)
 
 
-def remarks(game: "Game", words: str) -> list[str]:
-    """Return the remarks on wrong answers in the scenarios whose title contains these words."""
-    pairs = zip(game.scenarios, game.mismatches, strict=True)
-    return [mismatch.remark for scenario, mismatch in pairs if mismatch and words in scenario.title]
+def remarks(task: Task, source: str, kind: str, seed: int = 0) -> list[str]:
+    """Return the remarks on wrong answers in the scenarios of one kind. There must be at least one."""
+    found = [mismatch.remark for mismatch in play(task, source, seed, kind=kind).mismatches if mismatch]
+    assert found
+    return found
 
 
 def find_task(lesson: str, name: str) -> Task:
     return next(task for task in catalogue.load().tasks(lesson) if task.name == name)
 
 
-def play(task: Task, source: str, seed: int, *, enough: int | None = None) -> Game:
-    """Run the function of `source` in every scenario that `seed` draws, and judge its answers.
+def play(task: Task, source: str, seed: int, *, enough: int | None = None, kind: str = "") -> Game:
+    """Run the function of `source` in every scenario that `seed` draws, and judge its answers. An exception is wrong.
 
-    After more than `enough` wrong answers, stop. The result then lacks the remaining scenarios.
+    Leave out scenarios whose title does not contain `kind`. After more than `enough` wrong answers, stop. The result
+    then lacks the remaining scenarios.
     """
-    assert isinstance(task.exam, SimulatedExam)
-    scenarios = tuple(task.exam.scenarios(np.random.default_rng(seed)))
+    assert isinstance(task.exam, SimulatedExam | CountedExam)
+    scenarios = tuple(one for one in task.exam.scenarios(np.random.default_rng(seed)) if kind in one.title)
     names, mismatches = loaded(source), list[Mismatch | None]()
     for scenario in scenarios:
-        mismatches.append(judged(names, scenario))
+        try:
+            mismatches.append(judged(names, scenario))
+        except Exception:  # noqa: BLE001 - a submission may raise any exception
+            mismatches.append(RAISED)
         if enough is not None and sum(map(bool, mismatches)) > enough:
             break
     return Game(task, scenarios[: len(mismatches)], tuple(mismatches))
@@ -81,52 +88,30 @@ def loaded(source: str) -> dict[str, Callable[..., object]]:
 
 def judged(names: Mapping[str, Callable[..., object]], scenario: Scenario) -> Mismatch | None:
     """Run the function of one scenario, and judge its answer."""
-    return scenario.judge(_as_plain(names[scenario.function](*_arguments(scenario))))
+    return scenario.judge(as_plain(names[scenario.function](*arguments_here(scenario))))
 
 
-def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
-    """Return the titles of the cases in which a source text gives a wrong answer or raises."""
-    names: dict[str, Callable[..., object]] = {}
-    exec(compile(overlays.whole(path), str(path), "exec"), names)  # noqa: S102 - a known submission
-    wrong = []
-    for case in cases:
-        try:
-            right = case.judge(_as_plain(names[function](*case.arguments))) is None
-        except (TypeError, IndexError, ZeroDivisionError, OverflowError):
-            right = False
-        wrong += [] if right else [case.title]
-    return wrong
+def is_right(task: Task, source: str, seed: int = 0) -> bool:
+    """Return whether a submission's answers are right, in one random draw."""
+    exam = task.exam
+    if isinstance(exam, TensorExam):
+        return agrees_with_its_oracle(task, source)
+    return play(task, source, seed, enough=exam.forgiven if isinstance(exam, SimulatedExam) else 0).kept
 
 
 def agrees_with_its_oracle(task: Task, source: str) -> bool:
-    """Return whether the function of a source text is right on every drawn case of a tensor task."""
-    exam = task.exam
-    assert isinstance(exam, TensorExam)
-    names: dict[str, Callable[..., torch.Tensor]] = {}
-    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - a known submission
-    for inputs in exam.cases(generator("a seed")):
-        answer = names[task.name](*(torch.from_numpy(array.copy()) for array in inputs)).numpy()
-        if not right(exam.oracle(*inputs), answer, exam.allowed(*inputs)).all():
+    """Return whether the function of a source text is right in every drawn case of a tensor task."""
+    solver = of_source(task, source)
+    for inputs, expected in Bench(task).cases:
+        given, unchanged = copied(inputs)
+        try:
+            answer = np.asarray(solver(given))
+        except Exception:  # noqa: BLE001 - a submission may raise any exception
+            return False
+        if judge(expected, Answer(answer, "Tensor", inputs_unchanged=unchanged())):
             return False
     return True
 
 
 def tier_reached(game: Game) -> int:
     return tier_of(game.gain, game.task.tiers)
-
-
-def _arguments(scenario: Scenario) -> list[object]:
-    def simulated(name: str) -> Callable[..., Value]:
-        return lambda *arguments: scenario.call(name, arguments)
-
-    return [simulated(a.name) if isinstance(a, SimulatedFunction) else a for a in scenario.arguments]
-
-
-def _as_plain(answer: object) -> Value:
-    """Convert tuples to lists, as the transfer from a worker does."""
-    if isinstance(answer, Mapping):
-        return {str(key): _as_plain(item) for key, item in answer.items()}
-    if isinstance(answer, Sequence) and not isinstance(answer, str):
-        return [_as_plain(item) for item in answer]
-    assert answer is None or isinstance(answer, bool | int | float | str)
-    return answer

@@ -5,6 +5,7 @@ from statistics import median
 
 import pytest
 import torch
+from measuring import launches
 from playing import find_task, play
 
 from grader import paths
@@ -14,20 +15,6 @@ from harness.machine.devices import Cuda, SimulatedStream
 
 TASK = find_task("03_cuda_sync", "time_async")
 NOTHING = "def time_async(launch, synchronize, clock):\n    pass\n"
-
-FIXED = """
-def time_async(launch, synchronize, clock):
-    launch()
-    synchronize()
-    blocks = []
-    for _ in range(5):
-        start = clock()
-        for _ in range({launches}):
-            launch()
-        synchronize()
-        blocks.append(clock() - start)
-    return min(blocks) / {launches}
-"""
 
 
 def fresh_scenario(title: str = "short work") -> Scenario:
@@ -47,9 +34,9 @@ def took(scenario: Scenario, *calls: str) -> float:
     return read(scenario) - start_s
 
 
-@pytest.mark.parametrize("launches", [1, 4, 16, 64, 256, 1024])
-def test_no_fixed_number_of_launches_is_right_in_every_scenario(launches: int) -> None:
-    assert not play(TASK, FIXED.format(launches=launches), seed=0).right
+def test_no_fixed_number_of_launches_is_right_in_every_scenario() -> None:
+    for number in (16, 256):
+        assert not play(TASK, launches(number, 5, "min(times)"), seed=0).right
 
 
 def test_a_launch_returns_at_once_and_the_work_is_waited_for() -> None:
@@ -58,18 +45,6 @@ def test_a_launch_returns_at_once_and_the_work_is_waited_for() -> None:
     launched_s = took(scenario, *["launch"] * 50)
     waited_s = took(scenario, "synchronize")
     assert 50 * launched_s < waited_s
-
-
-def test_the_first_launch_loads_a_library_and_no_other_does() -> None:
-    scenario = fresh_scenario()
-    first_s, *later_s = (took(scenario, "launch", "synchronize") for _ in range(5))
-    assert first_s > 100 * max(later_s)
-
-
-def test_to_synchronize_an_idle_device_costs_time_and_counts() -> None:
-    scenario = fresh_scenario()
-    assert took(scenario, "synchronize") >= 10e-6
-    assert scenario.cost == 1
 
 
 def test_a_full_queue_makes_the_next_launch_wait() -> None:
@@ -88,24 +63,6 @@ def test_a_launch_that_waits_costs_as_much_as_a_synchronize() -> None:
     assert scenario.cost == 31
 
 
-NEVER_SYNCHRONIZES = """
-def time_async(launch, synchronize, clock):
-    for _ in range(1001): launch()
-    times = []
-    for _ in range(400):
-        start = clock()
-        for _ in range(25): launch()
-        times.append((clock() - start) / 25)
-    return sorted(times)[200]
-"""
-
-
-def test_a_full_queue_saves_nothing() -> None:
-    game = play(TASK, NEVER_SYNCHRONIZES, seed=0)
-    assert game.right
-    assert game.gain < 0.1
-
-
 def test_work_that_follows_other_work_waits_for_its_turn() -> None:
     scenario = fresh_scenario()
     took(scenario, "launch", "synchronize")
@@ -114,29 +71,24 @@ def test_work_that_follows_other_work_waits_for_its_turn() -> None:
     assert one == pytest.approx(other, rel=0.01)
 
 
-def test_arguments_are_refused_in_one_sentence() -> None:
-    scenario = fresh_scenario()
-    for name in ("launch", "synchronize", "clock"):
-        with pytest.raises(ValueError, match=rf"{name}\(\) takes no arguments"):
-            scenario.call(name, (1,))
-
-
 def solution() -> Callable[..., float]:
     names: dict[str, Callable[..., float]] = {}
     exec(paths.solution(TASK.lesson).read_text(encoding="utf-8"), names)  # noqa: S102 - the kit's solution
     return names["time_async"]
 
 
-def test_the_solution_times_a_real_queue_too() -> None:
+def test_the_solution_times_a_real_queue_and_a_gpu_if_there_is_one() -> None:
     """Other programs on this machine only add time, so the result can be too long but never too short."""
     sleep_s = 2e-3
     with SimulatedStream() as stream:
         measured_s = solution()(lambda: stream.launch(lambda: time.sleep(sleep_s)), stream.synchronize, clocks.wall)
     assert sleep_s <= measured_s < 5 * sleep_s
+    if torch.cuda.is_available():
+        agree_on_a_gpu()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_the_solution_agrees_with_the_events_of_a_gpu() -> None:
+def agree_on_a_gpu() -> None:
+    """Compare the solution with the events of a GPU."""
     with Cuda() as device:
         a, b = torch.rand(2, 64, 512, 512, device="cuda")
 

@@ -57,17 +57,8 @@ def remark(scenario: Scenario, answer: Sequence[Value]) -> str:
     return f"{mismatch.expected} {mismatch.got} {mismatch.remark}"
 
 
-@pytest.mark.parametrize("parts", [10, 20, 24, 30, 40, 100])
-def test_no_fixed_part_of_the_time_is_the_right_block_in_every_scenario(parts: int) -> None:
-    assert not any(play(TASK, SHARE_OF_THE_TIME.format(parts=parts), seed).right for seed in range(3))
-
-
-@pytest.mark.parametrize("arguments", [(), (0,), (-1,), ("x",), (1.0,), (True,), (10**400,), (1, 2), (None,)])
-def test_a_run_of_anything_but_a_whole_number_is_refused_in_one_sentence(
-    arguments: tuple[Value, ...],
-) -> None:
-    with pytest.raises(ValueError, match=r"run\(n\) takes a whole number from 1 to"):
-        fresh_scenario().call("run", arguments)
+def test_no_fixed_part_of_the_time_is_the_right_block_in_every_scenario() -> None:
+    assert not any(play(TASK, SHARE_OF_THE_TIME.format(parts=parts), seed=0).right for parts in (10, 24, 100))
 
 
 @pytest.mark.parametrize(

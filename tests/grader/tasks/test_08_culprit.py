@@ -6,7 +6,6 @@ import pytest
 from playing import find_task, play
 
 from grader import paths
-from grader.values import Value
 
 recorded = import_module("grader.tasks.lesson_08_callgrind.recorded")
 record = import_module("grader.tasks.lesson_08_callgrind.record")
@@ -34,36 +33,20 @@ def test_recorded_counts_have_every_function_of_the_program() -> None:
             assert all(calls >= 1 and 0 <= own <= inclusive for calls, own, inclusive in count.values())
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_culprit_is_in_both_counts_and_its_name_gives_nothing_away(seed: int) -> None:
-    for scenario in scenarios_.draw_scenarios(scenarios_.np.random.default_rng(seed)):
+def test_the_culprit_is_in_both_counts_and_its_name_gives_nothing_away() -> None:
+    for scenario in scenarios_.draw_scenarios(scenarios_.np.random.default_rng(0)):
         before, after = ({str(row[0]) for row in count} for count in (scenario.before, scenario.after))
         assert scenario.truth in before
         assert {name.partition(".")[0] for name in after} >= {scenario.truth}
         assert not before & set(recorded.OWN)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_in_each_draw_the_culprit_is_cloned_under_every_ending(seed: int) -> None:
-    scenarios = scenarios_.draw_scenarios(scenarios_.np.random.default_rng(seed))
+def test_in_each_draw_the_culprit_is_cloned_under_every_ending() -> None:
+    scenarios = scenarios_.draw_scenarios(scenarios_.np.random.default_rng(0))
     clones = [
         str(row[0]) for scenario in scenarios for row in scenario.after if str(row[0]).startswith(f"{scenario.truth}.")
     ]
     assert sorted("." + clone.partition(".")[2] for clone in clones) == sorted(scenarios_.CLONED)
-
-
-def test_names_and_numbers_differ_from_one_draw_to_the_next() -> None:
-    one, other = drawn(1), drawn(2)
-    assert [scenario.truth for scenario in one] != [scenario.truth for scenario in other]  # type: ignore[attr-defined]
-    assert all(
-        {row[2] for row in a.before} != {row[2] for row in b.before}  # type: ignore[attr-defined]
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-@pytest.mark.parametrize("answer", [None, "", "main", 3, [], ["main"], True])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert all(scenario.judge(answer) is not None for scenario in play(TASK, NOTHING, 3).scenarios)
 
 
 def test_a_clone_is_asked_for_by_the_name_it_had_before() -> None:
@@ -73,7 +56,7 @@ def test_a_clone_is_asked_for_by_the_name_it_had_before() -> None:
     assert "as it is in `before`" in mismatch.remark
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.valgrind
 def test_counts_recorded_anew_have_the_same_culprits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if shutil.which("gcc") is None:

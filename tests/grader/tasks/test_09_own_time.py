@@ -2,36 +2,11 @@
 
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-import pytest
-from playing import find_task, mistakes
-
-from grader import paths
-from grader.task import CountedExam
-from grader.tasks.plain import right_rows
-from grader.values import Value
 
 trees = import_module("grader.tasks.lesson_09_cprofile.trees")
 recorded = import_module("grader.tasks.lesson_09_cprofile.recorded")
-TASK = find_task("09_cprofile", "own_time")
-RIGHT = [paths.solution("09_cprofile"), *sorted(TASK.known.glob("[bt]*.py"))]
-WRONG = list(TASK.wrong_answers)
-
-
-def mismatches(path: Path, seed: int) -> list[str]:
-    return mistakes(path, "own_time", trees.draw_cases(np.random.default_rng(seed)))
-
-
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_a_right_one_is_right_whatever_is_drawn(path: Path) -> None:
-    assert [mismatches(path, seed) for seed in range(2)] == [[]] * 2
-
-
-@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
-def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
-    assert all(mismatches(path, seed) for seed in range(2))
 
 
 def test_the_tree_in_the_exercise_has_the_rows_that_it_shows() -> None:
@@ -64,23 +39,6 @@ def calls_itself(nodes: tuple[tuple[int, str, int, int], ...]) -> list[bool]:
         found.append(name in above)
         above.append(name)
     return found
-
-
-def test_what_is_counted_is_drawn_anew_each_time() -> None:
-    one, other = (trees.draw_counted(np.random.default_rng(seed)) for seed in (1, 2))
-    assert [tree.right for tree in one] != [tree.right for tree in other]
-    assert all(tree.judge(right_rows(tree)) is None for tree in one)
-
-
-@pytest.mark.parametrize("answer", [None, "", 3, {}, [[]], [["x", 1, 2, 3]], [["x", 1, 2, 3]] * 2000, [3], "rows"])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert trees.draw_counted(np.random.default_rng(5))[0].judge(answer) is not None
-
-
-def test_the_modules_named_in_the_exercise_are_those_that_are_there() -> None:
-    assert isinstance(TASK.exam, CountedExam)
-    told = paths.stub("09_cprofile").read_text(encoding="utf-8")
-    assert all(name in told for name in TASK.exam.modules if name != "__future__")
 
 
 def test_a_program_is_recorded_as_its_call_tree() -> None:

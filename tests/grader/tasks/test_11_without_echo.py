@@ -1,13 +1,12 @@
 """Task (c) of lesson 11: the drawn inputs, the allowed errors, and the shapes that a profile of the exercise shows."""
 
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from playing import agrees_with_its_oracle, find_task
+from playing import find_task
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -46,25 +45,11 @@ def large_products(path: Path, name: str = "without_echo") -> int:
     return sum(row.count for row in rows if row.key == "aten::mm" and row.input_shapes == [LARGE, LARGE])
 
 
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_right_answers_agree_with_the_oracle(path: Path) -> None:
-    assert agrees_with_its_oracle(TASK, overlays.whole(path))
-
-
-def test_the_plain_function_of_the_stub_is_right() -> None:
-    plain = function_of(paths.stub("11_torch_profiler"), "plain")
-    for inputs in exam().cases(generator("a seed")):
-        answer = plain(*as_tensors(inputs)).numpy()
-        assert right(exam().oracle(*inputs), answer, exam().allowed(*inputs)).all()
-
-
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_rounding_needs_less_than_a_third_of_the_allowed_error(path: Path) -> None:
-    function = function_of(path)
-    timed = next(exam().timed(independent(generator("a seed"))))
-    for inputs in (*exam().cases(generator("another seed")), timed):
-        answer = function(*as_tensors(inputs)).numpy()
-        assert right(exam().oracle(*inputs), answer, exam().allowed(*inputs) / 3).all()
+def test_rounding_needs_less_than_a_third_of_the_allowed_error() -> None:
+    inputs = next(exam().timed(independent(generator("a seed"))))
+    oracle, allowed = exam().oracle(*inputs), exam().allowed(*inputs)
+    for path in RIGHT:
+        assert right(oracle, function_of(path)(*as_tensors(inputs)).numpy(), allowed / 3).all(), path.stem
 
 
 def test_products_in_bfloat16_are_wrong_in_the_timed_size_too() -> None:
@@ -80,30 +65,11 @@ def test_a_profile_by_shapes_shows_the_expensive_products() -> None:
     assert large_products(SOLUTION) == 0
 
 
+@pytest.mark.long
 def test_only_submissions_without_large_products_reach_the_tier() -> None:
     assert {path.stem: large_products(path) == 0 for path in RIGHT[1:]} == {
         path.stem: path.stem.startswith("tier1_") for path in RIGHT[1:]
     }
-
-
-def test_cases_have_no_columns_views_both_dtypes_and_limited_numbers() -> None:
-    cases = exam().cases(generator("a seed"))
-    assert any(case[0].size == 0 for case in cases)
-    assert any(not array.flags.c_contiguous for case in cases for array in case)
-    assert any(len({len(array) for array in case[:4]}) == 4 for case in cases)
-    assert {str(array.dtype) for case in cases for array in case} == {"float32", "float64"}
-    echoes = [np.abs(room @ door @ hall @ x) for x, hall, door, room, _ in cases if x.size]
-    assert any((echo > 1).all() for echo in echoes)
-    assert any((echo < 1).all() for echo in echoes)
-
-
-def test_timed_inputs_are_new_each_time_and_of_one_shape() -> None:
-    first, second = islice(exam().timed(independent(generator("a seed"))), 2)
-    assert [array.shape for array in first] == [(640, 16), (640, 640), (640, 640), (640, 640), (16, 16)]
-    for one, other in zip(first, second, strict=True):
-        assert one.shape == other.shape
-        assert one.strides == other.strides
-        assert not np.array_equal(one, other)
 
 
 def test_the_shapes_in_the_exercise_are_the_timed_ones() -> None:

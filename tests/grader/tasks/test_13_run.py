@@ -1,34 +1,12 @@
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
-from playing import find_task, mistakes
 
-from grader import paths
-from grader.task import CountedExam
-from grader.values import Value
 from harness.bytecode import instructions, plain_instructions
 
 programs = import_module("grader.tasks.lesson_13_bytecode.programs")
-TASK = find_task("13_bytecode", "run")
-RIGHT = [paths.solution("13_bytecode"), *sorted(TASK.known.glob("[bt]*.py"))]
-WRONG = list(TASK.wrong_answers)
-
-
-def mismatches(path: Path, seed: int) -> list[str]:
-    return mistakes(path, "run", programs.draw_cases(np.random.default_rng(seed)))
-
-
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_a_right_one_agrees_with_cpython_on_whatever_is_generated(path: Path) -> None:
-    assert [mismatches(path, seed) for seed in range(12)] == [[]] * 12
-
-
-@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
-def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
-    assert all(mismatches(path, seed) for seed in range(6))
 
 
 def test_programs_hold_jumps_in_both_directions_and_all_kinds_of_operators() -> None:
@@ -49,7 +27,7 @@ def test_a_program_names_the_python_that_compiled_it(monkeypatch: pytest.MonkeyP
 
 
 def test_no_program_divides_by_zero_or_grows_without_end() -> None:
-    for seed in range(60):
+    for seed in range(8):
         for case in (
             *programs.draw_cases(np.random.default_rng(seed)),
             *programs.draw_counted(np.random.default_rng(seed)),
@@ -63,19 +41,8 @@ def test_what_is_counted_goes_round_often_enough_that_translating_does_not_decid
         assert len(plain_instructions(scenario._called().__code__)) < programs.COUNTED_ROUNDS
 
 
-@pytest.mark.parametrize("answer", [None, "", [], {}, "14", 1e300])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert programs.draw_cases(np.random.default_rng(5))[0].judge(answer) is not None
-
-
 def test_a_truth_value_is_no_number_and_a_number_no_truth_value() -> None:
     case = next(case for case in programs.draw_cases(np.random.default_rng(5)) if "a < b," in case.title)
     assert case.right is True
     assert case.judge(1) is not None
     assert case.judge(True) is None
-
-
-def test_the_modules_named_in_the_exercise_are_those_that_are_there() -> None:
-    assert isinstance(TASK.exam, CountedExam)
-    told = paths.stub("13_bytecode").read_text(encoding="utf-8")
-    assert all(name in told for name in TASK.exam.modules if name != "__future__")

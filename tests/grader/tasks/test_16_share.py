@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playing import find_task, play
+from playing import find_task
 
 from grader.task import SimulatedExam
-from grader.values import Value
 
 live_programs = import_module("grader.tasks.lesson_16_sampling.live_programs")
 recorded = import_module("grader.tasks.lesson_16_sampling.recorded")
@@ -30,9 +29,8 @@ def test_shares_are_small_large_and_between_with_each_margin() -> None:
     assert len(kinds) == len(list(product(live_programs.MARGINS, range(4))))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_samples_have_the_true_share_and_idle_moments(seed: int) -> None:
-    for scenario in drawn(seed)[:12]:
+def test_samples_have_the_true_share_and_idle_moments() -> None:
+    for scenario in drawn()[:12]:
         samples = [scenario.call("sample", ()) for _ in range(4000)]
         busy = [sample for sample in samples if sample]
         assert abs(1 - len(busy) / len(samples) - scenario.idle) < 0.05
@@ -56,13 +54,6 @@ def test_a_right_method_hardly_ever_misses_more_than_the_forgiven_answers() -> N
     assert beyond < 1e-5
 
 
-@pytest.mark.parametrize(("answer", "said"), [(None, "None"), ("0.5", "'0.5'"), (True, "True"), ([0.5], "[0.5]")])
-def test_an_answer_that_is_no_number_is_told_what_is_wanted(answer: Value, said: str) -> None:
-    mismatch = drawn()[0].judge(answer)
-    assert mismatch.got == said
-    assert "one number" in mismatch.remark
-
-
 def test_a_wrong_answer_is_told_the_share_and_the_number_of_samples() -> None:
     scenario = next(scenario for scenario in drawn() if scenario.share < 0.04)
     scenario.call("sample", ())
@@ -71,11 +62,6 @@ def test_a_wrong_answer_is_told_the_share_and_the_number_of_samples() -> None:
     assert mismatch.remark == "You took 1 sample."
     with pytest.raises(ValueError, match="takes no arguments"):
         scenario.call("sample", (3,))
-
-
-@pytest.mark.parametrize("constant", ["0.0", "0.5", "1.0", "margin"])
-def test_a_constant_answer_does_not_pass(constant: str) -> None:
-    assert not play(TASK, f"def share(sample, name, margin):\n    return {constant}\n", seed=0).kept
 
 
 def test_the_recordings_are_those_of_real_programs() -> None:

@@ -4,17 +4,13 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pytest
-from playing import find_task, play
 
 from grader import paths
-from grader.values import Value
 from harness.threads.accesses import Recorder
 
 events = import_module("grader.tasks.lesson_18_threads.events")
 record = import_module("grader.tasks.lesson_18_threads.record")
 recorded = import_module("grader.tasks.lesson_18_threads.recorded")
-TASK = find_task("18_threads", "races")
 
 
 def drawn(seed: int = 1) -> tuple[Any, ...]:
@@ -33,17 +29,16 @@ def test_a_case_is_written_with_signs() -> None:
     assert part.races == (("x", "A", "main"),)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_names_are_new_and_no_two_cases_share_one(seed: int) -> None:
-    woven = [scenario for scenario in drawn(seed) if scenario.title == "several threads and variables"]
+def test_names_are_new_and_no_two_cases_share_one() -> None:
+    woven = [scenario for scenario in drawn() if scenario.title == "several threads and variables"]
     assert len(woven) == 8
-    for scenario in drawn(seed):
+    for scenario in drawn():
         threads = {thread for thread, _, _ in scenario.events} - {"main"}
         started = {name for _, action, name in scenario.events if action == "start"}
         assert threads <= started
         assert "main" not in started
     letters = set("ABCKLMxyz")
-    assert not any({*row[:1], row[2]} & letters for scenario in drawn(seed) for row in scenario.events)
+    assert not any({*row[:1], row[2]} & letters for scenario in drawn() for row in scenario.events)
 
 
 def test_many_cases_have_races_and_many_have_none() -> None:
@@ -67,14 +62,14 @@ def test_a_lock_is_acquired_before_it_is_released_and_a_thread_runs_only_between
                 assert held[thread, name] >= 0
 
 
-@pytest.mark.parametrize("name", ["counters", "money", "cache", "pipeline"])
-def test_each_run_of_a_recorded_program_has_the_races_that_the_program_states(name: str) -> None:
+def test_each_run_of_a_recorded_program_has_the_races_that_the_program_states() -> None:
     """The races follow from the program. So a new recording, with another order of events, has the same races."""
-    recorder = Recorder()
-    races = record.PROGRAMS[name](recorder)
-    rows = solution()([[event.thread, event.action, event.name] for event in recorder.events])
-    assert rows == sorted([variable, *sorted(threads)] for variable, *threads in races)
-    assert [tuple(race) for race in races] == list(recorded.load()[name][1])
+    for name, program in record.PROGRAMS.items():
+        recorder = Recorder()
+        races = program(recorder)
+        rows = solution()([[event.thread, event.action, event.name] for event in recorder.events])
+        assert rows == sorted([variable, *sorted(threads)] for variable, *threads in races)
+        assert [tuple(race) for race in races] == list(recorded.load()[name][1])
 
 
 def test_the_recordings_are_those_of_real_programs() -> None:
@@ -82,15 +77,3 @@ def test_the_recordings_are_those_of_real_programs() -> None:
         assert len(rows) > 25
         assert races
         assert {row[1] for row in rows} == {"start", "join", "acquire", "release", "read", "write"}, name
-
-
-@pytest.mark.parametrize("answer", [None, "", 3, {}, [[]], [["x", "A", "B"]], [["x"]] * 2000, [3], "rows"])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    scenario = next(scenario for scenario in drawn() if scenario.right)
-    assert scenario.judge(answer) is not None
-    assert scenario.judge(scenario.right) is None
-
-
-@pytest.mark.parametrize("answer", ["[]", "[[name, 'a', 'b'] for _, _, name in events]"])
-def test_an_answer_without_a_comparison_does_not_pass(answer: str) -> None:
-    assert not play(TASK, f"def races(events):\n    return {answer}\n", seed=0).kept

@@ -61,7 +61,7 @@ def random_rows(rng: np.random.Generator) -> Any:
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_solution_has_the_fewest_graphs_of_all_orders(seed: int) -> None:
     rows = random_rows(np.random.default_rng(seed))
     names: dict[str, Any] = {}

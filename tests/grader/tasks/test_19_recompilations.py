@@ -5,14 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playing import find_task
 
 from grader import paths
-from grader.values import Value
 
 logs = import_module("grader.tasks.lesson_19_compile.logs")
 recorded = import_module("grader.tasks.lesson_19_compile.recorded")
-TASK = find_task("19_compile", "recompilations")
 
 
 def drawn(seed: int = 1) -> tuple[Any, ...]:
@@ -32,10 +29,10 @@ def test_the_log_in_the_exercise_has_the_row_that_it_shows() -> None:
     assert solve(shown) == [["step", "/app/train.py:10", "value", 1]]
 
 
-@pytest.mark.parametrize("block", recorded.load().blocks, ids=lambda block: f"{block.change}-{len(block.reasons)}")
-def test_the_newest_guard_of_each_recorded_message_shows_the_change_of_the_program(block: Any) -> None:
-    lines = [block.prefix + line for line in (*block.head, *(line for each in block.reasons for line in each))]
-    assert solve(lines) == [[recorded.FUNCTION, f"{recorded.FILE}:10", block.change, 1]]
+def test_the_newest_guard_of_each_recorded_message_shows_the_change_of_the_program() -> None:
+    for block in recorded.load().blocks:
+        lines = [block.prefix + line for line in (*block.head, *(line for each in block.reasons for line in each))]
+        assert solve(lines) == [[recorded.FUNCTION, f"{recorded.FILE}:10", block.change, 1]]
 
 
 def test_each_cause_is_recorded_and_some_messages_have_more_than_ten_guards() -> None:
@@ -45,9 +42,8 @@ def test_each_cause_is_recorded_and_some_messages_have_more_than_ten_guards() ->
     assert all(len(block.reasons) == len({reason[0].split(":")[0] for reason in block.reasons}) for block in blocks)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_renamed_messages_name_no_recorded_function_or_file(seed: int) -> None:
-    messages = [part for log in drawn(seed) for part in log.parts if isinstance(part, logs.Message)]
+def test_renamed_messages_name_no_recorded_function_or_file() -> None:
+    messages = [part for log in drawn() for part in log.parts if isinstance(part, logs.Message)]
     assert all(part.function in part.lines[0] and part.place in part.lines[0] for part in messages)
     assert not any(recorded.FUNCTION in line or recorded.FILE in line for part in messages for line in part.lines)
 
@@ -58,13 +54,7 @@ def test_two_places_have_one_name_and_different_rows() -> None:
     assert len({row[1] for row in log.right}) == 2
 
 
-@pytest.mark.parametrize("answer", [None, "", 3, {}, [[]], [["x", "y", "size", 1]], [["x"]] * 2000, [3], "rows"])
-def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    log = next(log for log in drawn() if log.right)
-    assert log.judge(answer) is not None
-    assert log.judge(log.right) is None
-
-
+@pytest.mark.long
 def test_a_recorded_program_gives_messages_with_the_change_before_the_call() -> None:
     record = import_module("grader.tasks.lesson_19_compile.record")
     blocks, others = record.recorded("breaks")
