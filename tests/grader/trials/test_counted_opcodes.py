@@ -1,6 +1,6 @@
 """Plain Python whose opcodes are counted: the exam for instructions again, with exact counts and without valgrind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 from small_tasks import QUICK
-from test_counted import BASELINE, FORMULA, SEED, TIMED_DRAWS, Sum, ratio, right, run
+from test_counted import BASELINE, FORMULA, TIMED_DRAWS, Sum, ratio, right, run
+from trees import BARE, SAFE
 
 from grader.errors import WorkerFault
 from grader.inside.protocol import ProtocolError
-from grader.isolation.pool import Pool
 from grader.records import Cost, Status
 from grader.session import Session
 from grader.task import CountedExam, Task, Tier
@@ -40,11 +40,10 @@ def task(tmp_path: Path) -> Task:
     )
 
 
-@pytest.fixture(params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"])
-def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.setattr(valgrind, "trouble", lambda: "valgrind is missing")
-    with Pool(sandboxed=request.param) as pool:
-        yield Session("a secret", pool)
+    return replace(BARE, baseline_counts={})
 
 
 def test_the_baseline_is_as_good_as_itself_and_words_cost_next_to_nothing(task: Task, session: Session) -> None:
@@ -53,7 +52,9 @@ def test_the_baseline_is_as_good_as_itself_and_words_cost_next_to_nothing(task: 
     assert ratio(task, verbose, session) == pytest.approx(1, rel=1e-3)
 
 
-def test_less_is_a_higher_tier_and_work_at_import_is_counted(task: Task, session: Session) -> None:
+@pytest.mark.parametrize("given", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_less_is_a_higher_tier_and_work_at_import_is_counted(task: Task, given: Session) -> None:
+    session = replace(given, baseline_counts={})
     attempt = run(task, FORMULA, session)
     assert attempt.speed is not None
     assert (attempt.status, attempt.speed.tier) == (Status.PASSED, 2)
@@ -117,21 +118,6 @@ def test_a_sum_without_the_key_is_none() -> None:
     with pytest.raises(ProtocolError, match="does not come from the counter"):
         counted_process._opcodes({"opcodes": "1", "key": "the key"}, "the key")
     assert counted_process._opcodes({"opcodes": 17, "key": "the key"}, "the key") == 17
-
-
-def test_each_count_has_a_key_of_its_own(task: Task, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys: list[str] = []
-    checked = counted_process._opcodes
-
-    def noted(said: Mapping[str, Any], key: str) -> int:
-        keys.append(key)
-        return checked(said, key)
-
-    monkeypatch.setattr(counted_process, "_opcodes", noted)
-    run(task, FORMULA, session)
-    run(replace(task), FORMULA, session)
-    assert len(set(keys)) == 2
-    assert SEED[0] not in keys
 
 
 def test_a_ratio_far_above_the_best_known_one_keeps_its_points_and_is_for_the_instructor_to_check(

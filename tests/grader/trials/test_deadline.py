@@ -137,9 +137,12 @@ def test_the_bound_follows_from_the_limits_of_the_task() -> None:
 
 
 @pytest.mark.parametrize("workers", ["one worker", "a new worker each time"])
-def test_many_calls_that_each_stay_below_their_limit_end_together(workers: str) -> None:
+def test_many_calls_that_each_stay_below_their_limit_end_together(
+    workers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = Limits(load_s=0.5, call_s=0.5, wall_factor=1.0)
-    limit_s, sleep_s = limits.together_s, 0.25
+    limit_s, sleep_s = 1.5, 0.25
+    monkeypatch.setattr(Limits, "together_s", limit_s)
 
     def call_for_ever(tree: ForkServer) -> None:
         while True:

@@ -1,24 +1,16 @@
 """Reports read the failing case from the rationale that grading wrote. These tests run writer and reader."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from small_tasks import hand_in, negation, search
+from trees import BARE
 
 from grader.grade import grade_task
-from grader.isolation.pool import Pool
 from grader.records import Attempt, Status
-from grader.session import Session
 from grader.trials import failing_case
 
 FORGED = "The smallest case: of my own choosing"
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Pool(sandboxed=False) as pool:
-        yield Session("a secret", pool)
 
 
 @pytest.mark.parametrize(
@@ -29,17 +21,15 @@ def session() -> Iterator[Session]:
         ("import os; os._exit(3)", Status.CRASHED),
     ],
 )
-def test_the_case_of_a_tensor_task_is_found_however_it_failed(
-    body: str, status: Status, tmp_path: Path, session: Session
-) -> None:
-    attempt = grade_task(negation(tmp_path), hand_in(f"def negate(x):\n    {body}\n"), session).attempt
+def test_the_case_of_a_tensor_task_is_found_however_it_failed(body: str, status: Status, tmp_path: Path) -> None:
+    attempt = grade_task(negation(tmp_path), hand_in(f"def negate(x):\n    {body}\n"), BARE).attempt
     assert attempt.status is status
     assert failing_case.named_in(attempt).startswith("x of shape ("), attempt
     assert "." not in failing_case.named_in(attempt)
 
 
-def test_the_first_scenario_of_a_simulated_task_is_found(tmp_path: Path, session: Session) -> None:
-    attempt = grade_task(search(tmp_path), hand_in("def find(probe):\n    return -1\n"), session).attempt
+def test_the_first_scenario_of_a_simulated_task_is_found(tmp_path: Path) -> None:
+    attempt = grade_task(search(tmp_path), hand_in("def find(probe):\n    return -1\n"), BARE).attempt
     assert failing_case.named_in(attempt) == "a number is hidden"
 
 

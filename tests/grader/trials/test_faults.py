@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 from small_tasks import hand_in, negation, search
+from trees import BARE
 
 from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.grade import grade_task
-from grader.isolation.pool import Pool
 from grader.records import Status
-from grader.session import Session
 from grader.trials import failing_case
 from grader.trials.faults import NO_PROCESSES, Raised, blame_grader, blame_submission, fault_of, untrusted
 from harness.machine.clocks import ProcessGoneError
@@ -65,8 +64,7 @@ def frames(*names: str) -> list[list[object]]:
 def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and_what_was_printed(
     tmp_path: Path,
 ) -> None:
-    with Pool(sandboxed=False) as pool:
-        attempt = grade_task(search(tmp_path), hand_in(HELPERS), Session("a secret", pool)).attempt
+    attempt = grade_task(search(tmp_path), hand_in(HELPERS), BARE).attempt
     first, *trace, case = attempt.rationale.splitlines()
     assert first.startswith("find raised JSONDecodeError: ")
     assert first.endswith("(line 6 of the file).")
@@ -82,16 +80,14 @@ def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and
 
 def test_of_a_tensor_task_the_smallest_case_comes_after_the_traceback(tmp_path: Path) -> None:
     source = "def negate(x):\n    return helper(x)\n\ndef helper(x):\n    return x[99]  # The smallest case: mine\n"
-    with Pool(sandboxed=False) as pool:
-        attempt = grade_task(negation(tmp_path), hand_in(source), Session("a secret", pool)).attempt
+    attempt = grade_task(negation(tmp_path), hand_in(source), BARE).attempt
     assert "\n  line 2 of the file, in negate:  return helper(x)\n  line 5 of the file, in helper:" in attempt.rationale
     assert failing_case.named_in(attempt).startswith("x of shape (")
 
 
 def test_of_an_endless_recursion_only_the_first_and_last_lines_are_told(tmp_path: Path) -> None:
     source = "def find(probe):\n    return find(probe)\n"
-    with Pool(sandboxed=False) as pool:
-        attempt = grade_task(search(tmp_path), hand_in(source), Session("a secret", pool)).attempt
+    attempt = grade_task(search(tmp_path), hand_in(source), BARE).attempt
     assert attempt.rationale.count("in find:") == 8
 
 

@@ -1,24 +1,19 @@
 """Arrays arrive in a worker unchanged: each dtype, shape, stride, and memory shared by two arrays."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice, permutations
 
 import numpy as np
 import pytest
 from trees import opened
 
-from grader import catalogue
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.seeds import generator, independent
+from grader.seeds import generator
 from grader.session import Session
-from grader.task import Array, Inputs, Task, TensorExam
+from grader.task import Array, Inputs
 from grader.trials.correctness import DTYPES, Answer
 from grader.trials.inputs import ALIGNMENT, describe, pack, root
 from grader.trials.worker_client import WorkerClient
-
-STRETCH = 64
-"""The number of equal bytes that two inputs never have by chance."""
 
 MIRROR = """
 import torch
@@ -62,19 +57,16 @@ VIEWS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("dtype", sorted(DTYPES))
-def test_every_view_of_every_dtype_arrives_as_it_is(mirror: WorkerClient, dtype: str, view: str) -> None:
-    array = np.asanyarray(VIEWS[view](whole(dtype)))
-    got = ask(mirror, "same", array)
-    assert (got.dtype, got.shape) == (array.dtype, array.shape)
-    np.testing.assert_array_equal(got, array)
-
-
-@pytest.mark.parametrize("view", [name for name in VIEWS if name != "no dimension"])
-def test_strides_arrive_too(mirror: WorkerClient, view: str) -> None:
-    array = VIEWS[view](whole("float32"))
-    assert ask(mirror, "strides", array).tolist() == [stride // 4 for stride in array.strides]
+def test_every_view_of_every_dtype_arrives_as_it_is(mirror: WorkerClient) -> None:
+    for dtype in DTYPES:
+        for name, view in VIEWS.items():
+            array = np.asanyarray(view(whole(dtype)))
+            got = ask(mirror, "same", array)
+            assert (got.dtype, got.shape) == (array.dtype, array.shape), name
+            np.testing.assert_array_equal(got, array)
+            if array.ndim:
+                strides = [stride // array.itemsize for stride in array.strides]
+                assert ask(mirror, "strides", array).tolist() == strides, name
 
 
 def test_what_shares_memory_here_shares_it_there(mirror: WorkerClient) -> None:
@@ -124,21 +116,6 @@ def test_the_root_of_a_view_of_a_view_is_what_holds_the_memory() -> None:
     base = root(x)
     assert root(x[1:].T[::2]) is base
     assert base.base is None
-
-
-@pytest.mark.parametrize(
-    "task",
-    [pytest.param(task, id=task.full_name) for task in catalogue.all_tasks() if isinstance(task.exam, TensorExam)],
-)
-def test_no_stretch_of_one_timed_input_is_met_in_another(task: Task) -> None:
-    assert isinstance(task.exam, TensorExam)
-    for timed in (task.exam.timed, *task.exam.also_timed):
-        drawn = [
-            array.tobytes("A") for inputs in islice(timed(independent(generator("a seed"))), 6) for array in inputs
-        ]
-        for one, other in permutations(drawn, 2):
-            stretches = (one[at : at + STRETCH] for at in range(0, len(one) - STRETCH + 1, max(1, len(one) // 16)))
-            assert not any(stretch in other for stretch in stretches)
 
 
 def test_inputs_are_described_in_a_few_words() -> None:

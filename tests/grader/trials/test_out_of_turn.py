@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from small_tasks import BY_ROWS, negation
-from trees import bare
+from trees import BARE
 
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
@@ -92,9 +92,8 @@ def test_a_tree_whose_clock_cannot_be_read_any_more_is_to_blame() -> None:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with bare() as session:
-        yield session
+def session() -> Session:
+    return BARE
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from small_tasks import hand_in, negation
-from trees import bare
+from trees import BARE
 
 from grader.grade import grade_task
 from grader.limits import Limits
@@ -85,9 +85,8 @@ def task(tmp_path: Path) -> Task:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with bare() as session:
-        yield session
+def session() -> Session:
+    return BARE
 
 
 @pytest.fixture
@@ -106,7 +105,7 @@ def _same_input_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 needs_clock = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_clock
 @pytest.mark.usefixtures("_short")
 def test_an_honest_time_is_a_share_of_the_limit(task: Task, session: Session) -> None:
@@ -139,7 +138,7 @@ def small(task: Task) -> Task:
     return replace(task, exam=replace(task.exam, timed=timed_small, large=timed))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_clock
 @pytest.mark.usefixtures("_short", "_same_input_each_time")
 def test_where_the_overhead_hides_the_limit_an_impossible_time_is_noticed_with_large_inputs(
@@ -151,7 +150,7 @@ def test_where_the_overhead_hides_the_limit_an_impossible_time_is_noticed_with_l
     assert grade_task(without, hand_in(FROM_MEMORY), session).status is not Status.IMPOSSIBLE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_clock
 @pytest.mark.usefixtures("_short")
 def test_an_honest_short_time_is_possible_with_large_inputs(
@@ -169,7 +168,7 @@ def test_an_honest_short_time_is_possible_with_large_inputs(
     assert [large.first.inputs[0].shape for large in asked] == [(SIDE, SIDE)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_clock
 @pytest.mark.usefixtures("_short")
 def test_a_wrong_answer_to_a_large_input_is_wrong(small: Task, session: Session) -> None:

@@ -46,11 +46,10 @@ def test_a_doubt_replaces_the_sentence_on_a_ratio_that_cpu_times_do_not_confirm(
     assert verdict.cost is Cost.TIME
 
 
-@pytest.mark.parametrize("status", [one for one in Status if one not in RIGHT])
-def test_no_other_status_earns_a_point_whatever_was_measured(status: Status) -> None:
-    verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
-    assert verdict.points == 0
-    assert verdict.attempt.rationale == "why"
+def test_no_other_status_earns_a_point_whatever_was_measured() -> None:
+    for status in set(Status) - set(RIGHT):
+        verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
+        assert (verdict.points, verdict.attempt.rationale) == (0, "why"), status
 
 
 def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
@@ -59,11 +58,9 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
     verdict = score(TASK, replace(passed(beyond, Status.IMPOSSIBLE), control=held))
     assert verdict.points == TASK.points * TASK.correct_share
     said = verdict.attempt.rationale
-    assert said == (
-        "Right on all 7 cases. The measured time is impossible: no right function is so fast on this core. The ratio "
-        "to the baseline is 9 000×. On this core, it cannot be larger than 120×. So this time earns no points. The "
-        "instructor must check this result."
-    )
+    assert "The measured time is impossible" in said
+    assert "The ratio to the baseline is 9 000×. On this core, it cannot be larger than 120×." in said
+    assert said.endswith("The instructor must check this result.")
 
 
 def test_a_time_that_is_impossible_with_large_inputs_only_is_not_compared_with_the_limit_of_the_timed_ones() -> None:

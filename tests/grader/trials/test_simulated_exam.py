@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
-from trees import bare
+from small_tasks import BISECT, COUNT_UP, search
+from trees import BARE
 
 from grader.errors import GraderFault, WorkerFault
-from grader.limits import Limits
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import PlainScenario
@@ -26,8 +25,7 @@ def task(tmp_path: Path) -> Task:
 
 def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
     assert isinstance(task.exam, SimulatedExam)
-    with bare() as session:
-        return examine(task, task.exam, source, session, seed)
+    return examine(task, task.exam, source, BARE, seed)
 
 
 def known(task: Task, name: str, source: str) -> None:
@@ -102,9 +100,7 @@ def test_a_known_mistake_that_agrees_in_the_wrong_scenarios_alone_explains_nothi
     assert always.help == "You gave up."
 
 
-@pytest.mark.parametrize(
-    "answer", ["None", "[1]", "'60'", "{'a': 1}", "float('nan')", "float('inf')", "10**400", "object()", "[[]] * 9"]
-)
+@pytest.mark.parametrize("answer", ["None", "'60'", "{'a': 1}", "float('nan')", "10**400", "object()"])
 def test_an_odd_answer_is_wrong_also_beside_known_mistakes(task: Task, answer: str) -> None:
     for number, other in enumerate(("1.5", "10**399", "[1, 2]", "'a'")):
         known(task, f"wrong_{number}", f'"""Another."""\ndef find(probe): return {other}')
@@ -112,9 +108,7 @@ def test_an_odd_answer_is_wrong_also_beside_known_mistakes(task: Task, answer: s
     assert (attempt.status, attempt.help) == (Status.WRONG, "")
 
 
-@pytest.mark.parametrize(
-    "call", ["probe()", "probe('a')", "probe(1, 2)", "probe([[]])", "probe(float('nan'))", "probe(object())"]
-)
+@pytest.mark.parametrize("call", ["probe()", "probe('a')", "probe(float('nan'))", "probe(object())"])
 def test_a_malformed_call_raises_in_the_submission(task: Task, call: str) -> None:
     with pytest.raises(WorkerFault) as caught:
         run(task, f"def find(probe): return {call}")
@@ -145,11 +139,6 @@ def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
     assert "found" in run(task, BISECT.replace("    return low", "    print('found')\n    return low")).output_tail
 
 
-def test_each_hand_in_has_its_own_seed() -> None:
-    assert hand_in(BISECT).sha256 != hand_in(COUNT_UP).sha256
-    assert Limits() != QUICK
-
-
 def judged_together(task: Task, verdict: Mismatch | None) -> Task:
     """Return the task with a judgement `verdict` on all its scenarios together."""
     assert isinstance(task.exam, SimulatedExam)
@@ -174,10 +163,6 @@ def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> Non
 def test_over_all_scenarios_only_the_same_answers_are_explained(task: Task) -> None:
     known(task, "wrong_other", '"""Never this one."""\ndef find(probe): return 60')
     assert run(judged_together(task, Mismatch("patience", "haste")), BISECT).help == ""
-
-
-def test_nothing_said_over_all_scenarios_is_a_pass(task: Task) -> None:
-    assert run(judged_together(task, None), BISECT).status is Status.PASSED
 
 
 WRONG_ONCE = """

