@@ -7,18 +7,11 @@ from pathlib import Path
 import pytest
 from small_tasks import search
 
-from grader import catalogue
 from grader.authoring import blind_answers
 from grader.seeds import generator
-from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task
+from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction
 from grader.tasks.plain import PlainScenario
 from grader.values import Value
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", list(catalogue.all_tasks()), ids=lambda task: task.full_name)
-def test_no_answer_is_right_without_a_look(task: Task) -> None:
-    assert list(blind_answers.right_blind_answers(task)) == []
 
 
 @dataclass

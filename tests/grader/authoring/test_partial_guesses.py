@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 from small_tasks import search
 
-from grader import catalogue
 from grader.authoring import blind_answers, partial_guesses
 from grader.seeds import generator
 from grader.task import Scenario, SimulatedExam, Task
 from grader.trials import simulated
-
-MEASURED = [task for task in catalogue.all_tasks() if isinstance(task.exam, SimulatedExam) and task.tiers]
-DRAWS = tuple(map("draw {}".format, range(1, 6)))
 
 GALLOP = """
 def find(probe):
@@ -25,23 +21,6 @@ def find(probe):
         low += step
     return next(number for number in range(low + 1, low + step + 1) if probe(number))
 """
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", MEASURED, ids=lambda task: task.full_name)
-def test_no_guess_in_some_scenarios_gains_a_tier(task: Task) -> None:
-    assert list(partial_guesses.gained_tiers(task)) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("task", MEASURED, ids=lambda task: task.full_name)
-def test_no_guess_gains_a_tier_in_several_draws(task: Task) -> None:
-    assert [sentence for draw in DRAWS for sentence in partial_guesses.gained_tiers(task, draw)] == []
-
-
-def test_a_task_without_tiers_or_without_scenarios_has_nothing_to_gain() -> None:
-    others = [task for task in catalogue.all_tasks() if task not in MEASURED]
-    assert [sentence for task in others for sentence in partial_guesses.gained_tiers(task)] == []
 
 
 @pytest.fixture

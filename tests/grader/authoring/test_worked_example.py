@@ -29,7 +29,7 @@ def test_the_example_has_all_its_files() -> None:
     assert len(FILE.findall(README)) == 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.sandbox
 def test_the_example_on_the_page_is_fair(kit: Path) -> None:
     commands = COMMAND.findall(README)
