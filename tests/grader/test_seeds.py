@@ -42,13 +42,13 @@ def predicted(rngs: Iterator[np.random.Generator], folder: Path) -> int:
 
 
 @pytest.mark.program("cc")
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exploit_predicts_inputs_that_come_from_one_sfc64_generator(tmp_path: Path) -> None:
     assert predicted(one_sfc64(7), tmp_path) == 3
 
 
 @pytest.mark.program("cc")
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exploit_does_not_predict_the_graders_inputs(tmp_path: Path) -> None:
     assert predicted(independent(generator("a seed")), tmp_path) == 0
 

@@ -48,8 +48,3 @@ def test_the_heading_names_the_machine_and_the_date_of_measured_ratios() -> None
         if found.place and found.place != PLACE:
             machine = r"recorded on a machine with .+ \(Python .+, torch .+, 20\d\d-\d\d-\d\d\), and not on this"
             assert re.search(machine, found.heading), task.full_name
-
-
-def test_all_texts_have_the_same_spelling() -> None:
-    for task in catalogue.all_tasks():
-        assert not [line for line in ways.ways_of(task).lines() if "neighbor" in line], task.full_name
