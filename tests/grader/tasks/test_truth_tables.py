@@ -84,7 +84,7 @@ def test_the_same_seed_draws_the_same_scenarios_and_another_seed_draws_others() 
     for task in tasks():
         if not isinstance(task.exam, TensorExam):
             first, again, other = (
-                re.sub(r"0x\w+", "", repr([vars(one) for one in scenarios(task, seed)])) for seed in (1, 1, 2)
+                re.sub(r"0x\w+", "", repr([vars(one) for one in scenarios(task, seed)[::4]])) for seed in (1, 1, 2)
             )
             assert first == again != other, task.full_name
 
