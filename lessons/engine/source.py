@@ -15,6 +15,8 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
+from copy import copy
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Final
@@ -29,9 +31,10 @@ Place = tuple[int, int]
 """A place in a source text: the line, counted from 1, and the column, counted from 0."""
 
 
+@cache
 def code_of(thing: Callable[..., object]) -> str:
     """Return the source of a function or Python class as the screen shows it, without a newline at the end."""
-    text = textwrap.dedent(inspect.getsource(thing)).rstrip()
+    text = textwrap.dedent(_source(thing)).rstrip()
     node = ast.parse(text).body[0]
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
         raise TypeError(f"{thing!r} is neither a function nor a class, so it has no body to show.")
@@ -47,6 +50,23 @@ def code_of(thing: Callable[..., object]) -> str:
         lines[first - 1 : last] = [kept.rstrip(), *[""] * (last - first)]
         left_out |= set(range(first + 1, last + 1)) | ({first} if not kept.strip() else set())
     return "\n".join(line for number, line in enumerate(lines, start=1) if number not in left_out)
+
+
+def _source(thing: Callable[..., object]) -> str:
+    # For each class, `inspect.getsource` parses the whole file again, until Python 3.13.
+    if isinstance(thing, type):
+        for node in _imports_and_classes(file_of(thing)):
+            if isinstance(node, ast.ClassDef) and node.name == thing.__name__:
+                lines = file_of(thing).read_text(encoding="utf-8").splitlines()
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                return "\n".join(lines[first - 1 : node.end_lineno])
+    return inspect.getsource(thing)
+
+
+@cache
+def _imports_and_classes(module_file: Path) -> tuple[ast.Import | ast.ImportFrom | ast.ClassDef, ...]:
+    body = ast.parse(module_file.read_text(encoding="utf-8")).body
+    return tuple(node for node in body if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef))
 
 
 def _for_tools_only(text: str) -> Iterator[tuple[Place, Place]]:
@@ -80,11 +100,12 @@ def imports_of(module_file: Path, *, needed_by: str) -> str:
     """Return the source text of a module's top-level imports whose names occur in the code `needed_by`."""
     used = {node.id for node in ast.walk(ast.parse(needed_by)) if isinstance(node, ast.Name)}
     kept = []
-    for node in ast.parse(module_file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            node.names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
-            if node.names:
-                kept.append(_wrapped(node))
+    for node in map(copy, _imports_and_classes(module_file)):
+        if isinstance(node, ast.ClassDef):
+            continue
+        node.names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
+        if node.names:
+            kept.append(_wrapped(node))
     return "\n".join(kept)
 
 

@@ -1,17 +1,28 @@
-"""Explain the result of a step while a test chooses the results of its claims."""
+"""Explain the result of a step while a test chooses the results of its claims.
 
+As a script with the arguments FILE LESSON [OPTION]..., run a lesson as `python -m lessons LESSON` does. Then explain
+the measured results with each result of each claim, and write a list of the wrong texts to FILE.
+"""
+
+import io
+import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 
-from sessions import Played
+from rich.console import Console
 
+from lessons.__main__ import main
+from lessons.engine import command
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
 from lessons.engine.interval import Interval
 from lessons.engine.markup import plain
 from lessons.engine.page import Page, Words
 from lessons.engine.predict import Choice, Truth
-from lessons.engine.run import explain
+from lessons.engine.run import Session, explain
+from lessons.engine.screen import Screen
 from lessons.engine.standing import Standing
 from lessons.engine.step import Step
 
@@ -99,20 +110,59 @@ def as_printed(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def explanations(played: Played, step: Step[object], result: object) -> Iterator[Explained]:
+def explanations(session: Session, step: Step[object], result: object) -> Iterator[Explained]:
     """Yield explanations of `result`: for each result, with each claim of the step and then with all claims forced to
     it.
     """
     groups = [frozenset({id_}) for id_ in step.claims] + [frozenset(step.claims)]
     for forced, chosen in product(groups, RESULTS):
-        base = played.session._page(step)
-        page = ForcedPage(base.screen, base.noise, base.declared, base.results, base.save, forced=forced, chosen=chosen)
+        out, base = io.StringIO(), session._page(step)
+        screen = Screen(Console(file=out, width=100))
+        page = ForcedPage(screen, base.noise, base.declared, base.results, _save_nothing, forced=forced, chosen=chosen)
         page.prediction = step.question(page)
         if isinstance(page.prediction, Choice):
             page.answer = page.prediction.parse(next(iter(page.prediction.options)))
-        played.out.truncate(0)
-        played.out.seek(0)
         explain(step, page, result)
         skipped = {each.id for each in page.claims if each.standing is Standing.SKIPPED}
         used = [words for words in page.used if words.claim_id in forced - skipped]
-        yield Explained(chosen, used, " ".join(played.out.getvalue().split()))
+        yield Explained(chosen, used, " ".join(out.getvalue().split()))
+
+
+def _save_nothing(_name: str, _svg: str) -> None:
+    pass
+
+
+def wrong_words(session: Session) -> list[str]:
+    """Return the texts in the explanations of a complete session that belong to another result than the chosen one."""
+    return [
+        f"{step.name}, {explained.result}: {text}"
+        for step in session.lesson.steps
+        for explained in explanations(session, step, session.results[step.name])
+        for text in explained.wrong_words()
+    ]
+
+
+_sessions: list[Session] = []
+
+
+class _KeptSession(Session):
+    """A session that stays available after the lesson's command."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _sessions.append(self)
+
+
+def _run_as_script(file: str, *arguments: str) -> int:
+    command.Session = _KeptSession  # type: ignore[misc]
+    code: int | str | None = 0
+    try:
+        main(arguments)
+    except SystemExit as ending:
+        code = ending.code
+    Path(file).write_text(json.dumps([text for each in _sessions for text in wrong_words(each)]))
+    return int(code or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(_run_as_script(*sys.argv[1:]))

@@ -57,12 +57,16 @@ def duel(ratio: float) -> Duel:
 
 @dataclass(frozen=True)
 class Taken:
-    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running."""
+    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running.
+
+    `wrong_words` has a line for each text of the explanations that does not fit the result of its claim.
+    """
 
     code: int
     out: str
     err: str
     left: list[str]
+    wrong_words: list[str]
     record: dict[str, Any]
     plots: Path
 
@@ -81,8 +85,9 @@ def taken(factory: pytest.TempPathFactory, name: str) -> Taken:
 
 
 def _take(folder: Path, name: str) -> None:
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state")}
-    command = [sys.executable, "-W", "error", "-m", f"lessons.{name}", "--no-input", "--fast"]
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state"), "PYTHONPATH": str(ROOT)}
+    runner, wrong_words = Path(__file__).with_name("forced.py"), folder / "wrong_words.json"
+    command = [sys.executable, "-W", "error", str(runner), str(wrong_words), name, "--no-input", "--fast"]
     done = subprocess.run(
         [*command, "--json", str(folder / "claims.json"), "--plots", str(folder / "plots")],
         cwd=ROOT,
@@ -95,6 +100,7 @@ def _take(folder: Path, name: str) -> None:
     )
     assert (folder / "claims.json").is_file(), done.stderr
     told = {"code": done.returncode, "out": done.stdout, "err": done.stderr, "left": list(_left_running(environment))}
+    told["wrong_words"] = json.loads(wrong_words.read_text(encoding="utf-8"))
     (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from forced import explanations
+from forced import wrong_words
 from sessions import Play
 
 from lessons.engine import lesson as documented
@@ -31,9 +31,7 @@ def test_the_example_runs_and_has_words_for_each_result(example: Lesson, prepare
     played = prepare(example, fast=True)
     played.session.play()
     assert played.session.record().complete
-    (step,) = example.steps
-    for explained in explanations(played, step, played.session.results[step.name]):
-        assert explained.wrong_words() == []
+    assert wrong_words(played.session) == []
 
 
 def test_its_code_can_be_pasted(example: Lesson) -> None:
