@@ -1,4 +1,5 @@
 import io
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ from rich.console import Console
 from sessions import Play, Played
 
 from harness.machine.environment import Environment
+from harness.paired.noise import Noise, aa_control
 from harness.storage.user_state import FOLDER_VARIABLE
+from lessons.engine import conditions
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
@@ -21,6 +24,17 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "state"
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
     return folder
+
+
+@cache
+def control() -> Noise:
+    return aa_control(budget_s=0.2)
+
+
+@pytest.fixture(autouse=True)
+def _one_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the noise once in this process, and not in each run of a lesson."""
+    monkeypatch.setattr(conditions, "aa_control", lambda budget_s: control())  # noqa: ARG005 - the name is used
 
 
 @pytest.fixture

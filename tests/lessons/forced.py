@@ -154,7 +154,7 @@ class _KeptSession(Session):
 
 
 def _run_as_script(file: str, *arguments: str) -> int:
-    command.Session = _KeptSession  # type: ignore[misc]
+    vars(command)["Session"] = _KeptSession
     code: int | str | None = 0
     try:
         main(arguments)

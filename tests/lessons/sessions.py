@@ -1,24 +1,29 @@
 """Run a lesson in a test: in this process, where the test sees all results, or as a command."""
 
+import importlib
 import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from once import once
+from rich.console import Console
 
+from harness.machine.environment import Environment
 from harness.paired.duel_result import Duel, Finding
 from harness.paired.rounds import Reading, Round
 from harness.storage.user_state import FOLDER_VARIABLE
-from lessons.engine.lesson import Lesson
+from lessons.engine.conditions import Conditions
 from lessons.engine.record import LessonRecord
-from lessons.engine.run import Session
+from lessons.engine.run import RunOptions, Session, explain
+from lessons.engine.screen import Screen
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,15 +42,58 @@ Play = Callable[..., Played]
 """A function that prepares a session."""
 
 
-def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
-    """Explain a made-up result of a step. Return the printed text and the result of each claim by id."""
-    played = prepare(lesson)
-    step = next(step for step in lesson.steps if step.name == name)
-    page = played.session._page(step)
-    page.prediction = step.question(page)
-    assert step.explanation is not None
-    step.explanation(page, result)
-    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
+class MadeUp:
+    """A lesson that explains made-up results. Its attributes are those of the lesson's module.
+
+    The lesson is imported when a test first uses it, because pytest collects each test in each of its processes.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def module(self) -> ModuleType:
+        return importlib.import_module(f"lessons.{self._name}")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+    def explained(self, step: str, result: object, *, answer: str = "", **before: object) -> tuple[str, dict[str, str]]:
+        """Explain a result of a step. Return the printed text and the result of each claim by id.
+
+        `before` are the results of earlier steps that the explanation uses, by the name of the step.
+        """
+        out = io.StringIO()
+        conditions = Conditions(Environment.capture(), 0.0, "quiet")
+        options = RunOptions(fast=True, interactive=False, save=lambda _name, _svg: None, keep=lambda _record: None)
+        session = Session(self.lesson, Screen(Console(file=out, width=80)), options, conditions)
+        session.results.update(before)
+        (found,) = (each for each in session.lesson.steps if each.name == step)
+        page = session._page(found)
+        page.prediction = found.question(page)
+        page.answer = page.prediction.parse(answer) if page.prediction and answer else None
+        explain(found, page, result)
+        return " ".join(out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
+
+    def check(
+        self,
+        step: str,
+        result: object,
+        expected: str | dict[str, str],
+        *words: str,
+        absent: Sequence[str] = (),
+        **before: object,
+    ) -> None:
+        """Check the claims and the text of an explanation.
+
+        `expected` is the result of all claims, or of those that it names. The text contains each of `words`, and none
+        of `absent`.
+        """
+        printed, standings = self.explained(step, result, answer="", **before)
+        wanted = dict.fromkeys(standings, expected) if isinstance(expected, str) else standings | expected
+        assert standings == wanted, printed
+        assert [each for each in words if each not in printed] == [], printed
+        assert [each for each in absent if each in printed] == [], printed
 
 
 def duel(ratio: float) -> Duel:

@@ -1,222 +1,124 @@
 """Tests of the explanations of lesson 14, for made-up results and for machines without a compiler."""
 
-import importlib
-from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from sessions import Play, explained
+from sessions import MadeUp
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
-from lessons.engine.lesson import Lesson
 
-LESSON = importlib.import_module("lessons.14_extensions")
-
-MODULE = LESSON.Built(
-    {"compile": 0.2, "import": 1e-3, "first call": 1e-4}, 0, [60.0] * 9, "builtin_function_or_method", False
-)
-BROKEN = {
-    "functions": LESSON.Failure("call", "SystemError: returned NULL"),
-    "method table": LESSON.Failure("call", "AttributeError: nothing"),
-    "module definition": LESSON.Failure("call", "AttributeError: nothing"),
-    "init function": LESSON.Failure("import", "ImportError: no PyInit_runs"),
-}
+LESSON = MadeUp("14_extensions")
 NO_GCC = "a C compiler is missing: apt-get install gcc"
+WAYS = ("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL")
 
 
-@pytest.fixture(scope="module")
-def module() -> ModuleType:
-    return LESSON
+def built() -> Any:
+    """Return a result of the first step, which later steps use."""
+    times = {"compile": 0.2, "import": 1e-3, "first call": 1e-4}
+    return LESSON.Built(times, 0, [60.0] * 9, "builtin_function_or_method", False)
 
 
-@pytest.fixture(scope="module")
-def lesson(module: ModuleType) -> Lesson:
-    assert isinstance(module.lesson, Lesson)
-    return module.lesson
+def check(step: str, result: object, expected: str | dict[str, str], *words: str) -> None:
+    LESSON.check(step, result, expected, *words, a_module_in_c=built())
 
 
-def explained_after(
-    play: Play, lesson: Lesson, name: str, result: object, first: object = MODULE
-) -> tuple[str, dict[str, str]]:
-    """Explain a made-up result of a step. Later steps use a made-up result of the first step."""
-
-    def prepared(whole: Lesson) -> Any:
-        played = play(whole)
-        played.session._page(whole.steps[0]).results["a_module_in_c"] = first
-        return played
-
-    return explained(cast("Play", prepared), lesson, name, result)
+def standings(step: str, result: object, first: object = None) -> dict[str, str]:
+    found: dict[str, str] = LESSON.explained(step, result, a_module_in_c=first)[1]
+    return found
 
 
-def measured(seconds: float) -> Measurement:
-    return Measurement(1, [seconds] * 3, TaskSpec("x", "pass"))
-
-
-def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
-    assert all(step.predict is not None for step in lesson.steps)
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
+def test_without_a_compiler_a_step_says_what_it_would_have_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LESSON.module, "lacking", lambda **_: NO_GCC)
+    for step in (
         *("a_module_in_c", "one_part_broken", "an_extension_is_no_jit"),
         *("c_without_python", "price_of_a_call", "held_or_released"),
-    ],
-)
-def test_without_a_compiler_a_step_says_what_it_would_have_shown(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    monkeypatch.setattr(module, "lacking", lambda **_: NO_GCC)
-    assert getattr(module, step)() is None
-    printed, standings = explained_after(prepare, lesson, step, None)
-    assert set(standings.values()) == {"skipped"}
-    assert "apt-get install gcc" in printed
-    assert "If nothing is missing, this step shows" in printed
+    ):
+        assert getattr(LESSON, step)() is None
+        check(step, None, "skipped", "apt-get install gcc", "If nothing is missing, this step shows")
+    monkeypatch.setattr(LESSON.module, "lacking_cpp", lambda: "a C++ compiler is missing: apt-get install g++")
+    for step in ("from_cpp", "timed_in_both"):
+        check(step, getattr(LESSON, step)(), "skipped", "apt-get install g++")
+    monkeypatch.setattr(LESSON.module, "lacking_cpp", lambda: "")
+    monkeypatch.setattr(LESSON.module, "compiled_before", lambda _: False)
+    for step in ("from_cpp", "timed_in_both"):  # a short run compiles none of torch's headers
+        assert "without --fast" in getattr(LESSON, step).function(compiling=0)
 
 
-@pytest.mark.parametrize("step", ["from_cpp", "timed_in_both"])
-def test_without_a_cpp_compiler_torch_steps_give_up_before_they_begin(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    monkeypatch.setattr(module, "lacking_cpp", lambda: "a C++ compiler is missing: apt-get install g++")
-    printed, standings = explained_after(prepare, lesson, step, getattr(module, step)())
-    assert set(standings.values()) == {"skipped"}
-    assert "apt-get install g++" in printed
+def test_a_module_that_is_wrong_and_slow_refutes_what_was_hoped() -> None:
+    found = LESSON.Built(built().times, 3, [2.0] * 9, "function", True)
+    check("a_module_in_c", found, "refuted", "3 of 200 differ")
 
 
-@pytest.mark.parametrize("step", ["from_cpp", "timed_in_both"])
-def test_a_short_run_compiles_none_of_torchs_headers(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    monkeypatch.setattr(module, "lacking_cpp", lambda: "")
-    monkeypatch.setattr(module, "compiled_before", lambda _: False)
-    assert "without --fast" in getattr(module, step).function(compiling=0)
+def test_broken_parts_that_break_otherwise_are_reported() -> None:
+    broken = {
+        "functions": LESSON.Failure("call", "SystemError: returned NULL"),
+        "method table": LESSON.Failure("call", "AttributeError: nothing"),
+        "module definition": LESSON.Failure("call", "AttributeError: nothing"),
+        "init function": LESSON.Failure("import", "ImportError: no PyInit_runs"),
+    }
+    check("one_part_broken", broken, "held", "At the import")
+    compiling = {"init function": LESSON.Failure("compiling", "MachineError: no")}
+    check("one_part_broken", compiling, "refuted", "When the module is compiled")
 
 
-def test_a_module_that_is_wrong_and_slow_refutes_what_was_hoped(prepare: Play, lesson: Lesson) -> None:
-    found = LESSON.Built(MODULE.times, 3, [2.0] * 9, "function", True)
-    printed, standings = explained_after(prepare, lesson, "a_module_in_c", found)
-    assert set(standings.values()) == {"refuted"}
-    assert "3 of 200 differ" in printed
+def test_an_extension_that_knows_types_refutes_that_it_sees_bytes() -> None:
+    check("an_extension_is_no_jit", LESSON.Versions([1, 1, 2, 3], 0.5, 100, 800), "held")
+    check("an_extension_is_no_jit", LESSON.Versions([1, 1, 1, 1], 1e-3, 100, 100), "refuted", "100")
 
 
-def test_broken_parts_that_break_otherwise_are_reported(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained_after(prepare, lesson, "one_part_broken", BROKEN)
-    assert set(standings.values()) == {"held"}
-    assert "At the import" in printed
-    printed, standings = explained_after(
-        prepare, lesson, "one_part_broken", {"init function": LESSON.Failure("compiling", "MachineError: no")}
-    )
-    assert set(standings.values()) == {"refuted"}
-    assert "When the module is compiled" in printed
+def test_types_that_ctypes_guesses_right_refute_that_it_does_not() -> None:
+    wanted = {"same-by-ctypes": "held", "nothing-is-checked": "refuted", "declared-is-right": "held"}
+    check("c_without_python", LESSON.Answers(0, 6_000_000_000, 6_000_000_000), wanted)
 
 
-def test_an_extension_that_knows_types_refutes_that_it_sees_bytes(prepare: Play, lesson: Lesson) -> None:
-    _, standings = explained_after(
-        prepare, lesson, "an_extension_is_no_jit", LESSON.Versions([1, 1, 2, 3], 0.5, 100, 800)
-    )
-    assert set(standings.values()) == {"held"}
-    printed, standings = explained_after(
-        prepare, lesson, "an_extension_is_no_jit", LESSON.Versions([1, 1, 1, 1], 1e-3, 100, 100)
-    )
-    assert set(standings.values()) == {"refuted"}
-    assert "The right answer: 100" in printed or "100" in printed
-
-
-def test_types_that_ctypes_guesses_right_refute_that_it_does_not(prepare: Play, lesson: Lesson) -> None:
-    _, standings = explained_after(prepare, lesson, "c_without_python", LESSON.Answers(0, 6_000_000_000, 6_000_000_000))
-    assert standings == {"same-by-ctypes": "held", "nothing-is-checked": "refuted", "declared-is-right": "held"}
-
-
-def test_calls_that_all_cost_the_same_refute_their_prices(prepare: Play, lesson: Lesson) -> None:
+def test_calls_that_all_cost_the_same_refute_their_prices() -> None:
     idle = {way: [1e-7] * 9 for way in ("Python function", "extension", "C through ctypes", "torch, one + one")}
     loops = {f"{n} {way}": [1e-6] * 9 for n in (4, 4096) for way in ("python", "c")}
-    _, standings = explained_after(prepare, lesson, "price_of_a_call", LESSON.Prices(idle, loops))
-    assert set(standings.values()) == {"refuted"}
+    check("price_of_a_call", LESSON.Prices(idle, loops), "refuted")
 
 
-@pytest.mark.parametrize(("others", "together"), [(0.1, "held"), (HIGH_LOAD, "inconclusive")])
-def test_two_threads_are_judged_where_nobody_else_uses_the_cores(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, others: float, together: str
-) -> None:
-    monkeypatch.setattr(module, "CORES", 2)
+def spins(*ran: str, second: tuple[int, float] = (90, 0.5), others: float = 0.0) -> dict[str, Any]:
+    """Return the counts of a second thread. It ran during the calls in these ways."""
     load = BackgroundLoad(others)
-    held, released = LESSON.Spins(0, 1.0, 1.0, load), LESSON.Spins(90, 0.5, 1.0, load)
-    found = {"extension": held, "extension, released": released, "ctypes.PyDLL": held, "ctypes.CDLL": released}
-    _, standings = explained_after(prepare, lesson, "held_or_released", found)
-    assert standings.pop("released-at-once") == together
-    assert standings.pop("held-in-turn") == together
-    assert set(standings.values()) == {"held"}
+    return {way: LESSON.Spins(*(second if way in ran else (0, 1.0)), 1.0, load) for way in WAYS}
 
 
-def test_a_lock_that_nobody_holds_refutes_that_it_stops_anybody(prepare: Play, lesson: Lesson) -> None:
-    load = BackgroundLoad(0.0)
-    free, stuck = LESSON.Spins(90, 0.5, 1.0, load), LESSON.Spins(0, 1.0, 1.0, load)
-    found = {"extension": free, "extension, released": stuck, "ctypes.PyDLL": free, "ctypes.CDLL": stuck}
-    printed, standings = explained_after(prepare, lesson, "held_or_released", found)
-    assert set(standings.values()) <= {"refuted", "skipped"}
-    assert "This run gives no clear answer" in printed
+def test_two_threads_are_judged_where_nobody_else_uses_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LESSON.module, "CORES", 2)
+    for others, together in ((0.1, "held"), (HIGH_LOAD, "inconclusive")):
+        found = standings("held_or_released", spins("extension, released", "ctypes.CDLL", others=others), built())
+        assert (found.pop("released-at-once"), found.pop("held-in-turn")) == (together, together)
+        assert set(found.values()) == {"held"}
+    wrong_way_round, unclear = spins("extension", "ctypes.PyDLL"), "This run gives no clear answer"
+    printed, found = LESSON.explained("held_or_released", wrong_way_round, a_module_in_c=built())
+    assert set(found.values()) == {"refuted"}
+    assert unclear in printed
+    monkeypatch.setattr(LESSON.module, "CORES", 1)
+    check("held_or_released", spins(), {"released-at-once": "skipped"})
+    monkeypatch.setattr(LESSON.module, "has_gil", lambda: False)
+    check("held_or_released", spins(*WAYS), "skipped", "without the GIL")
 
 
-@pytest.mark.parametrize(
-    ("ran", "answer"),
-    [
-        (set(), "a"),
-        ({"extension, released"}, "b"),
-        ({"extension, released", "ctypes.CDLL"}, "c"),
-        ({"extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"}, "d"),
-        ({"ctypes.CDLL"}, None),
-    ],
-)
-def test_the_ways_in_which_a_second_thread_ran_choose_the_answer(
-    module: ModuleType, ran: set[str], answer: str | None
-) -> None:
-    ways = ("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL")
-    found = {way: LESSON.Spins(90 if way in ran else 0, 1.0, 1.0, BackgroundLoad()) for way in ways}
-    assert module.thread_answer(found) == answer
+def test_the_ways_in_which_a_second_thread_ran_choose_the_answer() -> None:
+    answers = {(): "a", WAYS[1:2]: "b", (WAYS[1], WAYS[3]): "c", WAYS: "d", WAYS[3:]: None}
+    assert {ran: LESSON.thread_answer(spins(*ran)) for ran in answers} == answers
 
 
-def test_a_build_without_the_gil_skips_the_claims_about_it(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "has_gil", lambda: False)
-    spins = LESSON.Spins(90, 0.5, 1.0, BackgroundLoad())
-    found = dict.fromkeys(("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"), spins)
-    printed, standings = explained_after(prepare, lesson, "held_or_released", found)
-    assert set(standings.values()) == {"skipped"}
-    assert "without the GIL" in printed
-
-
-def test_one_core_skips_what_takes_two(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "CORES", 1)
-    same = LESSON.Spins(0, 1.0, 1.0, BackgroundLoad())
-    found = dict.fromkeys(("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"), same)
-    _, standings = explained_after(prepare, lesson, "held_or_released", found)
-    assert standings["released-at-once"] == "skipped"
-
-
-def test_a_binding_that_costs_nothing_and_checks_nothing_is_reported(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_binding_that_costs_nothing_and_checks_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = {"pybind11": [1e-7] * 9, "method table": [1e-7] * 9}
-    _, standings = explained_after(prepare, lesson, "from_cpp", LESSON.FromCpp(0.3, 2, "3", calls))
-    assert set(standings.values()) == {"refuted"}
-    monkeypatch.setattr(module, "lacking", lambda: NO_GCC)
-    found = LESSON.FromCpp(20.0, 0, "longest_run takes uint8", {"pybind11": [1e-7]})
-    _, standings = explained_after(prepare, lesson, "from_cpp", found, None)
-    assert standings.pop("same-by-torch") == standings.pop("wrong-type-is-told") == "held"
-    assert set(standings.values()) == {"skipped"}
+    check("from_cpp", LESSON.FromCpp(0.3, 2, "3", calls), "refuted")
+    monkeypatch.setattr(LESSON.module, "lacking", lambda: NO_GCC)
+    found = standings("from_cpp", LESSON.FromCpp(20.0, 0, "longest_run takes uint8", {"pybind11": [1e-7]}))
+    assert found.pop("same-by-torch") == found.pop("wrong-type-is-told") == "held"
+    assert set(found.values()) == {"skipped"}
 
 
-@pytest.mark.parametrize(("python_s", "words"), [(2e-6, "time the statement from C++"), (1e-6, "less than a tenth")])
-def test_what_python_adds_is_reported_as_measured(prepare: Play, lesson: Lesson, python_s: float, words: str) -> None:
-    printed, standings = explained_after(
-        prepare, lesson, "timed_in_both", [LESSON.Turn(measured(python_s), measured(1e-6))] * 9
-    )
-    assert words in printed
-    assert standings["python-on-top"] == ("held" if python_s > 1.5e-6 else "refuted")
-    assert "published" in printed
+def test_what_python_adds_is_reported_as_measured() -> None:
+    for python_s, standing, words in (
+        (2e-6, "held", "time the statement from C++"),
+        (1e-6, "refuted", "less than a tenth"),
+    ):
+        turn = LESSON.Turn(*(Measurement(1, [seconds] * 3, TaskSpec("x", "pass")) for seconds in (python_s, 1e-6)))
+        check("timed_in_both", [turn] * 9, {"python-on-top": standing}, words, "published")

@@ -1,28 +1,15 @@
 """Tests of the explanations of lesson 17, for made-up results."""
 
-import importlib
-from typing import Any
-
 import pytest
-from sessions import Play, explained
+from sessions import MadeUp
 
 from harness.memory import Allocated, LiveStage, MemoryUse, Recording
 from harness.memory.cuda_record import CudaMemory
 from harness.memory.tensors import TensorMemory
-from lessons.engine.lesson import Lesson
 
+LESSON = MadeUp("17_peaks_and_leaks")
 LARGE = 40_000_000
 TENSOR = 8_000_000
-MISSING = "memray is missing: python -m pip install 'fairclock[profilers]'"
-OF_MEMRAY = ("each_allocation", "two_levels", "native_frames", "temporary_allocations", "live_view")
-
-MODULE = importlib.import_module("lessons.17_peaks_and_leaks")
-
-
-@pytest.fixture(scope="module")
-def lesson() -> Lesson:
-    assert isinstance(MODULE.lesson, Lesson)
-    return MODULE.lesson
 
 
 def recording(peak: float, all_: float = 0.0, allocations: int = 1, **lists: tuple[Allocated, ...]) -> Recording:
@@ -38,23 +25,12 @@ def tensors(*changes: float) -> TensorMemory:
     return TensorMemory(tuple(round(change * TENSOR) for change in changes))
 
 
-@pytest.mark.parametrize("name", OF_MEMRAY)
-def test_without_memray_a_step_is_skipped_and_names_the_command(
-    name: str, prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(MODULE, "lacking_memray", lambda: MISSING)
-    step = next(step for step in lesson.steps if step.name == name)
-    printed, standings = explained(prepare, lesson, name, step(fast=True))
-    assert set(standings.values()) == {"skipped"}
-    assert "memray is missing: python -m pip" in printed or "[profilers]" in printed  # a narrow screen wraps it
-
-
-def test_without_memray_the_leak_is_measured_and_only_its_line_is_skipped(
-    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(MODULE, "lacking_memray", lambda: MISSING)
-    found = MODULE.leak_through_cycles(fast=True)
-    _, standings = explained(prepare, lesson, "leak_through_cycles", found)
+def test_without_memray_its_steps_are_skipped_and_the_leak_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = "memray is missing: python -m pip install 'fairclock[profilers]'"
+    monkeypatch.setattr(LESSON.module, "lacking_memray", lambda: missing)
+    for name in ("each_allocation", "two_levels", "native_frames", "temporary_allocations", "live_view"):
+        LESSON.check(name, getattr(LESSON, name)(fast=True), "skipped", "pip install")
+    _, standings = LESSON.explained("leak_through_cycles", LESSON.leak_through_cycles(fast=True))
     assert standings.pop("leak-is-named") == "skipped"
     assert set(standings.values()) == {"held"}
 
@@ -69,144 +45,84 @@ def test_without_memray_the_leak_is_measured_and_only_its_line_is_skipped(
     ],
 )
 def test_samples_are_explained_as_they_were_measured(
-    prepare: Play, lesson: Lesson, samples: list[float], length_s: float, standing: str, words: str
+    samples: list[float], length_s: float, standing: str, words: str
 ) -> None:
-    found = MODULE.Sampled(samples, [length_s] * 20, 7_000_000)
-    printed, standings = explained(prepare, lesson, "between_two_samples", found)
-    assert standings == {"samples-miss": standing, "tracemalloc-misses": "held"}
-    assert words in printed
+    wanted = {"samples-miss": standing, "tracemalloc-misses": "held"}
+    LESSON.check("between_two_samples", LESSON.Sampled(samples, [length_s] * 20, 7_000_000), wanted, words)
 
 
-def test_the_peak_belongs_to_the_line_that_memray_names(prepare: Play, lesson: Lesson) -> None:
+def test_the_peak_belongs_to_the_line_that_memray_names() -> None:
     program = recording(1.2 * LARGE, 20.4 * LARGE, at_peak=(block(LARGE, "program:7"), block(7e6, "make_texts:2")))
-    resident = MemoryUse(0, 1000, 0, exact=True)
-    found = MODULE.Recorded(program, recording(LARGE), resident, 20)
-    printed, standings = explained(prepare, lesson, "each_allocation", found)
-    assert set(standings.values()) == {"held"}
-    assert "More than a half. The peak is 45.8 MiB" in printed
-
-
-def test_a_peak_of_another_function_refutes_the_claim(prepare: Play, lesson: Lesson) -> None:
+    found = LESSON.Recorded(program, recording(LARGE), MemoryUse(0, 1000, 0, exact=True), 20)
+    LESSON.check("each_allocation", found, "held", "More than a half. The peak is 45.8 MiB")
     program = recording(LARGE, LARGE, at_peak=(block(LARGE, "other:7"),))
-    found = MODULE.Recorded(program, recording(LARGE), MemoryUse(0, LARGE, 0, exact=True), 20)
-    printed, standings = explained(prepare, lesson, "each_allocation", found)
-    assert "gives the bytes of the tensor to another function" in printed
-    assert standings["memray-counts-requests"] == "held"
-    assert [id_ for id_, how in standings.items() if how == "refuted"] == [
-        "memray-sees-the-peak",
-        "memray-sees-all",
-        "empty-is-not-resident",
-    ]
+    found = LESSON.Recorded(program, recording(LARGE), MemoryUse(0, LARGE, 0, exact=True), 20)
+    wanted = dict.fromkeys(("memray-sees-the-peak", "memray-sees-all", "empty-is-not-resident"), "refuted")
+    words = "gives the bytes of the tensor to another function"
+    LESSON.check("each_allocation", found, {**wanted, "memray-counts-requests": "held"}, words)
 
 
-def test_a_python_without_an_allocator_of_its_own_changes_the_words(prepare: Play, lesson: Lesson) -> None:
-    found = MODULE.TwoLevels(100_000, recording(1, 1, 100_000), recording(1, 1, 100_000))
-    printed, standings = explained(prepare, lesson, "two_levels", found)
-    assert "does not use pymalloc" in printed
-    assert standings == {"few-pieces": "refuted", "each-block": "held"}
+def test_a_python_without_an_allocator_of_its_own_changes_the_words() -> None:
+    found = LESSON.TwoLevels(100_000, recording(1, 1, 100_000), recording(1, 1, 100_000))
+    LESSON.check("two_levels", found, {"few-pieces": "refuted", "each-block": "held"}, "does not use pymalloc")
 
 
-@pytest.mark.parametrize(
-    ("stack", "standing", "words"),
-    [
-        (("c10::alloc_cpu(unsigned long)", "at::empty(long)", "at::ones<int>(long)"), "held", "A function of torch"),
-        (("<lambda>:3", "record_allocations:60"), "refuted", "found no names of C++ functions"),
-    ],
-)
-def test_native_frames_are_shown_by_their_short_names(
-    prepare: Play, lesson: Lesson, stack: tuple[str, ...], standing: str, words: str
-) -> None:
-    printed, standings = explained(prepare, lesson, "native_frames", block(LARGE, *stack))
-    assert standings == {"cpp-below": standing}
-    assert words in printed
-    assert "unsigned long" not in printed
+def test_native_frames_are_shown_by_their_short_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = block(LARGE, "c10::alloc_cpu(unsigned long)", "at::empty(long)", "at::ones<int>(long)")
+    LESSON.check("native_frames", found, "held", "A function of torch", absent=["unsigned long"])
+    none = block(LARGE, "<lambda>:3", "record_allocations:60")
+    LESSON.check("native_frames", none, "refuted", "found no names of C++ functions")
+    monkeypatch.setattr(LESSON.module, "lacking_memray", lambda: "")
+    LESSON.check("native_frames", None, "skipped", "a short run does")
 
 
-def test_a_short_run_looks_up_no_native_frames(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MODULE, "lacking_memray", lambda: "")
-    printed, standings = explained(prepare, lesson, "native_frames", None)
-    assert standings == {"cpp-below": "skipped"}
-    assert "a short run does" in printed
-
-
-def test_the_explanation_of_copies_follows_the_sums(prepare: Play, lesson: Lesson) -> None:
+def test_the_explanation_of_copies_follows_the_sums() -> None:
     whole = 4_000_000
-    found = {
-        "joined": recording(2 * whole, 50.5 * whole, temporary=(block(49.5 * whole, "joined:4"),)),
-        "filled": recording(whole, whole),
-    }
-    printed, standings = explained(prepare, lesson, "temporary_allocations", found)
-    assert set(standings.values()) == {"held"}
-    assert "20× to 80×" in printed
-    found["joined"] = recording(whole, whole)
-    printed, standings = explained(prepare, lesson, "temporary_allocations", found)
-    assert "does not copy the earlier blocks each time" in printed
-    assert standings["joined-copies"] == standings["most-is-temporary"] == "refuted"
+    joined = recording(2 * whole, 50.5 * whole, temporary=(block(49.5 * whole, "joined:4"),))
+    once = recording(whole, whole)
+    LESSON.check("temporary_allocations", {"joined": joined, "filled": once}, "held", "20× to 80×")
+    wanted = {"joined-copies": "refuted", "most-is-temporary": "refuted"}
+    words = "does not copy the earlier blocks each time"
+    LESSON.check("temporary_allocations", {"joined": once, "filled": once}, wanted, words)
 
 
 @pytest.mark.parametrize(
     ("load", "prepared", "answer"), [(0.0, 3e7, "Only prepare"), (2e7, 3e7, "load and prepare"), (0.0, 0.0, "None,")]
 )
-def test_the_live_view_lists_what_is_in_use(
-    prepare: Play, lesson: Lesson, load: float, prepared: float, answer: str
-) -> None:
+def test_the_live_view_lists_what_is_in_use(load: float, prepared: float, answer: str) -> None:
     stages = (
         LiveStage("loaded", {"load": 20_000_000, "prepare": 0}),
         LiveStage("prepared", {"load": round(load), "prepare": round(prepared)}),
     )
-    printed, standings = explained(prepare, lesson, "live_view", stages)
-    assert f"Measured {answer}" in printed
-    assert standings == {"live-sees": "held", "live-forgets": "refuted" if load else "held"}
+    wanted = {"live-sees": "held", "live-forgets": "refuted" if load else "held"}
+    LESSON.check("live_view", stages, wanted, f"Measured {answer}")
 
 
-def test_objects_that_are_freed_refute_that_cycles_leak(prepare: Play, lesson: Lesson) -> None:
-    found = MODULE.Leaks(tensors(1, -1), tensors(0), tensors(1, -1), recording(TENSOR))
-    printed, standings = explained(prepare, lesson, "leak_through_cycles", found)
-    assert "the objects were freed, although they refer to themselves" in printed
-    assert standings == {
-        "cycles-leak": "refuted",
-        "cycles-are-collected": "refuted",
-        "plain-is-freed": "held",
-        "leak-is-named": "inconclusive",
-    }
+def test_objects_that_are_freed_refute_that_cycles_leak() -> None:
+    found = LESSON.Leaks(tensors(1, -1), tensors(0), tensors(1, -1), recording(TENSOR))
+    wanted = dict.fromkeys(("cycles-leak", "cycles-are-collected"), "refuted")
+    wanted |= {"plain-is-freed": "held", "leak-is-named": "inconclusive"}
+    LESSON.check("leak_through_cycles", found, wanted, "the objects were freed, although they refer to themselves")
 
 
-def test_a_cache_that_finds_results_refutes_that_it_keeps_both(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained(prepare, lesson, "leak_through_a_cache", MODULE.Cached(tensors(2), 5, tensors(2)))
-    assert "Measured 2." in printed
-    assert "keeps fewer tensors, or more tensors" in printed
-    assert standings == {"no-hits": "refuted", "keeps-both": "refuted", "bounded": "held"}
+def test_a_cache_that_finds_results_refutes_that_it_keeps_both() -> None:
+    wanted = {"no-hits": "refuted", "keeps-both": "refuted", "bounded": "held"}
+    words = ("Measured 2.", "keeps fewer tensors, or more tensors")
+    LESSON.check("leak_through_a_cache", LESSON.Cached(tensors(2), 5, tensors(2)), wanted, *words)
 
 
-def test_page_faults_are_explained_as_they_were_measured(
-    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    printed, standings = explained(prepare, lesson, "used_again", MODULE.Faults([977] * 20, [0] * 5))
-    assert set(standings.values()) == {"refuted"}
-    assert "the process has another allocator" in printed
-    monkeypatch.setattr(MODULE, "page_faults", lambda: None)
-    _, standings = explained(prepare, lesson, "used_again", MODULE.Faults([0] * 20, [0] * 5))
-    assert set(standings.values()) == {"skipped"}
+def test_page_faults_are_explained_as_they_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    LESSON.check("used_again", LESSON.Faults([977] * 20, [0] * 5), "refuted", "the process has another allocator")
+    monkeypatch.setattr(LESSON.module, "page_faults", lambda: None)
+    LESSON.check("used_again", LESSON.Faults([0] * 20, [0] * 5), "skipped")
 
 
-def test_a_step_of_training_counts_in_outputs(prepare: Play, lesson: Lesson) -> None:
-    found = MODULE.StepMemory(TENSOR, tensors(*[1] * 32), tensors(1, 1, -1, -1))
-    printed, standings = explained(prepare, lesson, "peak_of_a_step", found)
-    assert "More than 26" in printed
-    assert "autograd saves another number of tensors" in printed
-    assert standings == {"one-per-layer": "refuted", "inference-is-small": "held"}
-
-
-def test_a_torch_that_records_no_memory_decides_nothing(prepare: Play, lesson: Lesson) -> None:
-    found = MODULE.StepMemory(TENSOR, tensors(), tensors())
-    printed, standings = explained(prepare, lesson, "peak_of_a_step", found)
-    assert "torch recorded no memory" in printed
-    assert set(standings.values()) == {"inconclusive"}
-
-
-def checkpointed(*peaks: float) -> list[Any]:
-    rows = zip((0, 2, 4, 16), peaks, (16, 24, 28, 31), strict=True)
-    return [MODULE.Checkpointed(segments, tensors(peak), calls) for segments, peak, calls in rows]
+def test_a_step_of_training_counts_in_outputs() -> None:
+    found = LESSON.StepMemory(TENSOR, tensors(*[1] * 32), tensors(1, 1, -1, -1))
+    wanted = {"one-per-layer": "refuted", "inference-is-small": "held"}
+    LESSON.check("peak_of_a_step", found, wanted, "More than 26", "autograd saves another number of tensors")
+    nothing = LESSON.StepMemory(TENSOR, tensors(), tensors())
+    LESSON.check("peak_of_a_step", nothing, "inconclusive", "torch recorded no memory")
 
 
 @pytest.mark.parametrize(
@@ -217,23 +133,16 @@ def checkpointed(*peaks: float) -> list[Any]:
     ],
 )
 def test_the_number_of_segments_follows_the_peaks(
-    prepare: Play, lesson: Lesson, peaks: tuple[float, ...], answer: str, standing: str, words: str
+    peaks: tuple[float, ...], answer: str, standing: str, words: str
 ) -> None:
-    printed, standings = explained(prepare, lesson, "checkpointing", checkpointed(*peaks))
-    assert f"Measured {answer}." in printed
-    assert words in printed
-    assert standings == {"four-save": standing, "more-is-not-less": standing, "runs-again": "held"}
+    rows = zip((0, 2, 4, 16), peaks, (16, 24, 28, 31), strict=True)
+    found = [LESSON.Checkpointed(segments, tensors(peak), calls) for segments, peak, calls in rows]
+    wanted = {"four-save": standing, "more-is-not-less": standing, "runs-again": "held"}
+    LESSON.check("checkpointing", found, wanted, f"Measured {answer}.", words)
 
 
-def test_a_missing_record_of_a_gpu_names_the_command(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained(prepare, lesson, "a_snapshot", None)
-    assert set(standings.values()) == {"skipped"}
-    assert "python -m lessons.17_peaks_and_leaks --record" in printed
-
-
-def test_a_record_of_a_gpu_is_shown(prepare: Play, lesson: Lesson) -> None:
+def test_a_record_of_a_gpu_is_shown_and_a_missing_record_names_the_command() -> None:
+    LESSON.check("a_snapshot", None, "skipped", "python -m lessons.17_peaks_and_leaks --record")
     changes = (("segment_alloc", 100), *(("alloc", 10), ("free_completed", 10)) * 20)
-    printed, standings = explained(prepare, lesson, "a_snapshot", CudaMemory("a GPU", changes))
-    assert set(standings.values()) == {"held"}
-    assert "recorded on a GPU" in printed
-    assert "use a block that an earlier tensor has freed" in printed
+    words = ("recorded on a GPU", "use a block that an earlier tensor has freed")
+    LESSON.check("a_snapshot", CudaMemory("a GPU", changes), "held", *words)

@@ -1,5 +1,6 @@
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,10 @@ import pytest
 
 from harness.command_line.command import guarded
 from harness.errors import UsageError
+from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.__main__ import app
 from lessons.engine import check_claims
 from lessons.engine.check_claims import chosen, run_all, run_lesson
-from lessons.engine.progress import ProgressFile
 from lessons.engine.tally import LessonRun
 
 LESSONS = ("02_a", "04_b", "10_c")
@@ -88,8 +89,15 @@ def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
     assert "No module named lessons.99_none" in failed.fault
 
 
-def test_a_run_of_a_real_lesson_does_not_change_the_students_progress() -> None:
-    ran = run_lesson("04_autorange")
-    assert ran.fault == ""
-    assert ran.record["fast"] is True
-    assert ProgressFile().load() == {}
+def test_a_short_run_of_a_lesson_does_not_change_the_students_progress(
+    monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    def ran(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
+        assert command[2:5] == ["lessons.04_autorange", "--no-input", "--fast"]
+        assert env[FOLDER_VARIABLE] != str(state)
+        Path(command[command.index("--json") + 1]).write_text('{"fast": true}')
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", ran)
+    found = run_lesson("04_autorange")
+    assert (found.fault, found.record) == ("", {"fast": True})

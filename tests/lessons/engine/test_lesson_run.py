@@ -12,7 +12,12 @@ from lessons.engine.predict import PredictionResult
 def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) -> None:
     played = prepare()
     played.session.play()
-    text = played.out.getvalue()
+    record, text = played.session.record(), played.out.getvalue()
+    assert record.complete
+    assert [(claim.id, claim.measured.middle, claim.standing) for claim in record.claims] == [
+        ("twice-is-two", 2.0, Standing.HELD),
+        ("root", 2.0, Standing.HELD),
+    ]
     assert "1 of 2 · Twice" in text
     assert "   1 │ def double(number: float):" in text
     assert "   6 │     return double(number)" in text
@@ -23,22 +28,11 @@ def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) ->
     assert "· three" in text
 
 
-@pytest.mark.parametrize("width", [40, 80, 300])
+@pytest.mark.parametrize("width", [40, 300])
 def test_no_line_is_wider_than_the_terminal_or_100_columns(prepare: Play, width: int) -> None:
     played = prepare(width=width)
     played.session.play()
     assert max(len(line) for line in played.out.getvalue().splitlines()) <= min(width, 100)
-
-
-def test_claims_are_recorded_with_measured_value_bounds_and_verdict(prepare: Play) -> None:
-    played = prepare()
-    played.session.play()
-    record = played.session.record()
-    assert record.complete
-    assert [(claim.id, claim.measured.middle, claim.standing) for claim in record.claims] == [
-        ("twice-is-two", 2.0, Standing.HELD),
-        ("root", 2.0, Standing.HELD),
-    ]
 
 
 def test_a_fast_run_calls_the_step_with_its_fast_arguments(prepare: Play) -> None:
@@ -143,29 +137,20 @@ def broken(*, settle: bool, reveal: bool) -> Lesson:
     return lesson
 
 
-def test_a_claim_that_is_not_settled_is_an_error(prepare: Play) -> None:
+def test_an_explanation_must_settle_each_claim_reveal_the_answer_and_know_its_claims(prepare: Play) -> None:
     with pytest.raises(RuntimeError, match=r"declares the claims \['one'\], but it settled \[\]"):
         prepare(broken(settle=False, reveal=True)).session.play()
-
-
-def test_a_question_whose_answer_is_not_revealed_is_an_error(prepare: Play) -> None:
     with pytest.raises(RuntimeError, match="does not reveal"):
         prepare(broken(settle=True, reveal=False)).session.play()
-
-
-def test_a_claim_that_is_not_declared_is_an_error(prepare: Play) -> None:
     lesson = broken(settle=True, reveal=True)
     lesson.steps[0].claims = {}
     with pytest.raises(ValueError, match="not declared"):
         prepare(lesson).session.play()
 
 
-def test_fast_arguments_must_be_arguments_of_the_step() -> None:
+def test_fast_arguments_and_ids_of_claims_are_checked() -> None:
     lesson = Lesson(__file__, title="Short", objective="None.")
     with pytest.raises(TypeError, match="has no parameter seconds"):
         lesson.step("One", fast={"seconds": 1})(lambda: None)
-
-
-def test_two_claims_of_a_lesson_cannot_have_the_same_id() -> None:
     with pytest.raises(TypeError, match="another claim of this lesson has the id root"):
         small_lesson.twice.claim("root", "again")

@@ -10,7 +10,7 @@ from grader import catalogue as tasks
 from grader import paths
 from grader.authoring import exercise_sizes
 from grader.authoring.stubs import stub_of
-from lessons.engine.catalogue import SIZES, entries
+from lessons.engine.catalogue import SIZES
 from lessons.engine.minutes import ExerciseSize, Size, rounded, step_sizes
 
 LESSON = '''
@@ -75,12 +75,6 @@ def test_the_minutes_follow_from_the_stated_rates() -> None:
 @pytest.mark.parametrize(("minutes", "shown"), [(0, 5), (0.1, 5), (5, 5), (5.1, 10), (34.9, 35)])
 def test_minutes_are_rounded_up_to_five(minutes: float, shown: int) -> None:
     assert rounded(minutes) == shown
-
-
-def test_no_lesson_has_minutes_written_by_hand() -> None:
-    for name in (entry.name for entry in entries()):
-        text = (SIZES.parents[1] / f"{name}.py").read_text(encoding="utf-8")
-        assert "    minutes=" not in text
 
 
 def test_the_size_of_an_exercise_counts_its_words_and_the_lines_to_write() -> None:

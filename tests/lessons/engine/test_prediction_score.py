@@ -26,20 +26,13 @@ def test_only_decided_answers_count(predictions: list[PredictionResult], sentenc
     assert Score.of(predictions).sentence() == sentence
 
 
-def test_wrong_predictions_are_shown_with_the_right_answers() -> None:
+def test_wrong_predictions_are_shown_with_the_right_answers_and_without_answers_nothing() -> None:
     out = io.StringIO()
+    Screen(Console(file=out, width=80)).score(Score.of([SKIPPED]))
+    assert out.getvalue() == ""
     Screen(Console(file=out, width=80)).score(Score.of([RIGHT, WRONG]))
     printed = " ".join(out.getvalue().split())
     assert "1 of 2 predictions right. ✗ How long? your answer: 2 s; right: 30 s" in printed
     assert "many" not in printed
-
-
-def test_without_answers_no_score_is_shown() -> None:
-    out = io.StringIO()
-    Screen(Console(file=out, width=80)).score(Score.of([SKIPPED]))
-    assert out.getvalue() == ""
-
-
-def test_scores_of_several_lessons_add_up() -> None:
     total = sum([Score.of([RIGHT]), Score.of([WRONG, UNDECIDED])], Score())
     assert (total.right, total.decided, total.undecided) == (1, 2, 1)

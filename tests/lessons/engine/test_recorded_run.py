@@ -80,15 +80,12 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert RecordedRun.load(tmp_path / "a" / "b") == RecordedRun({"count": STEP})
 
 
-def test_a_lesson_without_a_record_has_no_recorded_steps(tmp_path: Path) -> None:
+def test_without_a_file_no_step_is_recorded_and_a_damaged_file_is_named(tmp_path: Path) -> None:
     assert RecordedRun.load(tmp_path).steps == {}
-
-
-@pytest.mark.parametrize("text", ["{", '{"steps": {"count": {"parts": []}}}', '{"steps": {"count": 1}}'])
-def test_a_damaged_record_names_its_file(tmp_path: Path, text: str) -> None:
-    (tmp_path / FILE).write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"run\.json cannot be read"):
-        RecordedRun.load(tmp_path)
+    for text in ("{", '{"steps": {"count": {"parts": []}}}', '{"steps": {"count": 1}}'):
+        (tmp_path / FILE).write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=r"run\.json cannot be read"):
+            RecordedRun.load(tmp_path)
 
 
 def test_the_machine_is_described_with_date_and_versions() -> None:
@@ -132,26 +129,19 @@ def test_a_notebook_shows_the_recorded_explanation(
     assert "this step showed: A counter counts one." in words(capsys.readouterr().out)
 
 
-def test_a_claim_that_the_record_does_not_decide_either_shows_nothing(prepare: Play, recorded: Lesson) -> None:
+def test_a_record_that_decides_no_more_than_this_run_is_not_shown(prepare: Play, recorded: Lesson) -> None:
     assert "Recorded" not in shown(prepare, recorded, 3.0, Interval(1.0, 0.5, 2.0))
     assert "Recorded" not in shown(prepare, recorded, 3.0, None)
-
-
-def test_a_step_whose_claims_are_decided_shows_no_record(prepare: Play, recorded: Lesson) -> None:
     assert "Recorded" not in shown(prepare, recorded, 3.0, 3.0)
+    skipped = (RecordedClaim("fast", "skipped", "no counter"), RecordedClaim("small", "skipped", "no counter"))
+    RecordedRun({"count": RecordedStep(MACHINE, skipped)}).save(recorded.recorded)
+    assert "Recorded" not in shown(prepare, recorded, None, None)
 
 
 def test_a_step_without_a_record_shows_only_the_reason(prepare: Play, tmp_path: Path) -> None:
     text = shown(prepare, lesson_of(tmp_path), None, None)
     assert "apt install counter" in " ".join(text.split())
     assert "Recorded" not in text
-
-
-def test_a_record_that_skipped_the_step_too_is_not_shown(prepare: Play, tmp_path: Path) -> None:
-    lesson = lesson_of(tmp_path)
-    skipped = (RecordedClaim("fast", "skipped", "no counter"), RecordedClaim("small", "skipped", "no counter"))
-    RecordedRun({"count": RecordedStep(MACHINE, skipped)}).save(lesson.recorded)
-    assert "Recorded" not in shown(prepare, lesson, None, None)
 
 
 def test_a_simulated_device_shows_the_figures_of_the_real_device(prepare: Play, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def printed(screen: Screen, file: io.StringIO) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [60, 120])
 def test_all_text_is_shown_within_the_width(width: int) -> None:
     file = io.StringIO()
     lines = printed(Screen(Console(file=file, width=width)), file)

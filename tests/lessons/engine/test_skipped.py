@@ -29,26 +29,16 @@ def _(page: Page, result: int) -> None:
     page.say(NOT_THERE.words(held="It counts.", refuted="It does not count.", unclear="Unclear."))
 
 
-def test_a_skipped_claim_has_its_own_mark_and_names_the_missing_part(prepare: Play) -> None:
+def test_a_skipped_claim_names_the_missing_part_and_counts_as_neither_held_nor_refuted(prepare: Play) -> None:
     played = prepare(lesson, width=100)
     played.session.play()
     printed = " ".join(played.out.getvalue().split())
     assert "✓ one is one" in printed
     assert "– a counter counts skipped: no counter here:" in printed
     assert "ount." not in printed.replace("a counter counts", "")
-
-
-def test_a_skipped_claim_has_no_value_in_the_json_record(prepare: Play) -> None:
-    played = prepare(lesson)
-    played.session.play()
     claim = json.loads(json.dumps(played.session.record().to_json(), allow_nan=False))["claims"][1]
     assert (claim["verdict"], claim["reason"]) == ("skipped", "no counter here: apt install counter")
     assert claim["measured"] is claim["low"] is claim["high"] is None
-
-
-def test_progress_counts_a_skipped_claim_as_neither_held_nor_refuted(prepare: Play) -> None:
-    played = prepare(lesson)
-    played.session.play()
     ProgressFile().save(played.session.record())
     progress = ProgressFile().load()["test_skipped"]
     assert progress.claims == {"there": "held", "not-there": "skipped"}

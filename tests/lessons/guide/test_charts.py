@@ -100,10 +100,3 @@ def test_what_a_drawing_of_the_lesson_shows_is_not_drawn_again() -> None:
     drawing = "<svg><title>Times of f</title></svg>"
     assert with_charts([drawing], [TIMES]) == (drawing,)
     assert with_charts([], [TIMES]) == (drawn(TIMES),)
-
-
-def test_a_picture_has_readable_text_in_the_light_and_in_the_dark() -> None:
-    drawing = drawn(TIMES)
-    assert "prefers-color-scheme:dark" in drawing
-    assert all(each.get("class") == "words" for each in parsed(drawing).findall(".//{*}text"))
-    assert all(float(each.get("font-size", "0")) >= 14 for each in parsed(drawing).findall(".//{*}text"))

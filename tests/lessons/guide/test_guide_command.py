@@ -137,14 +137,11 @@ def ended(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(whole, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
 
 
-def test_python_is_that_of_the_environment_after_its_activation(here: Path) -> None:
+@pytest.mark.long
+def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) -> None:
     code = "import sys, lessons, rich; print(sys.prefix, lessons.__file__, sep='\\n')"
     done = ended(f'python -c "{code}"', here)
     assert done.stdout.splitlines() == [str(here / ".venv"), str(here / "lessons" / "__init__.py")], done.stderr
-
-
-@pytest.mark.long
-def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) -> None:
     page = pages()["04_autorange"]
     listed = commands_on(pack / "lessons" / "04_autorange.html")
     assert listed == [*before_class(page), *for_students(page)]
@@ -154,13 +151,9 @@ def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) ->
         assert done.returncode == int(is_unsolved), (words, done.stdout, done.stderr)
     assert (here / "04_autorange.ipynb").is_file()
     assert list((here / "pictures").glob("04_autorange-*.svg"))
-
-
-@pytest.mark.slow
-def test_a_command_that_starts_at_a_step_works(pack: Path, here: Path) -> None:
     text = (pack / "lessons" / "04_autorange.html").read_text(encoding="utf-8")
     starts = re.findall(r"<td[^>]*><code>(python -m lessons 4 --from \d)</code></td>", text)
-    assert len(starts) == len(pages()["04_autorange"].steps)
+    assert len(starts) == len(page.steps)
     assert ended(f"{starts[-1]} --fast", here).returncode == 0
 
 

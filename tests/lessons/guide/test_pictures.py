@@ -51,6 +51,7 @@ def test_a_chart_has_a_dot_for_each_margin_and_its_sentence_for_screen_readers()
     drawing = parsed(claim_chart(small_page()))
     assert len(drawing.findall(".//{*}circle")) == len(margins(small_page())) == 1
     assert "twice one is two: 1× (held)" in (drawing.findtext("{*}desc") or "")
+    assert claim_chart(small_page(None)) == ""
 
 
 def test_a_very_large_margin_does_not_move_the_other_dots_together() -> None:
@@ -68,10 +69,6 @@ def test_a_very_large_margin_does_not_move_the_other_dots_together() -> None:
     assert bounds[1] is not None
     assert bounds[0].get("d") == bounds[1].get("d")
     assert [each.text for each in charts[1].findall(".//{*}text")][-1] == "1 000 000×"
-
-
-def test_without_results_there_is_no_chart() -> None:
-    assert claim_chart(small_page(None)) == ""
 
 
 def test_a_picture_cannot_run_a_script_in_the_page() -> None:

@@ -43,24 +43,6 @@ def test_the_tasks_are_done_between_the_start_of_the_project_and_the_last_week(n
     assert weeks[-1] == len(course(name).weeks)
 
 
-def test_a_task_that_names_a_tool_needs_its_lesson(name: str) -> None:
-    tools = {"rofile": "09_cprofile", "A/A": "06_ab_testing", "blocked_autor": "04_autorange", "pairs": "05_compare"}
-    for task in project.load()[name].tasks:
-        for words, lesson in tools.items():
-            if words in task.text.replace("without the profiler", ""):
-                assert lesson in task.needs, task.text
-
-
-def test_the_profile_of_the_short_project_does_not_wait_for_the_last_week() -> None:
-    taught = {page.name: week.number for week in course(project.SHORT).weeks for page in week.lessons}
-    assert taught["09_cprofile"] < syllabus.SHORT_WEEKS
-
-
-def test_the_short_project_takes_half_of_the_hours() -> None:
-    loaded = project.load()
-    assert loaded[project.SHORT].hours * 2 == loaded[project.FULL].hours
-
-
 def test_an_unknown_field_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "project.toml"
     file.write_text(project.FILE.read_text(encoding="utf-8").replace("hours =", "hour ="), encoding="utf-8")

@@ -17,9 +17,6 @@ def test_each_step_has_its_code_its_question_and_its_answer() -> None:
     assert Counter(kinds) == Counter(
         {"title": 1, "code": 2, "question": 2, "answer": 2, "picture": 1, "points": 1, "exercise": 1}
     )
-
-
-def test_without_results_there_is_no_chart_of_the_claims() -> None:
     assert "picture" not in [slide.kind for slide in slides_of(small_page(None))]
 
 
@@ -60,11 +57,6 @@ def test_a_function_that_is_too_long_is_divided_at_an_empty_line() -> None:
     assert first.endswith("first()")
     assert second.strip().startswith("second()")
     assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
-
-
-def test_short_code_has_large_letters() -> None:
-    by_lines = {len(slide.code.splitlines()): slide.code_px for slide in slides_of(small_page()) if slide.code}
-    assert all(15 <= size <= 22 for size in by_lines.values())
 
 
 def test_a_table_with_numbers_becomes_a_chart() -> None:

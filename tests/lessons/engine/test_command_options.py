@@ -1,0 +1,251 @@
+"""The command of a lesson in this process: with typed input, with its options, and with wrong ones."""
+
+import gc
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import small_lesson
+
+from harness.errors import MachineError
+from harness.machine import environment
+from lessons.engine import recall
+from lessons.engine.command import run_command
+from lessons.engine.progress import LessonProgress, ProgressFile
+
+
+def kept(state: Path) -> LessonProgress:
+    return ProgressFile(state).load()["small_lesson"]
+
+
+def test_garbage_collection_is_on_and_no_object_stays_frozen_after_a_lesson() -> None:
+    gc.disable()
+    assert run_command(small_lesson.lesson, ["--no-input", "--fast"]) == 0
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_the_option_record_runs_the_lesson_and_its_recorder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def failing(folder: Path) -> list[Path]:
+        raise MachineError(f"no browser for {folder.name}")
+
+    monkeypatch.setattr(small_lesson.lesson, "file", str(tmp_path / "small_lesson.py"))
+    monkeypatch.setattr(small_lesson.lesson, "recorder", failing)
+    folder = tmp_path / "recorded" / "small_lesson"
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == MachineError.exit_code
+    assert "no browser for small_lesson" in capsys.readouterr().err
+    assert (folder / "run.json").is_file()
+    monkeypatch.setattr(small_lesson.lesson, "recorder", lambda folder: [folder / "b.png"])
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == 0
+    written = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Wrote ")]
+    assert written == [f"Wrote {folder / name}." for name in ("b.png", "twice-samples.svg", "run.json")]
+
+
+Answer = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Answer:
+    """Return a function that runs the small lesson as at a terminal.
+
+    Its arguments are the lines that the student types, before Ctrl-D ends the input, and the options of the command.
+    It returns the exit code and the printed text.
+    """
+
+    def run(*lines: str, options: Sequence[str] = ()) -> tuple[int, str]:
+        typed = io.StringIO("".join(f"{line}\n" for line in lines))
+        monkeypatch.setattr(typed, "isatty", lambda: True)
+        monkeypatch.setattr(sys, "stdin", typed)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("TERM", "dumb")
+        code = run_command(small_lesson.lesson, options)
+        return code, " ".join(capsys.readouterr().out.split())
+
+    return run
+
+
+def test_a_student_can_start_again(answer: Answer, state: Path) -> None:
+    answer("a", "")
+    code, out = answer("s")  # the new run has no finished step yet, so the unfinished run is kept
+    assert code == 0
+    assert "To continue with step 2: python -m lessons.small_lesson" in out
+    code, out = answer("what?", "s", "b", "", "", "")
+    assert code == 0
+    assert "not one of the answers" in out
+    assert kept(state).complete
+    assert kept(state).predictions["twice"].answer == "no"
+    assert "You left after" not in answer()[1].partition("1 of 2")[0]
+
+
+def test_leaving_after_the_last_result_completes_the_lesson(answer: Answer, state: Path) -> None:
+    code, out = answer("a", "", "")
+    assert code == 0
+    assert "You left after the last step" in out
+    assert kept(state).complete
+
+
+def test_without_input_and_for_a_json_file_all_steps_of_an_unfinished_lesson_run(
+    answer: Answer, state: Path, tmp_path: Path
+) -> None:
+    answer("a", "")
+    file = tmp_path / "claims.json"
+    code, out = answer("a", options=["--json", str(file)])
+    assert code == 0
+    assert "With --json or --plots, all steps run again" in out
+    assert [claim["id"] for claim in json.loads(file.read_text())["claims"]] == ["twice-is-two"]
+    code, out = answer(options=["--no-input"])
+    assert code == 0
+    assert "1 of 2" in out
+    assert "Your turn" in out
+    assert kept(state).left is None
+    assert "default" in kept(state).durations_s
+
+
+def test_a_complete_lesson_that_is_left_in_a_second_run_keeps_its_result(answer: Answer, state: Path) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input"]) == 0
+    before = kept(state)
+    answer("a", "")
+    after = kept(state)
+    assert (after.complete, after.claims) == (True, before.claims)
+    assert after.left is not None
+    assert after.left.steps == 1
+
+
+def test_starting_at_the_next_step_completes_a_lesson_that_was_left(answer: Answer, state: Path) -> None:
+    answer("b", "")
+    code, out = answer("8", "", options=["--from", "four_times"])
+    assert code == 0
+    assert "1 of 2 predictions right" in out
+    assert "your answer: no; right: yes" in out
+    assert kept(state).complete
+
+
+def test_questions_about_the_previous_lesson_come_first_and_do_not_count(
+    answer: Answer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("02_timeit_vs_timer", recall.load()["02_timeit_vs_timer"])
+    monkeypatch.setattr(recall, "about_last_lesson", lambda _lesson, _done: asked)
+    code, out = answer("a", "c", "", "a", "", "", "")
+    assert code == 0
+    assert out.index("Questions about lesson 02_timeit_vs_timer") < out.index("1 of 2 · Twice")
+    assert list(kept(state).predictions) == ["twice"]
+    for options in (["--no-input"], ["--from", "2"]):
+        assert "Questions about lesson" not in answer("", "", options=options)[1]
+
+
+def test_the_steps_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, ["--list-steps"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"1 +Twice +\(twice\)\n +twice-is-two: twice one is two\n2 +Four times", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--fats"], "No such option: --fats"),
+        (["--json", "/nowhere/claims.json"], "/nowhere/claims.json cannot be written"),
+        (["--json", "."], ". cannot be written"),
+        (["--notebook", "/nowhere/lesson.ipynb"], "/nowhere/lesson.ipynb cannot be written"),
+        (["--plots", os.devnull], "cannot be written"),
+        (["surplus"], "surplus"),
+        (["--from", "3"], "There is no step '3'"),
+        (["--from", "five"], "twice, four_times"),
+    ],
+)
+def test_a_wrong_command_line_is_reported_in_one_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(small_lesson.lesson, arguments) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert sentence in said.err
+
+
+def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_command(small_lesson.lesson, []) == 0
+    out = capsys.readouterr().out
+    assert "runs up to 20 s" in out
+    assert "lessons/exercises/small_lesson.py" in out
+    assert "python -m grader check small_lesson" in out
+    run_command(small_lesson.lesson, [])
+    assert "up to" not in capsys.readouterr().out
+    run_command(small_lesson.lesson, ["--fast"])
+    assert "runs up to 5 s" in capsys.readouterr().out
+
+
+def test_a_note_below_the_header_warns_of_a_free_threaded_build(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "gil", lambda: environment.GIL_OFF)
+    run_command(small_lesson.lesson, ["--fast"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(free-threaded, GIL off)" in out
+    assert "Compare its times only with times of such a build." in out
+    monkeypatch.setattr(environment, "gil", lambda: environment.GIL_ON)
+    run_command(small_lesson.lesson, ["--fast"])
+    assert "free-threaded" not in capsys.readouterr().out
+
+
+def test_progress_that_cannot_be_saved_does_not_stop_the_lesson(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state.write_text("a file where the folder should be")
+    assert run_command(small_lesson.lesson, []) == 0
+    assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1
+
+
+def test_an_error_in_the_lesson_is_one_line_and_with_debug_a_traceback_and_leaves_no_empty_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fail(number: float = 1.0) -> float:
+        return number / 0
+
+    monkeypatch.setattr(small_lesson.lesson.steps[0], "function", fail)
+    assert run_command(small_lesson.lesson, ["--json", str(tmp_path / "claims.json")]) == 1
+    assert list(tmp_path.glob("*.json")) == []
+    assert capsys.readouterr().err.count("\n") == 1
+    assert run_command(small_lesson.lesson, ["--debug"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_files_that_may_be_edited_are_overwritten_only_with_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input", "--plots", str(tmp_path)]) == 0
+    (picture,) = tmp_path.glob("small_lesson-*.svg")
+    (tmp_path / "another-lesson.svg").write_text("not in the way")
+    for option, path, given in (
+        ("--json", tmp_path / "mine.json", tmp_path / "mine.json"),
+        ("--notebook", tmp_path / "mine.ipynb", tmp_path / "mine.ipynb"),
+        ("--plots", picture, tmp_path),
+    ):
+        path.write_text("mine")
+        capsys.readouterr()
+        assert run_command(small_lesson.lesson, ["--no-input", option, str(given)]) == 2
+        said = capsys.readouterr()
+        assert said.out == "", "nothing was measured"
+        assert f"{path.name} is there already" in said.err
+        assert "--force" in said.err
+        assert path.read_text() == "mine"
+        assert run_command(small_lesson.lesson, ["--no-input", "--force", option, str(given)]) == 0
+        assert path.read_text() != "mine"
+
+
+def test_a_run_can_start_at_a_step(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input", "--from", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 2" not in out
+    assert "Step 1 runs again because this step uses the result of step 1" in out
+    assert "python -m grader check small_lesson" in out
+    assert (kept(state).complete, kept(state).claims) == (False, {})
+    assert run_command(small_lesson.lesson, ["--no-input", "--from", "four"]) == 0
+    assert "2 of 2" in capsys.readouterr().out
