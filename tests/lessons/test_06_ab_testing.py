@@ -88,13 +88,6 @@ def test_the_limit_of_the_t_test_is_the_quantile_of_student_s_t() -> None:
         assert LESSON.t_limit(pairs) == pytest.approx(quantile, rel=0.001)
 
 
-def test_a_t_test_of_ten_pairs_is_wrong_in_five_percent_of_tests() -> None:
-    """With the normal distribution's limit, 1.645, it would be wrong in 6.7 % of tests."""
-    rng = random.Random(3)
-    tests = [LESSON.t_test([rng.gauss(0, 1) for _ in range(10)])[-1] for _ in range(20_000)]
-    assert fmean(tests) == pytest.approx(0.05, abs=0.006)
-
-
 def test_the_size_of_a_difference_is_an_interval_of_absolute_values() -> None:
     for difference, size in (
         (Interval(0.1, 0.05, 0.2), Interval(0.1, 0.05, 0.2)),
