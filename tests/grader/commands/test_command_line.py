@@ -76,7 +76,9 @@ def test_a_lesson_that_is_not_there_is_one_sentence(given: str, says: str) -> No
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("verb", [("lint",), ("calibrate",), ("notebook",), ("run", ".", "--out", "x", "--lessons")])
+@pytest.mark.parametrize(
+    "verb", [("lint",), ("calibrate",), ("notebook",), ("run", "nowhere", "--out", "x", "--lessons")]
+)
 def test_an_unknown_lesson_is_told_alike_by_every_verb(
     verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
