@@ -73,7 +73,7 @@ IN_A_CONTAINER: Final = {
 }
 """The exploits that are graded in a container too, by name: one for each layer that is another one there."""
 
-HONEST_IN_A_CONTAINER: Final = ("numba_cached", "tables_in_c", "temporary_files", "threads_openly", "wrong")
+HONEST_IN_A_CONTAINER: Final = ("tables_in_c", "temporary_files", "threads_openly", "wrong")
 """The honest files that are graded in a container too: they need files, a compiler or threads."""
 
 

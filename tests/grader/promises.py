@@ -45,7 +45,7 @@ HANGING = replace(SMALL, load_s=2.0, call_s=1.0, wall_factor=1.5)
 """Limits for exploits that may never end, so that a longer wait would show nothing more."""
 HANGING_CALLS = 20_000
 """The calls of simulated functions that such an exploit may make for one answer. The real exams allow more."""
-PATIENCE_S = 5.0
+PATIENCE_S = 3.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
 BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
 """The counts of baselines by their inputs. Without them, each cheat would wait until its baseline is counted again."""

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 @pytest.mark.parametrize("honest", parameters(HONEST, QUICK_HONEST))
 def test_honest_work_earns_what_it_deserves(honest: Promised, warm_pool: Pool) -> None:
-    """One pair of processes is enough here. `test_hostile_class` grades most of these files by the real rules."""
+    """One pair of processes is enough here. `test_hostile_class` grades ten of these files by the real rules."""
     with quickly(), nothing_left_running():
         broken = honest.broken(warm_pool)
     assert broken is None
