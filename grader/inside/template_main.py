@@ -38,7 +38,8 @@ def main() -> None:
         torch = worker_main.warm_up(tensors=True)
         if config["sandboxed"]:
             check_threads()
-            tree_namespaces.check_nothing_shared(Path("/proc/self/maps").read_text(encoding="utf-8"))
+            maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+            tree_namespaces.check_nothing_shared(maps, config["kept"])
             config["files"] = [STANDARD[0], *opened_files(control.fileno())]
         own_control = fork_trees(control, config)
     except protocol.Closed:
@@ -132,7 +133,7 @@ def confined(own_control: int, config: dict[str, Any], body: dict[str, Any]) -> 
     channel = Channel(own_control)
     channel.send(protocol.HELLO)  # the supervisor reads this process's id from it, and sets its control group
     channel.receive()
-    tree_namespaces.make_private()
+    tree_namespaces.make_private(config["kept"])
     tree_namespaces.drop_privileges(body["uid"])
     if config["filter"]:
         confine.install_filter(config["filter"])

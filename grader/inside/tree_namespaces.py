@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 USER = 65534
@@ -26,7 +27,7 @@ NEW_FOLDERS = {"/tmp": TMP_BYTES, "/dev/shm": SHM_BYTES}  # noqa: S108 - every t
 
 _NEW_MOUNTS, _NEW_CGROUP, _NEW_NAMES, _NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
 _NEW_USER, _NEW_PIDS, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
-_READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC, _RECURSIVE, _PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
+_READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC, _BIND, _RECURSIVE, _PRIVATE = 1, 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _CLEAR_ALL = 4, 24, 38, 47, 4
 _CAPABILITY_VERSION = 0x20080522
 _MOST_CAPABILITIES = 64
@@ -46,13 +47,23 @@ def enter(*, new_user: bool) -> None:
             Path("/proc/self", file).write_text(line, encoding="ascii")
 
 
-def make_private() -> None:
-    """Mount a new /proc, terminals, and empty temporary folders, which only this tree sees. Hide the cgroup's path."""
+def make_private(kept: Sequence[str]) -> None:
+    """Mount a new /proc, terminals, and new temporary folders, which only this tree sees. Hide the cgroup's path.
+
+    `kept` are the folders in temporary folders that stay visible at their paths: those of Python and its packages. They
+    stay read-only, and what the sandbox hides in them stays hidden.
+    """
     _mount("none", "/", "", _RECURSIVE | _PRIVATE, "")
     _mount("proc", "/proc", "proc", _READ_ONLY | _NO_SUID | _NO_DEVICES | _NO_EXEC, "")
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
+    descriptors = [os.open(path, os.O_PATH) for path in kept]
     for folder, size in NEW_FOLDERS.items():
         _mount("tmpfs", folder, "tmpfs", _NO_SUID | _NO_DEVICES, f"mode=1777,size={size}")
+    os.umask(0o022)  # the tree's user must be able to enter the folders above the kept ones
+    for path, descriptor in zip(kept, descriptors, strict=True):
+        Path(path).mkdir(parents=True)
+        _mount(f"/proc/self/fd/{descriptor}", path, "", _BIND | _RECURSIVE, "")
+        os.close(descriptor)
     with contextlib.suppress(OSError):  # a kernel without control groups
         _check(_libc().unshare(_NEW_CGROUP), "a new control group namespace")
 
@@ -84,20 +95,21 @@ def check_dropped(status: str) -> None:
         raise OSError("a process tree has kept privileges")
 
 
-def check_nothing_shared(maps: str) -> None:
+def check_nothing_shared(maps: str, kept: Sequence[str] = ()) -> None:
     """Raise `OSError` if a process with this /proc/PID/maps has memory that its forks could use to exchange data.
 
-    Read-only mappings of the system's files are allowed.
+    Read-only mappings of files of the system, or of the folders `kept`, are allowed.
     """
+    read_only = tuple(f"{folder}/" for folder in kept)
     for line in maps.splitlines():
         _, access, _, _, _, path = (*line.split(maxsplit=5), "")[:6]
-        of_system = path.startswith("/") and not path.startswith(_NOT_SYSTEM) and not path.endswith("(deleted)")
-        if access.endswith("s") and ("w" in access or not of_system):
+        of_system = path.startswith("/") and (path.startswith(read_only) or not path.startswith(_NOT_SYSTEM))
+        if access.endswith("s") and ("w" in access or not of_system or path.endswith("(deleted)")):
             raise OSError(f"the template process has shared memory: {line}")
 
 
 def _mount(source: str, target: str, kind: str, flags: int, data: str) -> None:
-    texts = (source.encode(), target.encode(), kind.encode() or None)
+    texts = (os.fsencode(source), os.fsencode(target), kind.encode() or None)
     _check(_libc().mount(*texts, ctypes.c_ulong(flags), data.encode() or None), f"mount {kind} on {target}")
 
 

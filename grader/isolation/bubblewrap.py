@@ -86,8 +86,9 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
 
 
 def prefixes() -> list[Path]:
-    """Return the folders of the Python that runs this code, and of its packages."""
-    return sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
+    """Return the folders of the Python that runs this code, and of its packages. None of them lies in another."""
+    found = {Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent}
+    return sorted(folder for folder in found if found.isdisjoint(folder.parents))
 
 
 def _temporary(folder: str, size_bytes: int) -> list[str]:

@@ -177,20 +177,17 @@ def can_use_template(*, sandboxed: bool) -> bool:
     """Return whether process trees can be forked from a template process: without a sandbox, or with namespaces.
 
     Without namespaces, the Landlock rules of a tree name the tree's folder. So a template process would need root's
-    access to all files until it forks. A tree has a new /tmp and /dev/shm, which would hide a Python or a package in
-    these folders.
+    access to all files until it forks.
     """
-    if not sandboxed:
-        return hasattr(os, "fork")
-    hidden = any(one.is_relative_to(new) for one in bubblewrap.prefixes() for new in tree_namespaces.NEW_FOLDERS)
-    return has_namespaces() and not hidden
+    return has_namespaces() if sandboxed else hasattr(os, "fork")
 
 
 def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> ProcessTree:
     """Start a template process, which forks process trees on request. It inherits the socket `control`."""
     own_user = sandboxed and new_tree_user() is not None
     code = seccomp.tree_filter() if sandboxed and namespaces.probe(namespaces.bwrap() or "").filtered else None
-    config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else ""}
+    kept = [str(one) for one in bubblewrap.prefixes() if any(map(one.is_relative_to, tree_namespaces.NEW_FOLDERS))]
+    config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else "", "kept": kept}
     program = _program("template_main", control, config)
     if sandboxed:
         return namespaces.launch_template(program, [control], hidden)

@@ -13,6 +13,14 @@ def test_private_memory_and_read_only_files_of_the_system_are_allowed(maps: str)
     tree_namespaces.check_nothing_shared(maps)
 
 
+def test_read_only_files_of_a_kept_folder_are_allowed_and_their_neighbors_are_refused() -> None:
+    line = "7f0000000000-7f0000001000 r--s 00000000 00:01 12     /tmp/a b/lib"
+    tree_namespaces.check_nothing_shared(line, ["/tmp/a b"])  # noqa: S108
+    for folder in ("/tmp/a", "/tmp/a b/lib"):  # noqa: S108
+        with pytest.raises(OSError, match="shared memory"):
+            tree_namespaces.check_nothing_shared(line, [folder])
+
+
 @pytest.mark.parametrize(
     "line",
     [

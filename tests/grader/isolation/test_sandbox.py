@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -131,6 +132,34 @@ def writes(folder):
     seen = answer(f"[d for d in {folders} if writes(d)]", setup=setup)
     assert seen == [*OWN]
     assert not Path(OWN[0], "mark").exists()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("new", OWN)
+def test_a_python_in_a_temporary_folder_stays_visible_and_nothing_beside_it(
+    new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = """
+import os
+def writes(folder):
+    try: open(folder + "/mark", "w").close()
+    except OSError as error: return error.strerror
+"""
+    with tempfile.TemporaryDirectory(dir=new, prefix="a b'é") as folder:
+        python, solutions = Path(folder, "above", "python"), Path(folder, "above", "solutions")
+        for each in (python / "lib", python / "out", solutions):
+            each.mkdir(parents=True)
+            (each / "file").write_text("content")
+        shown = [*bubblewrap.prefixes(), python]
+        monkeypatch.setattr(bubblewrap, "prefixes", lambda: shown)
+        with Pool(hidden=(python / "out",)) as pool:
+            places = list(map(str, [new, folder, python.parent, python, python / "lib", python / "out"]))
+            seen = answer(f"[sorted(os.listdir(d)) for d in {places}]", Session("a secret", pool), look)
+            tops = {one.relative_to(new).parts[0] for one in shown if one.is_relative_to(new)}
+            assert tops == {*seen[0]} & {one.name for one in Path(new).iterdir()}
+            assert seen[1:] == [["above"], ["python"], ["lib", "out"], ["file"], []]
+            written = answer(f"list(map(writes, {places[3:]}))", Session("a secret", pool), look)
+            assert written == ["Read-only file system"] * 3
 
 
 @pytest.mark.sandbox
@@ -302,11 +331,3 @@ def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
     with opened(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
         ask(one, "def f(x): return len(bytearray(400 << 20))", None)
     assert caught.value.memory
-
-
-@pytest.mark.sandbox
-@pytest.mark.parametrize("folder", tree_namespaces.NEW_FOLDERS)
-def test_a_python_that_a_forked_tree_cannot_see_is_started_alone(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap, "prefixes", lambda: [Path(sys.base_prefix), Path(folder, "course")])
-    assert not sandbox.can_use_template(sandboxed=True)
-    assert sandbox.can_use_template(sandboxed=False)
