@@ -75,8 +75,8 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
     for folder in [*(KIT / name for name in HIDDEN_FOLDERS), *hidden]:
-        if any(folder.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and folder.is_dir():
-            argv += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+        for inside in _inside(folder.resolve(), [*bound, Path("/usr")]):
+            argv += ["--tmpfs", str(inside), "--remount-ro", str(inside)]
     for name in KIT_FILES:
         argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
     # A writable /proc would let a submission write into the memory of other processes of its own tree. A template
@@ -89,6 +89,12 @@ def prefixes() -> list[Path]:
     """Return the folders of the Python that runs this code, and of its packages. None of them lies in another."""
     found = {Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent}
     return sorted(folder for folder in found if found.isdisjoint(folder.parents))
+
+
+def _inside(folder: Path, shown: Sequence[Path]) -> set[Path]:
+    """Return the paths at which the sandbox shows a folder: its places in the `shown` folders, which may be links."""
+    real = {each: each.resolve() for each in shown if folder.is_dir()}
+    return {each / folder.relative_to(real[each]) for each in real if folder.is_relative_to(real[each])}
 
 
 def _temporary(folder: str, size_bytes: int) -> list[str]:

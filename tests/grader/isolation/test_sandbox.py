@@ -137,7 +137,7 @@ def writes(folder):
 @pytest.mark.sandbox
 @pytest.mark.parametrize("new", OWN)
 def test_a_python_in_a_temporary_folder_stays_visible_and_nothing_beside_it(
-    new: str, monkeypatch: pytest.MonkeyPatch
+    new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = """
 import os
@@ -146,13 +146,14 @@ def writes(folder):
     except OSError as error: return error.strerror
 """
     with tempfile.TemporaryDirectory(dir=new, prefix="a b'é") as folder:
-        python, solutions = Path(folder, "above", "python"), Path(folder, "above", "solutions")
-        for each in (python / "lib", python / "out", solutions):
+        real, python, solutions = tmp_path / "real", Path(folder, "above", "python"), Path(folder, "above", "solutions")
+        for each in (real / "lib", real / "out", solutions):
             each.mkdir(parents=True)
             (each / "file").write_text("content")
+        python.symlink_to(real)
         shown = [*bubblewrap.prefixes(), python]
         monkeypatch.setattr(bubblewrap, "prefixes", lambda: shown)
-        with Pool(hidden=(python / "out",)) as pool:
+        with Pool(hidden=(real / "out",)) as pool:
             places = list(map(str, [new, folder, python.parent, python, python / "lib", python / "out"]))
             seen = answer(f"[sorted(os.listdir(d)) for d in {places}]", Session("a secret", pool), look)
             tops = {one.relative_to(new).parts[0] for one in shown if one.is_relative_to(new)}
