@@ -73,6 +73,7 @@ def crowd(tmp_path: Path) -> Path:
     return tmp_path / "hw1"
 
 
+@pytest.mark.anywhere
 def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_once(
     crowd: Path, out: Path, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ def reach():
         assert answer("reach()", SAFE, setup) == "nothing"
 
 
+@pytest.mark.anywhere
 @pytest.mark.sandbox
 def test_of_the_machine_it_sees_only_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
@@ -134,6 +135,7 @@ def writes(folder):
     assert not Path(OWN[0], "mark").exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.sandbox
 @pytest.mark.parametrize("new", OWN)
 def test_a_python_in_a_temporary_folder_stays_visible_and_nothing_beside_it(

@@ -72,6 +72,7 @@ def template_of(one: WorkerClient) -> psutil.Process:
     return min(init.children(), key=lambda child: child.create_time())
 
 
+@pytest.mark.anywhere
 @pytest.mark.sandbox
 def test_two_trees_and_their_template_process_have_no_namespace_in_common() -> None:
     with two_trees() as (one, other):
@@ -81,6 +82,7 @@ def test_two_trees_and_their_template_process_have_no_namespace_in_common() -> N
         assert namespaces_of(one._server._pids[0]) == seen[0]
 
 
+@pytest.mark.anywhere
 @pytest.mark.sandbox
 def test_a_tree_neither_sees_nor_reaches_another() -> None:
     write = "  for d in ('/tmp', '/dev/shm'): open(d + '/mark', 'w').close()\n  return 1"
