@@ -64,7 +64,10 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    absent = [item for item in items if (marker := item.get_closest_marker("equipment")) and not marker.args[1]]
+    config.hook.pytest_deselected(items=absent)
+    items[:] = [item for item in items if item not in absent]
     items.sort(key=lambda item: item.path.name not in LONGEST)  # the sort is stable, so tests of a file stay together
 
 

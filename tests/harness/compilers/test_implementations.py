@@ -59,9 +59,7 @@ def test_a_compiler_replaces_the_source_and_a_short_run_does_not_start_it(monkey
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    bool(lacking()) or importlib.util.find_spec("Cython") is None, reason="needs Cython and a C compiler"
-)
+@pytest.mark.equipment("Cython and a C compiler", not lacking() and importlib.util.find_spec("Cython"))
 def test_cython_builds_an_extension_that_cpython_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     cython = implementations.implementations()[2]
     monkeypatch.setattr(implementations, "implementations", lambda: (cython,))

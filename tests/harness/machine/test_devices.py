@@ -88,7 +88,7 @@ def test_without_a_gpu_the_device_is_a_simulated_stream_and_cuda_is_refused() ->
             refused()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.equipment("a GPU", torch.cuda.is_available())
 def test_a_gpu_is_done_when_it_is_synchronized() -> None:
     with Cuda() as device:
         x = torch.ones(2048, 2048, device="cuda")
@@ -106,7 +106,7 @@ def test_a_gpu_is_done_when_it_is_synchronized() -> None:
         Cuda(torch.cuda.device_count())
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.equipment("a GPU", torch.cuda.is_available())
 def test_events_of_a_gpu_time_what_lies_between_them_and_a_flush_runs_there() -> None:
     with Cuda() as device:
         x = torch.ones(2048, 2048, device="cuda")
@@ -121,7 +121,7 @@ def test_events_of_a_gpu_time_what_lies_between_them_and_a_flush_runs_there() ->
         assert end.seconds_since(start) > 0
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.equipment("a GPU", torch.cuda.is_available())
 def test_the_time_between_events_of_a_busy_gpu_does_not_include_the_launches() -> None:
     with Cuda() as device:
         times_s = []
@@ -135,7 +135,7 @@ def test_the_time_between_events_of_a_busy_gpu_does_not_include_the_launches() -
     assert min(times_s) < 0.02
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.equipment("a GPU", torch.cuda.is_available())
 def test_the_speed_of_a_gpus_memory_is_measured_once() -> None:
     assert 1e10 < gpu_bytes_per_s() < 1e14
     assert gpu_bytes_per_s() == gpu_bytes_per_s()
@@ -145,7 +145,7 @@ def test_the_speed_of_a_gpus_memory_is_measured_once() -> None:
     "device",
     [
         SimulatedStream,
-        pytest.param(Cuda, marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+        pytest.param(Cuda, marks=pytest.mark.equipment("a GPU", torch.cuda.is_available())),
     ],
 )
 def test_a_busy_device_reaches_later_events_later(device: type[SimulatedStream | Cuda]) -> None:

@@ -58,7 +58,7 @@ def test_paired_processes_have_the_same_memory_layout() -> None:
     assert len(layouts) == 1
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.equipment("a GPU", torch.cuda.is_available())
 def test_a_paired_process_finds_no_gpu() -> None:
     code = "import torch; print(torch.cuda.device_count())"
     command = process_env.command([sys.executable, "-c", code])

@@ -32,9 +32,8 @@ def test_a_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.long
-@pytest.mark.skipif(
-    not (tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")),
-    reason="needs TensorBoard and its plugin",
+@pytest.mark.equipment(
+    "TensorBoard and its plugin", tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")
 )
 def test_tensorboard_shows_the_worker_of_each_trace(tmp_path: Path) -> None:
     for worker in ("rank0", "rank1"):

@@ -43,9 +43,8 @@ def test_the_kept_trace_does_not_name_the_path_of_its_file(tmp_path: Path) -> No
 
 @pytest.mark.browser
 @pytest.mark.long
-@pytest.mark.skipif(
-    not (tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")),
-    reason="needs TensorBoard and its plugin",
+@pytest.mark.equipment(
+    "TensorBoard and its plugin", tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")
 )
 def test_real_pages_are_recorded_with_their_numbers_and_pictures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
