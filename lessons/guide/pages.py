@@ -10,7 +10,7 @@ from lessons.guide.contents import LessonPage
 from lessons.guide.rendering import render
 from lessons.guide.slides import slides_page
 
-INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -q -e ."
+INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -e ."
 ACTIVATE: Final = "source .venv/bin/activate"
 """The commands that install fairclock, and that make `python` mean `.venv/bin/python` in a terminal."""
 FULL, SHORT = "project.html", "project_short.html"

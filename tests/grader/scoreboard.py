@@ -15,7 +15,7 @@ HEAD: Final = ("attack class", "cheat", "source", "naive grader", "here", "stopp
 NO_FILES: Final = (
     (
         67,
-        "[Any local process gives orders to the grader's own cluster](../grader/class_run/test_cluster_encryption.py)",
+        "[Any local process gives orders to the grader's own cluster](../grader/class_run/test_cluster_for_real.py)",
         "",
         "",
         "gets nothing",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,8 @@ def test_a_failure_has_the_traceback_of_the_exception_and_only_invalid_code_is_a
 
 
 def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
-    for function in (at_the_top, Holder.static, math.gamma, os.getpid):
+    at_the_top_of_modules: tuple[Any, ...] = (at_the_top, Holder.static, math.gamma, os.getpid)
+    for function in at_the_top_of_modules:
         place = {"module": function.__module__, "script": None, "qualname": function.__qualname__}
         assert paired_process_main.locate(function) == place
     wrapped = functools.wraps(at_the_top)(lambda: 2)
