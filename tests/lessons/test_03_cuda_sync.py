@@ -1,4 +1,3 @@
-import threading
 import time
 
 import pytest
@@ -13,14 +12,6 @@ LESSON = MadeUp("03_cuda_sync")
 @pytest.mark.skipif(torch.cuda.is_available(), reason="tests the text for machines without a GPU")
 def test_the_lesson_begins_with_the_note_that_the_stream_is_simulated() -> None:
     assert LESSON.lesson.opening.startswith("Simulated: torch finds no CUDA on this machine")
-
-
-@pytest.mark.long
-def test_no_stream_outlives_its_step() -> None:
-    before = threading.active_count()
-    for step in LESSON.lesson.steps:
-        step(fast=True)
-    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize(

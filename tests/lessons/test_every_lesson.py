@@ -25,8 +25,8 @@ NAMES = lesson_names()
 QUICK_RUNS = ("04_autorange", "09_cprofile")
 """Lessons that also run in the quick tests. Lesson 09 starts processes and a server."""
 
-NOTEBOOKS = ("03_cuda_sync", "09_cprofile", "12_jit_fusion", "13_bytecode")
-"""Lessons whose notebooks run: with a simulated device, with processes, with a compiler, with imported files."""
+NOTEBOOKS = ("03_cuda_sync", "09_cprofile", "13_bytecode")
+"""Lessons whose notebooks run: with a simulated device, with processes and a server, with imported files."""
 
 QUICK_NOTEBOOK = "13_bytecode"
 MARKS = r"^ *[✓✗?–] "
