@@ -61,9 +61,8 @@ def class_of_three(folder: Path) -> Path:
     """Write the hand-ins of three students: a file, a notebook and a zip."""
     (folder / "ada").mkdir(parents=True)
     shutil.copy(WRONG, folder / "ada")
-    handed_in(folder / "ben", SIMULATED)
+    (folder / "ben").mkdir()
     notebook(folder / "ben" / f"{SIMULATED}.ipynb")
-    (folder / "ben" / f"{SIMULATED}.py").unlink()
     typed(*command("submit", handed_in(folder.parent / "cem", SIMULATED), "--no-grade", "--out", folder / "cem.zip"))
     return folder
 
