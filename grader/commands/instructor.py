@@ -28,7 +28,7 @@ from grader.commands.options import (
     SeedFile,
     Workers,
 )
-from grader.commands.student import err_console
+from grader.commands.student import err_console, out_console
 from grader.course.course_file import read as read_course
 from grader.errors import UsageError
 from grader.gradescope import bundle
@@ -69,7 +69,7 @@ def run_class(
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     if unsafe := encryption.warning(scheduler):
-        say(err_console, unsafe)
+        say(out_console, unsafe)
     with ExitStack() as stack:
         grade_one, lanes, where = grading_lanes.open_lanes(
             stack, known, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox

@@ -155,9 +155,9 @@ def _print_files(choice: Choice) -> None:
     taken = choice.taken
     if taken and taken.code:  # "" if the student named the file
         how = "which you have changed." if taken.changed else "which you have not changed yet."
-        say(err_console, f"Checking {taken.path}, {how}", 1)
+        say(out_console, f"Checking {taken.path}, {how}", 1)
     for file, why in choice.left_out:
-        say(err_console, pack.unused_file_line(file, why), 1)
+        say(out_console, pack.unused_file_line(file, why), 1)
 
 
 PART_WIDTH: Final = 34

@@ -1,7 +1,7 @@
 """Build the bubblewrap command, which decides which parts of the machine a sandboxed program can reach.
 
 The sandbox has no network, and its processes see only each other. The system, Python and its packages are read-only,
-and an empty `/tmp` has a limited size. Of the grader's files, only `grader/inside` is visible.
+and an empty `/tmp` has a limited size. Of fairclock's files, only `KIT_FILES` are visible.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.inside.tree_namespaces import SHM_BYTES, TMP_BYTES
-from grader.paths import GRADER, KIT
+from grader.paths import KIT
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
@@ -26,7 +26,7 @@ WORKER_FILES: Final = (
     "tree_namespaces.py",
     "worker_main.py",
 )
-KIT_FILES: Final = ("__init__.py", *(f"inside/{name}" for name in WORKER_FILES))
+KIT_FILES: Final = ("harness/__init__.py", "grader/__init__.py", *(f"grader/inside/{name}" for name in WORKER_FILES))
 HIDDEN_FOLDERS: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 NOBODY: Final = "65534"
 USER_CHANGE_CAPABILITIES: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
@@ -70,7 +70,7 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
     argv += ["--proc", "/proc", "--dev", "/dev"]
     argv += _temporary("/dev/shm", SHM_BYTES) + _temporary("/tmp", TMP_BYTES)  # noqa: S108
     bound = prefixes()
-    for above in _above([*bound, *(Path(KIT_INSIDE, "grader", name) for name in KIT_FILES)]):
+    for above in _above([*bound, *(Path(KIT_INSIDE, name) for name in KIT_FILES)]):
         argv += ["--perms", "0755", "--dir", above]  # other users cannot enter folders that bubblewrap makes on its own
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
@@ -78,7 +78,7 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
         for inside in _inside(folder.resolve(), [*bound, Path("/usr")]):
             argv += ["--tmpfs", str(inside), "--remount-ro", str(inside)]
     for name in KIT_FILES:
-        argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
+        argv += ["--ro-bind", str(KIT / name), f"{KIT_INSIDE}/{name}"]
     # A writable /proc would let a submission write into the memory of other processes of its own tree. A template
     # process needs it to set up user namespaces, and its trees have another, read-only /proc.
     argv += [] if template else ["--remount-ro", "/proc"]

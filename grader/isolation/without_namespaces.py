@@ -135,7 +135,7 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
         folder=str(folder),
         own=str(own),
         kit=str(kit),
-        files={f"grader/{name}": str(GRADER / name) for name in bubblewrap.KIT_FILES},
+        files={name: str(KIT / name) for name in bubblewrap.KIT_FILES},
         ruleset=landlock.ruleset(rules, version),
         narrowed=landlock.ruleset(landlock.narrowed(rules), version),
         filter=code.hex() if code else "",

@@ -156,7 +156,7 @@ def _show(suite: Suite, out: Path) -> int:
 
 def _summed_up(what: str, reasons: Sequence[str]) -> None:
     for reason, number in Counter(reasons).items():
-        print(f"{what} ({number}): {reason}", file=sys.stderr)
+        print(f"{what} ({number}): {reason}")
 
 
 class _Bar:

@@ -19,7 +19,7 @@ LONGEST_S: Final = (20, 5)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A lesson: its name, its title, the lessons to take before it, and the time that a student needs.
+    """A lesson: its name, its title, the lessons that prepare for it, and the time that a student needs.
 
     `steps_min` are the minutes of each step. `minutes` is the time of the lesson, and `exercise_minutes` the time of
     its exercise, or None if the lesson has no exercise. These two are rounded up.
@@ -36,6 +36,13 @@ class Entry:
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @property
+    def advice(self) -> str:
+        """The sentence with the lessons that prepare for this one. It is empty if there are none."""
+        if not self.prerequisites:
+            return ""
+        return f"You can take this lesson on its own. It is easier after {', '.join(self.prerequisites)}."
 
     def steps_within(self, minutes: float) -> int:
         """Return the number of steps that a student can finish in the first `minutes` of the lesson."""

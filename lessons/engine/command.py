@@ -169,10 +169,9 @@ def _next_lesson(lesson: Lesson) -> str:
 
 
 def _plan(entry: Entry) -> str:
-    """Return the line with the lessons to take before this one, and the minutes for its exercise."""
-    before = f"Take first: {', '.join(entry.prerequisites)}." if entry.prerequisites else ""
+    """Return the line with the lessons that prepare for this one, and the minutes for its exercise."""
     after = f"Exercise afterwards: {entry.exercise_minutes} min." if entry.exercise_minutes else ""
-    return " ".join(filter(None, (before, after)))
+    return " ".join(filter(None, (entry.advice, after)))
 
 
 def _header(

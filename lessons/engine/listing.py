@@ -14,8 +14,8 @@ from lessons.engine.progress import LessonProgress
 from lessons.engine.score import Score
 
 LEGEND = (
-    "After: the lessons to take first. Minutes: for the lesson + for its exercise. Claims: how many were confirmed on "
-    "your machine. Predicted: how many of your answers were right. Points: for the exercise, in the last "
+    "After: lessons that make this lesson easier. Minutes: for the lesson + for its exercise. Claims: how many were "
+    "confirmed on your machine. Predicted: how many of your answers were right. Points: for the exercise, in the last "
     "python -m grader check."
 )
 

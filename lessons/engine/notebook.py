@@ -115,7 +115,8 @@ def _code(id_: str, text: str) -> Cell:
 def _imports(lesson: Lesson) -> str:
     code = "\n".join(text for step in lesson.steps for text in (step.given_code, step.code))
     imports = imports_of(Path(lesson.file), needed_by=code)
-    return f'{imports}\n\nfrom lessons.engine.notebook import Guide\n\nguide = Guide("lessons.{lesson.name}")'
+    # `Guide` is imported before torch, so that torch prints nothing about a missing GPU.
+    return f'from lessons.engine.notebook import Guide\n\n{imports}\n\nguide = Guide("lessons.{lesson.name}")'
 
 
 def _title(lesson: Lesson) -> str:
@@ -128,11 +129,10 @@ def _title(lesson: Lesson) -> str:
 
 
 def _time_and_prerequisites(lesson: Lesson) -> str:
-    """Return the paragraph with the minutes for the lesson and its exercise, and the lessons to take before it."""
+    """Return the paragraph with the minutes for the lesson and its exercise, and the lessons that prepare for it."""
     entry = lesson.entry
     exercise = f", and {entry.exercise_minutes} minutes for its exercise" if entry.exercise_minutes else ""
-    first = f" Take first: {', '.join(entry.prerequisites)}." if entry.prerequisites else ""
-    return f"{entry.minutes} minutes{exercise}.{first}\n\n"
+    return f"{entry.minutes} minutes{exercise}. {entry.advice}".rstrip() + "\n\n"
 
 
 def _closing(lesson: Lesson) -> str:

@@ -61,9 +61,10 @@ def squeezed(line: str) -> str:
     return " ".join(line.split())
 
 
-def test_the_untouched_stub_is_told_in_four_lines_what_is_missing() -> None:
+def test_the_untouched_stub_is_told_in_five_lines_what_is_missing() -> None:
     ended = grader("check", "04_autorange")
-    heading, missing, where, hint = ended.out.splitlines()
+    file, heading, missing, where, hint = ended.out.splitlines()
+    assert file.endswith("04_autorange.py, which you have not changed yet.")
     assert squeezed(heading) == "04_autorange · blocked_autorange 0 / 10 not written yet"
     assert missing.startswith("   blocked_autorange still raises NotImplementedError (line ")
     assert where.startswith("   Lesson 04, ")
@@ -190,7 +191,7 @@ def test_a_number_or_a_name_means_its_lesson_or_one_task(target: str, only: str 
 
 def test_one_task_is_checked_alone() -> None:
     ended = grader("check", "2.time")
-    headings = [line for line in ended.out.splitlines() if not line.startswith("  ")]
+    _file, *headings = [line for line in ended.out.splitlines() if not line.startswith("  ")]
     assert [squeezed(line) for line in headings] == ["02_timeit_vs_timer · time_per_call 0 / 10 not written yet"]
     assert ended.code == 1
 

@@ -56,13 +56,13 @@ def test_a_solution_in_the_kits_notebook_is_graded(kit: Path) -> None:
     ended = in_kit(kit, "check", "04")
     assert ended.code == 0
     assert "10 / 10" in ended.out
-    assert f"Checking {NOTEBOOK}, which you have changed." in ended.err
+    assert f"Checking {NOTEBOOK}, which you have changed." in ended.out
 
 
 def test_where_nothing_is_changed_the_exercise_file_is_checked_and_named(kit: Path) -> None:
     ended = in_kit(kit, "check", "04")
     assert "not written yet" in ended.out
-    assert f"Checking {FILE}, which you have not changed yet." in ended.err
+    assert f"Checking {FILE}, which you have not changed yet." in ended.out
 
 
 def test_a_notebook_that_was_exported_into_the_current_folder_is_found_there(kit: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_notebook_that_was_exported_into_the_current_folder_is_found_there(kit
     solve(here / f"{LESSON}.ipynb")
     ended = in_kit(kit, "check", "04", here=here)
     assert ended.code == 0
-    assert f"Checking {LESSON}.ipynb, which" in ended.err
+    assert f"Checking {LESSON}.ipynb, which" in ended.out
 
 
 def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(kit: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path
     ended = in_kit(kit, "check", "04")
     assert "not written yet" in ended.out
     for name in names:
-        assert f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb." in ended.err
+        assert f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb." in ended.out
     assert in_kit(kit, "check", f"notebooks/{names[0]}").code == 0
 
 

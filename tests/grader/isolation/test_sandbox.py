@@ -102,7 +102,7 @@ def test_of_the_machine_it_sees_only_what_it_needs(monkeypatch: pytest.MonkeyPat
 
         assert seen("[n for n in os.listdir('/proc') if n.isdigit()]") == ["1", "2", "3"]
         assert seen("[path for path in x if os.path.exists(path)]") == []
-        kit = "[os.path.relpath(one, '/kit/grader') for one in glob.glob('/kit/**/*.*', recursive=True)]"
+        kit = "[os.path.relpath(one, '/kit') for one in glob.glob('/kit/**/*.*', recursive=True)]"
         assert sorted(seen(kit)) == sorted(bubblewrap.KIT_FILES)
         environment = {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE, "PWD": "/"}
         assert seen("dict(os.environ)") == environment
@@ -129,7 +129,7 @@ def writes(folder):
     except OSError:
         return False
 """
-    folders = ["/", "/etc", "/usr", "/kit", "/kit/grader", "/dev", sys.prefix, sys.base_prefix, *OWN]
+    folders = ["/", "/etc", "/usr", "/kit", "/kit", "/dev", sys.prefix, sys.base_prefix, *OWN]
     seen = answer(f"[d for d in {folders} if writes(d)]", setup=setup)
     assert seen == [*OWN]
     assert not Path(OWN[0], "mark").exists()

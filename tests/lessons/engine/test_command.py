@@ -119,7 +119,7 @@ def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_c
     (state / "progress.json").write_text(json.dumps({"format": 1, "lessons": {"02_timeit_vs_timer": taken}}))
     lesson = str(ROOT / "lessons" / "04_autorange.py")
     child = at_a_terminal(state, "--fast", file=lesson)
-    child.expect("Take first: 02_timeit_vs_timer")
+    child.expect(r"on its own\. It is easier after 02_timeit_vs_timer\.")
     child.expect("Questions about lesson 02_timeit_vs_timer")
     for answer in ("a", "c", ""):
         child.expect("Enter skips")
