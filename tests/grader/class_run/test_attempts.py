@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -41,15 +42,24 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def run(
-    folder: Path, which: str = "", *, regrade: tuple[str, ...] = (), seen: list[str] | None = None, quiet: bool = False
+    folder: Path,
+    which: str = "",
+    *,
+    regrade: tuple[str, ...] = (),
+    seen: list[str] | None = None,
+    quiet: bool = False,
+    regarded_as: str = "",
 ) -> tuple[Summary, str]:
-    """Grade the class beside its folder; `seen` gets the path of each hand-in graded."""
+    """Grade the class beside its folder; `seen` gets the path of each hand-in graded.
+
+    If `regarded_as` is given, each hand-in is graded as if this were its text.
+    """
     said = io.StringIO()
 
     def remembering(submission: Submission, seed: str) -> Report:
         if seen is not None:
             seen.append(submission.path)
-        return grade(submission, seed)
+        return grade(replace(submission, source=regarded_as or submission.source), seed)
 
     summary = grade_class(
         folder,
@@ -295,17 +305,17 @@ def test_of_two_grades_of_the_same_bytes_the_newer_counts(tmp_path: Path) -> Non
     folder = tmp_path / "hw1"
     hand_in(folder, "ada", "right")
     run(folder)
-    grade_class(
-        folder,
-        tmp_path / "out",
-        grade=lambda given, _seed: grade(Submission(given.student, given.lesson, given.path, given.sha256, "edge")),
-        tasks=TASKS,
-        lanes=Threads(1),
-        console=Console(file=io.StringIO()),
-        kit=KIT,
-        regrade=("ada",),
-    )
+    run(folder, regrade=("ada",), regarded_as="edge")
     assert points(folder) == "10"
+
+
+def test_an_internal_error_of_a_second_grading_keeps_the_earlier_grade(tmp_path: Path) -> None:
+    folder = tmp_path / "hw1"
+    hand_in(folder, "ada", "right")
+    run(folder)
+    _, said = run(folder, regrade=("ada",), regarded_as="boom")
+    assert "1 internal error" in said
+    assert points(folder) == "6"
 
 
 def test_who_is_to_be_graded_again_and_is_not_there_is_an_error_that_names_the_nearest(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from grader.class_run import journal
 from grader.class_run.executors import Threads
 from grader.class_run.publish import publish
 from grader.class_run.run import grade_class, pace
+from grader.isolation import sandbox
 from grader.records import Report, Status, Submission
 
 HERE = Path(__file__).parents[1]
@@ -89,7 +90,10 @@ def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
     assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
 
 
-def test_a_fault_of_ours_costs_nobody_and_is_tried_again(folder: Path, out: Path) -> None:
+def test_a_fault_of_ours_costs_nobody_and_is_tried_again(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "missing_layers", lambda: ("Landlock",))
     hand_in(folder, "bob", "boom")
     summary, said = run(folder, out)
     assert summary.exit_code == 3
@@ -100,6 +104,8 @@ def test_a_fault_of_ours_costs_nobody_and_is_tried_again(folder: Path, out: Path
     result = (out / "bob" / reports.RESULTS).read_text()
     assert "ZeroDivisionError" in result
     assert "hidden case" not in result
+    with journal.read(out) as book:
+        assert [report.missing for report in book.reports("bob")] == [("Landlock",)]
 
     summary, _ = run(folder, out, lambda given, _seed: grade(Submission(*_fields(given), "right")))
     assert (summary.exit_code, summary.graded) == (0, 1)

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,15 @@ from container import container
 from once import once
 
 from grader import catalogue, paths
+from grader.class_run.hand_in import lost
+from grader.course.roll import TaskPoints
 from grader.errors import GraderFault, UsageError
 from grader.gradescope import autograder, bundle
 from grader.isolation import namespaces, tree_users
+from grader.isolation.pool import Pool
+from grader.records import Report, Submission
 from grader.student_kit import release
+from grader.task import Task
 from grader.trials import native
 from harness.machine import programs
 
@@ -197,6 +203,23 @@ def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
     (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
     assert autograder.main(["--check", str(tmp_path)]) == 2
     assert says in capsys.readouterr().out
+
+
+def test_after_an_internal_error_gradescope_gets_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(submission: Submission, _seed: str, _pool: Pool, tasks: Sequence[Task]) -> Report:
+        points = [TaskPoints(task.lesson, task.full_name, task.points) for task in tasks]
+        return lost(submission, ZeroDivisionError(), points, sandboxed=True).report
+
+    monkeypatch.setattr(autograder, "grade", fails)
+    for name in ("source", "submission"):
+        (tmp_path / name).mkdir()
+    settings = {"lessons": ["04_autorange"], "sandbox": "needed"}
+    (tmp_path / "source" / "bundle.json").write_text(json.dumps(settings))
+    assert autograder.main([str(tmp_path)]) == 3
+    assert "The grader failed (ZeroDivisionError)" in capsys.readouterr().out
+    assert not (tmp_path / "results").exists()
 
 
 def test_the_bundle_has_scripts_at_its_root_and_nothing_that_solves_an_exercise(made: Path, tmp_path: Path) -> None:
