@@ -41,6 +41,11 @@ def test_calls_are_added_up_over_all_callers() -> None:
     assert profile().calls == {"words.c:next_word []": 5, "letters.c:is_letter []": 15}
 
 
+def test_the_instructions_of_a_recursive_call_are_counted_once() -> None:
+    recursive = PROFILE.replace("30 30\ntotals", "30 30\ncfn=(3)\ncalls=5 30\n31 20\ntotals")
+    assert outfile.parse(recursive.splitlines()).inclusive == profile().inclusive
+
+
 def test_a_text_without_a_total_or_with_other_events_is_not_a_profile() -> None:
     with pytest.raises(outfile.ProfileError, match="no total"):
         outfile.parse(PROFILE.replace("totals", "subtotals").splitlines())

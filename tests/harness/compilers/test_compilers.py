@@ -59,6 +59,8 @@ def test_traffic_is_each_operation_with_its_bytes() -> None:
     plus, times = traffic(plus_times, torch.ones(100))
     assert (plus.name, plus.read_bytes, plus.written_bytes) == ("aten.add.Tensor", 400, 400)
     assert (times.name, times.moved_bytes) == ("aten.mul.Tensor", 1200)
+    (total,) = traffic(lambda x: x.sum(dtype=torch.float64), torch.ones(100))
+    assert (total.read_bytes, total.written_bytes) == (400, 8)
     assert traffic(lambda: None) == ()
 
 

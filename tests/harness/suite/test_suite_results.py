@@ -10,7 +10,8 @@ import pytest
 
 from harness.errors import UsageError
 from harness.machine.environment import Environment
-from harness.suite import TimerArgs, pool, runner
+from harness.storage.disk_cache import FOLDER_VARIABLE
+from harness.suite import TimerArgs, counts, pool, runner
 from harness.suite.benchmark import Benchmark
 from harness.suite.compare import Comparison
 from harness.suite.results import Journal, Result, Suite, SuiteSettings, load, save
@@ -61,6 +62,16 @@ def test_a_left_out_benchmark_is_tried_again_and_earlier_measurements_stay(
     first, second = runner.measure(WORKS[:2], out, SETTINGS, count=False).results
     assert first.left_out == ""
     assert (second.left_out, second.times_s) == ("", (1.0,))
+
+
+def test_stored_counts_are_read_again_and_damaged_ones_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    counts.save(WORKS[0], SETTINGS, (900, 400))
+    assert counts.load(WORKS[0], SETTINGS) == (900, 400)
+    (file,) = (tmp_path / counts.KIND).iterdir()
+    for text in ("", "[]", "7", "{}"):
+        file.write_text(text, encoding="utf-8")
+        assert counts.load(WORKS[0], SETTINGS) is None
 
 
 def test_the_first_of_several_counts_is_left_out() -> None:
