@@ -705,7 +705,7 @@ def after_the_warm_up() -> list[Stance] | None:
     if unsupported():
         return None
     found = []
-    names: tuple[Any, ...] = "eager_on_recompile", "fail_on_recompile", "force_eager"
+    names: Any = "eager_on_recompile", "fail_on_recompile", "force_eager"
     for name in names:
         torch.compiler.reset()
         graphs = Graphs()
