@@ -19,7 +19,7 @@ from needs import needs
 from small_tasks import negation
 
 from grader import catalogue
-from grader.authoring.lint import Row, _near, pair_times
+from grader.authoring.lint import Row, _near, _surprise, pair_times
 from grader.commands.apps import run_grader
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
@@ -140,6 +140,19 @@ def test_a_time_within_20_percent_of_a_tier_is_a_surprise_and_a_count_within_10(
     ratio = task.tiers[-1].ratio * (1 + away)
     verdict = Verdict(task.full_name, 10, 10, cost, Attempt(Status.PASSED, speed=Speed(ratio, ratio, ratio, 5, 2)))
     assert bool(_near(task, verdict)) is is_near
+
+
+def test_a_wrong_answer_that_gets_the_explanation_of_another_mistake_is_a_surprise(tmp_path: Path) -> None:
+    path = tmp_path / "wrong_mean.py"
+    path.write_text('"""You return the mean."""\n')
+    task = negation(tmp_path)
+
+    def surprise(explanation: str) -> str:
+        attempt = Attempt(Status.WRONG, help=explanation)
+        return _surprise(task, path.stem, path, Verdict(task.full_name, 0, 10, task.cost, attempt))
+
+    assert surprise("You return the mean.") == ""
+    assert "You return the sum." in surprise("You return the sum.")
 
 
 def test_a_surprise_shows_the_times_of_both_functions_in_each_pair_of_processes() -> None:
