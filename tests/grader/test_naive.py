@@ -28,6 +28,8 @@ PUBLISHED = {*range(69, 81)}
 
 
 SERVER = CommandServer(SCRIPT)
+TRIES = 5
+"""How often the naive grader may grade honest work, because a busy machine moves its times."""
 NEEDS_A_NEW_PROCESS = {"72_scans_its_heap_and_stack"}
 """Exploits that find the answers only in the memory of a new process. The other exploits run in a forked process."""
 
@@ -54,7 +56,8 @@ def test_the_naive_grader_gives_honest_work_what_this_grader_gives(
     name: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     honest = promised(HONEST / f"{name}.py")
-    assert naive_points(honest, tmp_path, options) == honest.points
+    tries = (naive_points(honest, tmp_path, options) for _ in range(TRIES))
+    assert honest.points in tries, "the naive grader never gave the points that this grader gives"
 
 
 @pytest.mark.long

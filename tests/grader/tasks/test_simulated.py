@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from grader.tasks.plain import PlainScenario
 from grader.tasks.simulated import STANDSTILL, LateWeather, Machine, Weather, stratified
 
 
@@ -66,3 +67,8 @@ def test_weather_that_begins_late_disturbs_nothing_before() -> None:
     assert weather.end_s(5.0, 2.0) == 7.0
     assert weather.end_s(9.0, 2.0) == pytest.approx(12.0)
     assert weather.end_s(10.5, 1.0) == pytest.approx(12.0)
+
+
+def test_a_test_case_without_simulated_functions_refuses_a_call_of_one() -> None:
+    with pytest.raises(ValueError, match="no function clock"):
+        PlainScenario().call("clock", [])

@@ -3,13 +3,15 @@
 import os
 import re
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
-from harness.rendering.wrapping import wrapped
+from harness.rendering.wrapping import say, wrapped
 
 ROOT = Path(__file__).parents[3]
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
@@ -44,3 +46,9 @@ def test_an_indent_is_kept_for_what_follows_and_no_word_is_lost() -> None:
 
 def test_where_no_terminal_is_there_lines_stay_whole() -> None:
     assert list(wrapped(SENTENCE, None, indent=3)) == [f"   {SENTENCE}"]
+
+
+def test_a_terminal_gets_the_text_without_colours() -> None:
+    screen = StringIO()
+    say(Console(file=screen, force_terminal=True, width=200), "4 of 'ten' calls [bold] took 0.5 s")
+    assert screen.getvalue() == "4 of 'ten' calls [bold] took 0.5 s\n"
