@@ -4,8 +4,7 @@ A different memory layout or hash seed alone changes a benchmark by 2 to 6 %. So
 binary and environment, without address space randomisation, and with a fixed hash seed. Some paired processes are
 forked from a process that was started in this way. A timed process is bound to one core, and another process reads its
 CPU clock (`harness.machine.clocks.process_cpu`). Two such processes with the same code may still differ in speed by
-several per cent, temporarily or permanently (`tests/benchmarks/layouts.py` counts how often). So a verdict uses the
-median over several pairs.
+several per cent, temporarily or permanently. So a verdict uses the median over several pairs.
 
 Linux updates the CPU clock of another process when this process leaves its core. While that process runs, its clock is
 updated only at timer ticks, up to 4 ms late. So the process that reads the clock runs on the same core as the paired
@@ -40,8 +39,8 @@ ENVIRONMENT: Final = {
 
 With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work. Otherwise they would keep the pair's core
 busy for milliseconds after each call, while the other process is timed. Huge pages for malloc and `PYTHONMALLOC=malloc`
-are not used, because pairs with a large error were as frequent with them (`tests/benchmarks/layouts.py`). The processes
-find no GPU, because a CPU clock does not measure its work, and a grade must not depend on one machine's GPU.
+are not used, because pairs with a large error were as frequent with them. The processes find no GPU, because a CPU
+clock does not measure its work, and a grade must not depend on one machine's GPU.
 """
 
 

@@ -27,9 +27,9 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-import jobs
 import json_lines
 from decisions import upper_bound
+from judging import environment
 from neighbours import LOADS, disturbed
 from workloads import ALL_WORKS, work_named
 
@@ -113,7 +113,7 @@ def plan(loads: Sequence[str], works: Sequence[str]) -> Iterator[Batch]:
 
 def read(path: Path) -> list[Fought]:
     """Return the duels in the file."""
-    return json_lines.read(path, Fought)
+    return [Fought(**told) for told in json_lines.read(path)]
 
 
 def run(path: Path, loads: Sequence[str], works: Sequence[str], duels: int, seconds: float) -> None:
@@ -143,7 +143,7 @@ def run(path: Path, loads: Sequence[str], works: Sequence[str], duels: int, seco
 def in_new_process(batch: Batch) -> list[Fought]:
     """Run the batch in a new process, and return its results."""
     command = [sys.executable, str(HERE / "counted.py"), "--batch", json.dumps(asdict(batch))]
-    ended = subprocess.run(command, env=jobs.environment(), stdout=subprocess.PIPE, text=True, check=True)
+    ended = subprocess.run(command, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
     return [Fought(**one) for one in json.loads(ended.stdout)]
 
 

@@ -8,12 +8,17 @@ with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that 
 guarantee; their rates show the effect. If the true ratio is exactly a threshold, both UNDECIDED and the threshold are
 right. An interval that misses the threshold then ends the comparison, so that row counts misses of all intervals.
 
+A grade is too good if the threshold of its tier is more than the factor `BENEFIT` above the true ratio. A smaller
+excess is intended: it is the benefit of the doubt. A student may hand in fifty copies of the same code, so the last
+column has an upper bound of the chance that at least one of fifty copies gets a grade that is too good.
+
 The exit code is 1 if a rate is above the guaranteed one.
 """
 
 import argparse
 import math
 import sys
+from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -24,7 +29,7 @@ from rich.console import Console
 from rich.progress import track
 
 from harness.paired import duel
-from harness.paired.decide import Rules
+from harness.paired.decide import BENEFIT, Rules
 from harness.paired.duel import duel_rules
 from harness.paired.noise import p95
 from harness.rendering import units
@@ -36,6 +41,7 @@ RULES = duel_rules()
 ROUND_S = 5e-3
 """The simulated length of a round: about 200 rounds fit in the cap. A real duel plays about 1600 rounds of 0.6 ms."""
 
+COPIES = 50
 CONFIDENCE = 0.95
 """The confidence of the upper bounds of rates."""
 
@@ -49,6 +55,7 @@ TRUTHS: dict[str, tuple[float, Sequence[float]]] = {
     "5 % below a tier": (_TIERS[0] / 1.05, _TIERS),
     "exactly at a tier": (_TIERS[0], _TIERS),
     "2× from each tier": (_TIERS[0] / 2, _TIERS),
+    "2 % beyond the benefit": (_TIERS[1] / BENEFIT / 1.02, _TIERS),
 }
 """The true ratio, and the tiers with which it is compared."""
 
@@ -66,6 +73,7 @@ class Rates:
     contests: int
     false: int
     missed: int
+    too_good: int
     undecided: float
     rounds: float
     timing_s: float
@@ -91,6 +99,7 @@ def measure(
         contests=contests,
         false=sum(one.false for one in played),
         missed=sum(one.missed for one in played),
+        too_good=sum(one.given > bisect_right(thresholds, ratio * BENEFIT) for one in played),
         undecided=sum(one.undecided for one in played) / contests,
         rounds=median(one.rounds for one in played),
         timing_s=median(timing_s),
@@ -133,6 +142,7 @@ def table(results: Sequence[Rates]) -> Table:
             Column("rounds", units.count),
             Column("timing", units.seconds),
             Column("95 % within", units.seconds),
+            Column(f"too good, one of {COPIES}", units.percent),
         ),
         rows=tuple(
             (
@@ -143,6 +153,7 @@ def table(results: Sequence[Rates]) -> Table:
                 one.rounds,
                 one.timing_s,
                 one.timing_p95_s,
+                1 - (1 - upper_bound(one.too_good, one.contests)) ** COPIES,
             )
             for one in results
         ),

@@ -4,16 +4,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 
-def read(path: Path, kind: type[T]) -> list[T]:
+def read(path: Path) -> list[dict[str, Any]]:
     """Return the results in a file. A last line that was cut off by an interruption is left out."""
     if not path.exists():
         return []
-    return [kind(**json.loads(line)) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
 
 
 def append(path: Path, results: Iterable[Any]) -> None:

@@ -1,60 +1,140 @@
-"""Read comparisons of a benchmark as JSON from standard input, run them, and print each tool's results.
+"""Run comparisons of a benchmark in a new process, and count how often each timing tool was wrong.
 
-A new process has a new memory layout, so `jobs.play` starts this program for every repetition.
+A *slowdown* is the candidate's time divided by the baseline's. The true slowdown is 1.05 if the candidate does 5 % more
+work. A new process has a new memory layout, so `play` starts this file as a program for every repetition. The program
+reads jobs as JSON from standard input, and prints the results.
 """
 
 import json
+import math
+import os
+import subprocess
 import sys
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
 from time import perf_counter
 
-import judges
-from jobs import Job
-from judges import Judge, Terms
-from tally import TITLES, Judgement
+from tools import MARGIN, TOOLS, rule_of_thumb
 from workloads import work_named
 
+from harness.paired.duel_result import Finding
+from harness.paired.noise import p95
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
-def judge_of(tool: str) -> Judge:
-    """Return the tool with this name."""
-    if tool in {"pytest-benchmark", "pyperf"}:
-        import runners
+HERE = Path(__file__).parent
 
-        return {"pytest-benchmark": runners.pytest_benchmark, "pyperf": runners.pyperf_timeit}[tool]
-    tools: dict[str, Judge] = {
-        "duel": judges.fairclock,
-        "paired": partial(judges.fairclock, paired_processes=True),
-        "timeit": judges.timeit_min,
-        "blocked": judges.torch_blocked,
-        "adaptive": judges.torch_adaptive,
-        "check": judges.paired_check,
-    }
-    return tools[tool]
+EDGE = math.log(1.05)
+"""The error, as a log ratio, that changes a grade if the nearest tier is 5 % away."""
+
+ROOM = 0.01
+"""The distance from the margin within which a true slowdown may get either verdict, except the wrong direction."""
 
 
-def play(job: Job) -> list[Judgement]:
-    """Let the tool judge, and measure the time that it takes."""
-    judge, sides = judge_of(job.tool), work_named(job.work).sides(job.truth)
-    begun_s = perf_counter()
-    said = judge(sides, Terms(job.budget_s, job.margin))
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One comparison of a tool under a load: the work with its true slowdown, and the limit of wall time for timing."""
+
+    load: str
+    repetition: int
+    tool: str
+    work: str
+    truth: float
+    budget_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One result of a job. A tool may have several: `reading` is the name of the figure.
+
+    `timing_s` is the wall time of the tool's samples of both sides. `wall_s` is all of its time, with the start of its
+    processes.
+    """
+
+    job: Job
+    reading: str
+    slowdown: float
+    verdict: str
+    timing_s: float
+    wall_s: float
+
+    @property
+    def false(self) -> bool:
+        """Whether the verdict denies or invents a difference, or has the wrong direction. UNDECIDED is never false.
+
+        Within `ROOM` of the margin, two verdicts are right.
+        """
+        right = {rule_of_thumb(self.job.truth, margin) for margin in (MARGIN - ROOM + 1e-9, MARGIN + ROOM - 1e-9)}
+        return self.verdict not in {Finding.UNDECIDED, *right}
+
+    @property
+    def error(self) -> float:
+        """The absolute value of log(measured slowdown ÷ true slowdown)."""
+        return abs(math.log(self.slowdown / self.job.truth))
+
+
+def environment() -> dict[str, str]:
+    """Return the environment variables of a new process that imports benchmarks and fairclock."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent.parent)))}
+
+
+def play(jobs: Sequence[Job]) -> list[Trial]:
+    """Run the jobs one after the other in a new process. Raise `subprocess.CalledProcessError` if it fails."""
+    asked = json.dumps([asdict(job) for job in jobs])
+    command = [sys.executable, str(HERE / "judging.py")]
+    ended = subprocess.run(command, input=asked, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
+    return [Trial(**{**told, "job": Job(**told["job"])}) for told in json.loads(ended.stdout)]
+
+
+def judge(job: Job) -> list[Trial]:
+    """Let the tool of a job judge, and measure the time that it takes."""
+    sides, begun_s = work_named(job.work).sides(job.truth), perf_counter()
+    said = TOOLS[job.tool](sides, job.budget_s)
     wall_s = perf_counter() - begun_s
-    title = TITLES.get(job.tool, job.tool)
     return [
-        Judgement(", ".join(filter(None, (title, one.figure))), one.slowdown, one.finding, one.timing_s, wall_s)
+        Trial(job, ", ".join(filter(None, (job.tool, one.figure))), one.slowdown, one.verdict, one.timing_s, wall_s)
         for one in said
     ]
 
 
+def scoreboard(title: str, trials: Sequence[Trial]) -> Table:
+    """Return a table with a row for each figure of each tool: shares of its verdicts, errors, and median times."""
+    columns = (
+        Column("tool"),
+        Column("verdicts", units.count),
+        Column("false", units.percent),
+        Column("undecided", units.percent),
+        Column("error median", units.percent),
+        Column("p95", units.percent),
+        Column("worst", units.percent),
+        Column("off by 5 %", units.percent),
+        Column("timing", units.seconds),
+        Column("in all", units.seconds),
+    )
+    tools = list(TOOLS)
+    readings = dict.fromkeys(one.reading for one in sorted(trials, key=lambda one: tools.index(one.job.tool)))
+    return Table(title, columns, tuple(_row([one for one in trials if one.reading == name]) for name in readings))
+
+
+def _row(trials: Sequence[Trial]) -> tuple[str | float, ...]:
+    errors, count = [one.error for one in trials], len(trials)
+    return (
+        *(trials[0].reading, count, sum(one.false for one in trials) / count),
+        sum(one.verdict == Finding.UNDECIDED for one in trials) / count,
+        *(median(errors), p95(errors), max(errors), sum(error > EDGE for error in errors) / count),
+        *(median(one.timing_s for one in trials), median(one.wall_s for one in trials)),
+    )
+
+
 def main() -> int:
-    """Read the jobs, run them in order, and print a list of judgements for each."""
+    """Read the jobs, run them in order, and print the trials."""
     asked = [Job(**job) for job in json.load(sys.stdin)]
     # Imports are not part of a job's time, because users who time torch have imported it already.
     for setup in {work_named(job.work).sides(job.truth).setup for job in asked}:
         exec(setup, {})  # noqa: S102 - the benchmark's own texts
-    for tool in {job.tool for job in asked}:
-        judge_of(tool)
-    json.dump([[asdict(judgement) for judgement in play(job)] for job in asked], sys.stdout)
+    json.dump([asdict(trial) for job in asked for trial in judge(job)], sys.stdout)
     return 0
 
 

@@ -23,7 +23,7 @@ NO_FILES: Final = (
     ),
     (
         68,
-        '[Fifty near-clones under `attempts = "best"`](../benchmarks/near_clones.py)',
+        '[Fifty near-clones under `attempts = "best"`](../benchmarks/decisions.py)',
         "KernelGuard, 2026",
         "",
         "see above",

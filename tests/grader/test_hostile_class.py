@@ -1,7 +1,6 @@
 """In a class with many hostile hand-ins, graded by the real command on two lanes, no honest grade changes.
 
 Each file under `tests/honest` gives its expected verdict, and `test_honest` checks the file alone.
-`tests/benchmarks/hostile_class.py` does the same with hundreds of students and grades the honest ones alone first.
 """
 
 import random
