@@ -1,0 +1,172 @@
+"""Exchange messages with another process. All processes that fairclock starts to run code speak in this way.
+
+A message is one frame: four bytes of length (little-endian), one byte for the kind of message, and a JSON object as
+text. A message without a body has no JSON text, so a timed request costs almost nothing. Each user of a channel defines
+its own kinds.
+
+The other process may run untrusted code. So a frame has a limited length, which is checked before its bytes are read.
+The JSON text is limited in depth and must be valid Unicode. Pickle is not used, because reading it could run code.
+
+This file imports only the standard library. So it can be bound into a sandbox alone, and another version of Python can
+run it.
+"""
+
+import json
+import os
+import select
+import struct
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+MAX_FRAME_BYTES: Final = 1 << 20
+"""The largest length of a frame. A channel to trusted code may have another limit."""
+
+MAX_DEPTH: Final = 32
+"""The largest number of nested lists and objects in a message."""
+
+IDLE_MS: Final = 50.0
+"""While a channel waits with a timeout, it calls its function `idle` about this often."""
+
+_HEADER: Final = struct.Struct("<I")
+
+
+class ProtocolError(Exception):
+    """The other process sent a message that was not expected, is too long, or is not JSON."""
+
+
+class Closed(Exception):  # noqa: N818 - an end of file is not an error by itself
+    """The other process has closed the connection."""
+
+
+class Late(Exception):  # noqa: N818 - the caller decides what a late answer means
+    """No message arrived in time, or the other process did not read a message in time."""
+
+
+class Channel:
+    """One end of a socket, or of two pipes, that sends and receives frames. Two threads must not use it at once.
+
+    Without a timeout, `send` and `receive` wait for ever. A timeout for sending needs a non-blocking descriptor. While
+    `receive` waits with a timeout, it calls `idle` about every `IDLE_MS`. An exception of `idle` ends the wait. Windows
+    cannot wait for a pipe with a timeout.
+    """
+
+    def __init__(
+        self,
+        reading: int,
+        writing: int | None = None,
+        *,
+        idle: Callable[[], None] | None = None,
+        max_bytes: int = MAX_FRAME_BYTES,
+    ) -> None:
+        self.descriptor, self._writing = reading, reading if writing is None else writing
+        self._idle, self._max_bytes = idle, max_bytes
+        self._due = 0.0
+        if sys.platform != "win32":
+            self._readable, self._writable = select.poll(), select.poll()
+            self._readable.register(self.descriptor, select.POLLIN)
+            self._writable.register(self._writing, select.POLLOUT)
+
+    def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
+        """Send one frame. Raise `Closed` if the other process has ended, and `Late` if it does not read in time."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        view = memoryview(frame(kind, body, self._max_bytes))
+        while view:
+            try:
+                view = view[os.write(self._writing, view) :]
+            except BlockingIOError:
+                if not self._writable.poll(_left_ms(deadline)):
+                    raise Late from None
+            except (BrokenPipeError, ConnectionResetError) as error:
+                raise Closed from error
+
+    def has_message(self) -> bool:
+        """Return whether data has arrived that `receive` has not read."""
+        return bool(self._readable.poll(0))
+
+    def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
+        """Wait for one frame. Return its kind and its JSON object, or an empty dict if the frame has no JSON.
+
+        `began` holds the first bytes of the frame, at most 5, if the caller has read them already.
+        """
+        deadline = None
+        if timeout_s is not None:  # a worker sets no limit, because a submission may have replaced its clock
+            now = time.monotonic()
+            deadline, self._due = now + timeout_s, now + IDLE_MS / 1e3
+        head = began + self._exactly(_HEADER.size - len(began), deadline)
+        (length,) = _HEADER.unpack_from(head)
+        if not 1 <= length <= self._max_bytes:
+            raise ProtocolError(f"a message of {length} bytes")
+        payload = head[_HEADER.size :]
+        payload += self._exactly(length - len(payload), deadline)
+        return payload[:1], parse(payload[1:]) if length > 1 else {}
+
+    def _exactly(self, size: int, deadline: float | None) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            if deadline is not None:
+                self._await(deadline)
+            try:
+                part = os.read(self.descriptor, size - len(parts))
+            except ConnectionResetError as error:
+                raise Closed from error
+            if not part:
+                raise Closed
+            parts += part
+        return bytes(parts)
+
+    def _await(self, deadline: float) -> None:
+        ready = False
+        while not ready:
+            ready = bool(self._readable.poll(min(IDLE_MS, _left_ms(deadline) or 0.0)))
+            now = time.monotonic()
+            if not ready and now >= deadline:
+                raise Late
+            if self._idle and now >= self._due:
+                self._due = now + IDLE_MS / 1e3
+                self._idle()
+
+
+def frame(kind: bytes, body: Mapping[str, Any] | None = None, max_bytes: int = MAX_FRAME_BYTES) -> bytes:
+    """Return the bytes of a frame. Raise `ProtocolError` if the frame is too long."""
+    payload = kind if body is None else kind + json.dumps(body).encode()
+    if len(payload) > max_bytes:
+        raise ProtocolError(f"a message of {len(payload)} bytes is too long")
+    return _HEADER.pack(len(payload)) + payload
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """Return the JSON object in `text`.
+
+    Raise `ProtocolError` if it is not a JSON object, is nested too deeply, or has texts that are not valid Unicode.
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a message that is not JSON") from error
+    if not isinstance(body, dict):
+        raise ProtocolError("a message that is not a JSON object")
+    _inspect(body, MAX_DEPTH)
+    return body
+
+
+def _inspect(value: object, depth: int) -> None:
+    if depth < 0:
+        raise ProtocolError("a message nested too deeply")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ProtocolError("a text that is not Unicode") from error
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _inspect(key, depth)
+            _inspect(item, depth - 1)
+    elif isinstance(value, Sequence):
+        for item in value:
+            _inspect(item, depth - 1)
+
+
+def _left_ms(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic()) * 1e3
