@@ -1,6 +1,6 @@
-"""Find all exercises: one Python package per lesson under `grader/tasks`.
+"""All exercises. The list of lessons (`lessons/lessons.toml`) names the tasks of each exercise.
 
-The package of lesson `01_correct_first` is `lesson_01_correct_first`. Its `TASKS` is a tuple of `Task`.
+The task `agrees` of lesson `01_correct_first` is `grader.tasks.lesson_01_correct_first.agrees.AGREES`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,8 +70,14 @@ class Catalogue:
 @cache
 def load() -> Catalogue:
     """Return all lessons with their tasks."""
-    packages = sorted(path.parent.name for path in paths.TASKS.glob("lesson_*/__init__.py"))
-    return Catalogue({paths.lesson_of(name): import_module(f"grader.tasks.{name}").TASKS for name in packages})
+    listed = paths.tasks_of_lessons()
+    return Catalogue({lesson: tuple(_task(lesson, name) for name in tasks) for lesson, tasks in listed.items()})
+
+
+def _task(lesson: str, name: str) -> Task:
+    found = getattr(import_module(f"grader.tasks.{paths.package_of(lesson)}.{name}"), name.upper())
+    assert isinstance(found, Task)
+    return found
 
 
 def all_tasks() -> Iterator[Task]:

@@ -1,5 +1,6 @@
 """The paths of exercises, solutions and other parts of the project. Exercises and solutions are never imported."""
 
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ GRADER = Path(__file__).parent
 KIT = GRADER.parent
 TASKS = GRADER / "tasks"
 EXERCISES = KIT / "lessons" / "exercises"
+LESSONS = KIT / "lessons" / "lessons.toml"
 SOLUTIONS = KIT / "solutions"
 
 
@@ -22,9 +24,18 @@ def solution(lesson: str) -> Path:
     return SOLUTIONS / f"{lesson}.py"
 
 
-def lesson_of(package: str) -> str:
-    """Return the lesson that a Python package of tasks belongs to: "01_correct_first" for "lesson_01_correct_first"."""
-    return package.removeprefix("lesson_")
+def tasks_of_lessons() -> dict[str, dict[str, list[str]]]:
+    """Return, by lesson and task, what a submission needs, such as "torch". It is read from the list of lessons.
+
+    The lessons are ordered by number. Lessons that the kit lacks are left out.
+    """
+    listed = tomllib.loads(LESSONS.read_text(encoding="utf-8"))["lessons"]
+    return {name: listed[name]["tasks"] for name in sorted(listed) if (TASKS / package_of(name)).is_dir()}
+
+
+def package_of(lesson: str) -> str:
+    """Return the Python package with the tasks of a lesson: "lesson_01_correct_first" for "01_correct_first"."""
+    return f"lesson_{lesson}"
 
 
 def require_solutions(command: str, lessons: Iterable[str]) -> None:

@@ -23,7 +23,6 @@ from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
-    title="A fast wrong answer is worth nothing",
     objective="You can check whether two functions return the same results, before you measure which one is faster.",
 )
 

@@ -32,7 +32,6 @@ from lessons.engine.words import followed
 
 lesson = Lesson(
     __file__,
-    title="Two timers with the same name",
     objective="You can read the results of `timeit` and of torch's `Timer`, and you know when to doubt them.",
 )
 

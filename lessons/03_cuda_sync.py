@@ -25,9 +25,7 @@ ON_A_GPU = torch.cuda.is_available()
 
 lesson = Lesson(
     __file__,
-    title="The call returned before the work was done",
     objective="You can time work that runs on a GPU after the call has returned.",
-    prerequisites=("02_timeit_vs_timer",),
     simulated="" if ON_A_GPU else "GPU",
     before_class="If torch finds no CUDA on your computer, the lesson simulates a GPU: a thread with a queue of work "
     "replaces it. The first line of the lesson then begins with “Simulated”.",

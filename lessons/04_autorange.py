@@ -28,9 +28,7 @@ from lessons.engine.words import change, part_of, things
 
 lesson = Lesson(
     __file__,
-    title="How many calls make one sample?",
     objective="You can decide how long to time a piece of code, and how much to trust the result.",
-    prerequisites=("02_timeit_vs_timer",),
 )
 
 FEWEST_BLOCKS = 4

@@ -32,9 +32,7 @@ from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Which function is faster, and where?",
     objective="You can find the sizes at which one function is faster, and recognize equally fast functions.",
-    prerequisites=("04_autorange",),
 )
 
 

@@ -36,9 +36,7 @@ from lessons.engine.words import change, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="The same code, two environments",
     objective="You can compare today's measurement with yesterday's, and know how often such a comparison is wrong.",
-    prerequisites=("05_compare",),
 )
 
 

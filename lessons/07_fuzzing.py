@@ -41,9 +41,7 @@ from lessons.engine.words import followed, things
 
 lesson = Lesson(
     __file__,
-    title="The input that you did not think of",
     objective="You can draw inputs with a seed, and reduce a slow input to the smallest input that is still slow.",
-    prerequisites=("01_correct_first", "04_autorange"),
 )
 
 

@@ -34,10 +34,7 @@ from lessons.engine.words import followed, signed
 
 lesson = Lesson(
     __file__,
-    title="Count instructions instead of time",
     objective="You can count instructions, find where two counts differ, and explain what a count leaves out.",
-    prerequisites=("04_autorange",),
-    longest_s=(90, 30),
 )
 
 

@@ -39,9 +39,7 @@ from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Where does the time go?",
     objective="You can profile a program, distinguish own and cumulative time, and explain how a profiler slows code.",
-    prerequisites=("02_timeit_vs_timer",),
 )
 
 

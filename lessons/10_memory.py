@@ -40,9 +40,7 @@ from lessons.engine.words import followed, signed, yes_no
 
 lesson = Lesson(
     __file__,
-    title="What did that line allocate?",
     objective="You can measure how much memory a line of code allocates, and make it allocate less.",
-    prerequisites=("02_timeit_vs_timer",),
 )
 
 NUMBERS = 12_500_000

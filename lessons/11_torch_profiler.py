@@ -64,10 +64,7 @@ from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Inside the framework",
     objective="You can profile a PyTorch program, and find the function that calls the most expensive operator.",
-    prerequisites=("09_cprofile",),
-    longest_s=(40, 8),
 )
 
 PART = units.percent

@@ -53,10 +53,7 @@ from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Compilers and fusion: one pass instead of many",
     objective="You can explain what a compiler does to code, what its first call costs, and when compiling pays off.",
-    prerequisites=("05_compare", "13_bytecode"),
-    longest_s=(90, 30),
 )
 
 

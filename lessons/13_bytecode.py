@@ -49,9 +49,7 @@ from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="How CPython executes bytecode",
     objective="You can read bytecode, count executed opcodes, and explain why their number does not predict the time.",
-    prerequisites=("05_compare",),
 )
 
 

@@ -48,10 +48,7 @@ from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="C and C++ from Python",
     objective="You can write, build, call and time C code from Python, and you know how long each kind of call takes.",
-    prerequisites=("04_autorange", "13_bytecode"),
-    longest_s=(90, 30),
 )
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────

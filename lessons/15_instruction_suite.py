@@ -39,10 +39,7 @@ from lessons.engine.words import followed, things
 
 lesson = Lesson(
     __file__,
-    title="A benchmark suite as data",
     objective="You can define a benchmark once, run it in Python and C++, eager and compiled, and compare two runs.",
-    prerequisites=("06_ab_testing", "08_callgrind", "12_jit_fusion"),
-    longest_s=(90, 30),
 )
 
 

@@ -23,9 +23,7 @@ from lessons.engine.words import followed, signed, yes_no
 
 lesson = Lesson(
     __file__,
-    title="What does a running program do now?",
     objective="You can profile a running program from outside, and compute how far the shares of its samples can err.",
-    prerequisites=("09_cprofile",),
 )
 
 BUSY = 0.5

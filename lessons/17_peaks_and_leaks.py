@@ -41,9 +41,7 @@ from lessons.engine.words import followed
 
 lesson = Lesson(
     __file__,
-    title="Where does the memory go?",
     objective="You can find a short peak of memory, a memory leak, and the memory that a training step needs.",
-    prerequisites=("10_memory",),
 )
 
 NUMBERS = 10_000_000

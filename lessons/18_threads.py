@@ -39,9 +39,7 @@ from lessons.engine.words import followed
 
 lesson = Lesson(
     __file__,
-    title="Threads without the lock",
     objective="You can measure which threads run at the same time, find races, and repair them.",
-    prerequisites=("14_extensions",),
 )
 
 CORES = usable_cores()

@@ -45,10 +45,7 @@ from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="From TorchScript to `torch.compile` and `torch.export`",
     objective="You can find and repair graph breaks and recompilations, and export a model for other sizes.",
-    prerequisites=("12_jit_fusion",),
-    longest_s=(90, 30),
 )
 
 

@@ -23,7 +23,7 @@ from harness.errors import UsageError
 from harness.storage.overwriting import EditedFileError
 from lessons.engine import glossary as glossary_screen
 from lessons.engine import listing, route, tally
-from lessons.engine.catalogue import entries, lesson_names
+from lessons.engine.catalogue import entry_of, lesson_names
 from lessons.engine.check_claims import chosen, run_all
 from lessons.engine.exercise_points import load as load_points
 from lessons.engine.outputs import writable, write_json
@@ -56,8 +56,7 @@ def list_lessons(
     if context.invoked_subcommand is not None:
         return
     progress, console, chosen_path = ProgressFile(), Console(highlight=False), route.chosen()
-    everything = {entry.name: entry for entry in entries()}
-    lessons = [everything[name] for name in route.lessons_of(chosen_path, list(everything))]
+    lessons = [entry_of(name) for name in route.lessons_of(chosen_path)]
     done = progress.load()
     console.print(listing.table(lessons, done, load_points()), width=min(console.width, WIDTH))
     console.print(Text(f"\n{listing.LEGEND}", "dim"), width=min(console.width, WIDTH))
@@ -65,7 +64,7 @@ def list_lessons(
         console.print(progress.warning)
     if start := listing.beginning(lessons, done):
         console.print(Text(f"\n{start}"), width=min(console.width, WIDTH))
-    other, about_other = route.alternative(chosen_path, list(everything))
+    other, about_other = route.alternative(chosen_path)
     more = chosen_path == route.SHORT and listing.all_complete(lessons, done)
     following = other if more else f"python -m lessons.{listing.following(lessons, done)}"
     console.print(Text.assemble("\nNext:  ", (following, "cyan")))

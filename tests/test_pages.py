@@ -14,7 +14,7 @@ from harness.command_line import names
 from harness.suite import command as suite
 from lessons.__main__ import app as lessons_app
 from lessons.engine import command as engine_command
-from lessons.engine.catalogue import entries
+from lessons.engine.catalogue import lesson_names
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = (".github", "grader", "harness", "lessons", "solutions", "tests")
@@ -23,7 +23,7 @@ PAGES = {
     for page in (ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))))
 }
 README = PAGES[ROOT / "README.md"]
-LESSONS = {entry.name: names.lesson_aliases(entry.name) for entry in entries()}
+LESSONS = {name: names.lesson_aliases(name) for name in lesson_names()}
 EXAMPLES = ("20_row_norms", "20_builtin_sum", "NN_name")
 """The exercise and the lessons that the pages write as examples."""
 

@@ -10,9 +10,8 @@ marks, it contains only the lines that begin with `# STUB: `, without these char
         # END SOLUTION
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
-outside of functions is then left out. `python -m grader stubs` writes all stubs again, a list of the written stubs
-(`grader.desk.originals`), and the sizes of the exercises (`grader.authoring.exercise_sizes`). The committed files equal
-the generated files.
+outside of functions is then left out. `python -m grader stubs` writes all stubs again, and a list of the written
+stubs (`grader.desk.originals`). The committed files equal the generated files.
 """
 
 import hashlib
@@ -24,7 +23,6 @@ from typing import Annotated
 import typer
 
 from grader import catalogue, paths
-from grader.authoring import exercise_sizes
 from grader.desk import exercise_notebook, originals
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically
@@ -98,18 +96,17 @@ def _must_parse(stub: str) -> None:
 
 
 def write_all(*, force: bool = False) -> Iterator[Path]:
-    """Write the stubs of all lessons from their solutions, their list and their sizes. Yield each written file's path.
+    """Write the stubs of all lessons from their solutions, and their list. Yield each written file's path.
 
     Without `force`, a file that a person has edited is not overwritten. Raise `UsageError`, which names the edited
     files, after all other files were written.
     """
     lessons = catalogue.load().lessons
     paths.require_solutions("stubs", lessons)
-    rows, edited, sizes = [], [], {}
+    rows, edited = [], []
     for lesson in lessons:
         solution = paths.solution(lesson).read_text(encoding="utf-8")
         path, stub = paths.stub(lesson), stub_of(solution)
-        sizes[lesson] = exercise_sizes.size_of(stub, solution)
         if force or not is_edited(lesson, path, stub):
             write_atomically(path, stub.encode())
             rows.append(exercise_notebook.listing_row(lesson, stub))
@@ -119,9 +116,6 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
             rows.append(originals.listed_row(lesson))
     write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
-    written = paths.EXERCISES / exercise_sizes.FILE
-    write_atomically(written, exercise_sizes.as_bytes(sizes))
-    yield written
     if edited:
         raise UsageError(
             f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "

@@ -15,9 +15,6 @@ from harness.command_line.names import lesson_aliases
 if TYPE_CHECKING:
     from grader.isolation.template import Template
 
-NEED_TORCH: Final = ("TensorExam(", "torch=True")
-"""A task needs torch if its file has one of these texts. To import the tasks would take too long."""
-
 _SEPARATOR: Final = re.compile(r"[./\\]")
 _begun: Final[list["Template"]] = []
 
@@ -45,10 +42,11 @@ def guess_torch(arguments: Sequence[str]) -> bool:
     if arguments[:1] != ["check"]:
         return False
     words = {word for each in arguments[1:] for word in _SEPARATOR.split(each)}
-    files = list(paths.TASKS.glob("lesson_*/*.py"))
-    of_lessons = [file for file in files if words.intersection(lesson_aliases(paths.lesson_of(file.parent.name)))]
-    meant = [file for file in of_lessons or files if file.stem in words] or of_lessons
-    return any(mark in file.read_text("utf-8") for file in meant for mark in NEED_TORCH)
+    listed = paths.tasks_of_lessons()
+    named = [tasks for lesson, tasks in listed.items() if words.intersection(lesson_aliases(lesson))]
+    possible = [task for tasks in named or listed.values() for task in tasks.items()]
+    meant = [task for task in possible if task[0] in words] or (possible if named else [])
+    return any("torch" in needs for _, needs in meant)
 
 
 def take() -> "Template | None":

@@ -1,41 +1,45 @@
-"""The list of all lessons, read from their files without an import, because importing torch takes a second."""
+"""The list of all lessons, which is the file `lessons/lessons.toml`. It is read without importing a lesson or torch."""
 
-import ast
-import json
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
-
-from lessons.engine.minutes import ExerciseSize, Size, rounded, step_sizes
+from typing import Any, Final
 
 FOLDER: Final = Path(__file__).resolve().parent.parent
-SIZES: Final = FOLDER / "exercises" / "sizes.json"
-"""The sizes of the exercises. `python -m grader stubs` writes this file, because students edit the exercises."""
+FILE: Final = FOLDER / "lessons.toml"
 
-LONGEST_S: Final = (20, 5)
-"""The longest times in seconds of a usual and of a short run of a lesson whose file does not set `longest_s`."""
+STEP_OF_MINUTES: Final = 5
+"""The minutes of a lesson are rounded up to a multiple of this number, because students differ by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A lesson: its name, its title, the lessons that prepare for it, and the time that a student needs.
+    """A lesson in the list. The comments at the top of `lessons.toml` explain the fields.
 
-    `steps_min` are the minutes of each step. `minutes` is the time of the lesson, and `exercise_minutes` the time of
-    its exercise, or None if the lesson has no exercise. These two are rounded up.
+    `exercise_minutes` is None if the lesson has no exercise.
     """
 
     name: str
     title: str
-    minutes: int
-    exercise_minutes: int | None = None
     prerequisites: tuple[str, ...] = ()
-    steps_min: tuple[float, ...] = ()
+    step_minutes: tuple[int, ...] = ()
+    exercise_minutes: int | None = None
+    longest_s: tuple[int, int] = (20, 5)
+    needs: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    tasks: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @property
+    def minutes(self) -> int:
+        """The minutes for the lesson without its exercise, rounded up."""
+        return -(-sum(self.step_minutes) // STEP_OF_MINUTES) * STEP_OF_MINUTES
 
     @property
     def advice(self) -> str:
@@ -46,51 +50,36 @@ class Entry:
 
     def steps_within(self, minutes: float) -> int:
         """Return the number of steps that a student can finish in the first `minutes` of the lesson."""
-        return sum(sum(self.steps_min[:count]) <= minutes for count in range(1, len(self.steps_min) + 1))
+        return sum(sum(self.step_minutes[:count]) <= minutes for count in range(1, len(self.step_minutes) + 1))
 
 
-def lesson_names(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Return the names of the lessons whose files are in `folder`, ordered by number."""
-    return tuple(path.stem for path in sorted(folder.glob("[0-9][0-9]_*.py")))
+@cache
+def listed(folder: Path = FOLDER) -> dict[str, Entry]:
+    """Return the lessons whose files are in `folder`, by name, in the order of the full path. A kit may lack some."""
+    lessons: dict[str, dict[str, Any]] = _file()["lessons"]
+    return {name: _entry(name, fields) for name, fields in lessons.items() if (folder / f"{name}.py").is_file()}
 
 
-def entries(folder: Path = FOLDER) -> tuple[Entry, ...]:
-    """Return the lessons whose files are in `folder`, ordered by number."""
-    return tuple(entry_of(folder / f"{name}.py") for name in lesson_names(folder))
+def short_path() -> tuple[str, ...]:
+    """Return the names of the lessons of the short path, in order."""
+    return tuple(_file()["short_path"])
 
 
-@cache  # reading a file of 1,000 lines takes 20 ms
-def entry_of(path: Path) -> Entry:
-    """Return the entry of a lesson's file. Its title and its prerequisites are literals in the call of `Lesson`."""
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Lesson":
-            written = {each.arg: each.value for each in node.keywords}
-            needed = ast.literal_eval(written["prerequisites"]) if "prerequisites" in written else ()
-            run_s, _ = ast.literal_eval(written["longest_s"]) if "longest_s" in written else LONGEST_S
-            *steps, closing = step_sizes(tree, source)
-            total = sum(steps, closing).minutes + run_s / 60
-            return Entry(
-                path.stem,
-                str(ast.literal_eval(written["title"])),
-                rounded(total),
-                _exercise_minutes(path.stem),
-                tuple(map(str, needed)),
-                tuple(_with_run(steps, run_s)),
-            )
-    raise ValueError(f"{path} has the name of a lesson, but it never calls Lesson(…).")
+def entry_of(name: str) -> Entry:
+    """Return the entry of a lesson. A lesson that is not in the list has its name as its title."""
+    return listed().get(name) or Entry(name, name)
 
 
-def _with_run(steps: list[Size], run_s: float) -> list[float]:
-    """Return the minutes of each step. The time of the measurements is divided equally among the steps."""
-    return [step.minutes + run_s / 60 / len(steps) for step in steps]
+def lesson_names() -> tuple[str, ...]:
+    """Return the names of the lessons, ordered by number."""
+    return tuple(sorted(listed()))
 
 
-def _exercise_minutes(lesson: str) -> int | None:
-    """Return the minutes for the exercise of a lesson, or None if its size is not known."""
-    try:
-        sizes = json.loads(SIZES.read_text(encoding="utf-8"))
-        return rounded(ExerciseSize(**sizes[lesson]).minutes) if lesson in sizes else None
-    except (OSError, ValueError, TypeError):
-        return None  # only the list of lessons shows these minutes
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def _entry(name: str, fields: Mapping[str, Any]) -> Entry:
+    known: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in fields.items()}
+    return Entry(name, **known)

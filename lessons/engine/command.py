@@ -25,7 +25,7 @@ from harness.errors import UsageError
 from harness.rendering import units
 from lessons.engine import notebook as notebooks
 from lessons.engine import recall
-from lessons.engine.catalogue import Entry, lesson_names
+from lessons.engine.catalogue import Entry
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
@@ -163,7 +163,7 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
 
 def _next_lesson(lesson: Lesson) -> str:
     """Return the command for the lesson after `lesson` in the student's path, or "" if there is none."""
-    path = lessons_of(chosen(), lesson_names())
+    path = lessons_of(chosen())
     following = path[path.index(lesson.name) + 1 :] if lesson.name in path else ()
     return f"python -m lessons.{following[0]}" if following else ""
 
@@ -178,7 +178,7 @@ def _header(
     lesson: Lesson, screen: Screen, progress: ProgressFile, before: LessonProgress | None, *, fast: bool
 ) -> Conditions:
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
-    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(lesson.longest_s[fast])}"
+    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(lesson.entry.longest_s[fast])}"
     conditions = Conditions.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",

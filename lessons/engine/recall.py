@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lessons.engine.catalogue import FOLDER, lesson_names
+from lessons.engine.catalogue import FOLDER
 from lessons.engine.predict import Choice, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.route import FULL, chosen, lessons_of, previous
@@ -52,7 +52,7 @@ def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str
     If there is no such lesson, return "" and no questions.
     """
     taken = {name for name, progress in done.items() if progress.complete}
-    before = previous(lesson, lessons_of(chosen(), lesson_names()), taken)
+    before = previous(lesson, lessons_of(chosen()), taken)
     return (before, load().get(before, ())) if before else ("", ())
 
 
@@ -61,7 +61,7 @@ def about_lesson_before(lesson: str) -> tuple[str, tuple[Recall, ...]]:
 
     If there is no such lesson, return "" and no questions.
     """
-    path = lessons_of(FULL, lesson_names())
+    path = lessons_of(FULL)
     before = previous(lesson, path, path)
     return (before, load().get(before, ())) if before else ("", ())
 

@@ -172,7 +172,7 @@ def page_of(
 ) -> LessonPage:
     """Return the page of one lesson from its data."""
     said = claim_texts.said_about_claims(Path(lesson.file))
-    minutes = lesson.entry.steps_min
+    minutes = lesson.entry.step_minutes
     steps = tuple(
         _step(number, step, said, results, minutes[number - 1], photos.of_step(lesson.name, step.name))
         for number, step in enumerate(lesson.steps, start=1)
@@ -185,7 +185,7 @@ def _step(
     step: Step[object],
     said: Mapping[str, Sequence[Said]],
     results: LessonResults | None,
-    minutes: float,
+    minutes: int,
     recorded_photos: tuple[Photo, ...],
 ) -> StepPage:
     known = results or LessonResults("", "")
@@ -194,7 +194,7 @@ def _step(
         number=number,
         name=step.name,
         title=step.title,
-        minutes=max(1, round(minutes)),
+        minutes=minutes,
         introduction=step.introduction,
         given_code=step.given_code,
         code=step.code,

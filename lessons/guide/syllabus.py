@@ -74,7 +74,7 @@ class Syllabus:
 
 def twelve_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
     """Return the course of the full path. The midterm is in week 7, and week 12 is for the projects."""
-    path = [pages[name] for name in lessons_of(FULL, list(pages))]
+    path = [pages[name] for name in lessons_of(FULL)]
     numbers = [number for number in range(1, LONG_WEEKS) if number != MIDTERM_WEEK]
     events = {
         MIDTERM_WEEK: "Midterm, and questions about the lessons so far.",
@@ -86,7 +86,7 @@ def twelve_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
 
 def four_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
     """Return the course of the short path, with the short project. The students present it in the last week."""
-    path = [pages[name] for name in lessons_of(SHORT, list(pages))]
+    path = [pages[name] for name in lessons_of(SHORT)]
     events = {
         SHORT_PROJECT_STARTS: "Hand out the short project.",
         SHORT_WEEKS: "The students present their projects.",

@@ -24,7 +24,7 @@ from harness.errors import UsageError
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from lessons.engine import tally
-from lessons.engine.catalogue import entries
+from lessons.engine.catalogue import lesson_names
 from lessons.engine.check_claims import chosen, run_all
 from lessons.engine.outputs import write_json
 from lessons.engine.standing import Standing
@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write counts, claims and every run to this file")
     options = parser.parse_args()
     try:
-        names = chosen(options.lessons, [entry.name for entry in entries()])
+        names = chosen(options.lessons, lesson_names())
     except UsageError as error:
         parser.error(str(error))
     loads = [load for load in LOADS if load.name in (options.load or ["bursty"])]

@@ -4,9 +4,11 @@ import math
 import textwrap
 
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.catalogue import Entry
 from lessons.engine.command import main
 
-lesson = Lesson(__file__, title="How small is *small*?", objective="You know it.")
+lesson = Lesson(__file__, objective="You know it.")
+lesson.entry = Entry("small_lesson", "How small is *small*?", step_minutes=(2, 1))
 
 
 @lesson.given

@@ -11,13 +11,15 @@ from types import CodeType
 
 import nbformat
 import pytest
-from certain import CERTAIN, MAY_SKIP
 from nbclient import NotebookClient
 from sessions import ROOT, taken
 
 from grader.catalogue import load
+from harness import extensions
+from harness.compilers import torchscript_support, unsupported
+from harness.memory import lacking_memray
 from lessons.engine import notebook
-from lessons.engine.catalogue import lesson_names
+from lessons.engine.catalogue import lesson_names, listed
 from lessons.engine.lesson import Lesson
 from lessons.engine.step import Step
 
@@ -31,8 +33,13 @@ NOTEBOOKS = ("03_cuda_sync", "09_cprofile", "13_bytecode")
 QUICK_NOTEBOOK = "13_bytecode"
 MARKS = r"^ *[✓✗?–] "
 SETTLED = r"^ *[✓✗?] "
-NEED_NOTHING = ("01", "03", "07")
-"""Lessons whose claims are never skipped, because they need no special part of the machine."""
+LACKING = {
+    "a C compiler": extensions.lacking(),
+    "memray": lacking_memray(),
+    "torch.compile": unsupported(),
+    "TorchScript": torchscript_support().reason,
+}
+"""The needs of lessons for which certain claims may be skipped, with the reason why this machine lacks them, or ""."""
 
 LONGEST_LINE = 80 - len("   1 │ ")
 MOST_LINES = 28
@@ -60,7 +67,7 @@ def steps() -> Iterator[tuple[Lesson, Step[object]]]:
 
 def marks_of(name: str) -> str:
     """Return the pattern at the beginning of a line with a claim."""
-    return SETTLED if name.startswith(NEED_NOTHING) else MARKS
+    return MARKS if listed()[name].needs else SETTLED
 
 
 @pytest.mark.parametrize("name", [unless(name, *QUICK_RUNS) for name in NAMES])
@@ -73,8 +80,8 @@ def test_a_short_run_has_no_warnings_settles_each_claim_and_has_words_for_each_r
     assert list(run.verdicts) == [id_ for step in lesson_of(name).steps for id_ in step.claims]
     assert len(run.record["claims"]) == len(run.verdicts)
     assert len(re.findall(marks_of(name), run.out, re.MULTILINE)) == len(run.verdicts)
-    allowed = {"held", "skipped"} if MAY_SKIP.get(name) else {"held"}
-    assert {id_: run.verdicts[id_] for id_ in CERTAIN.get(name, "").split() if run.verdicts[id_] not in allowed} == {}
+    allowed = {"held", "skipped"} if any(LACKING.get(each) for each in listed()[name].needs) else {"held"}
+    assert {id_: run.verdicts[id_] for id_ in listed()[name].certain if run.verdicts[id_] not in allowed} == {}
     assert max(map(len, run.out.splitlines())) <= 100
     for picture in run.plots.iterdir():
         assert picture.suffix == ".svg"

@@ -100,7 +100,7 @@ def _cancelling(rng: np.random.Generator, dtype: str) -> Inputs:
     return a, b
 
 
-TASK = Task(
+BATCHED_DOT = Task(
     lesson="01_correct_first",
     name="batched_dot",
     summary="compute the dot products of matching rows: (batch, n) and (batch, n) give (batch,)",

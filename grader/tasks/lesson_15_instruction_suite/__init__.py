@@ -1,6 +1,1 @@
 """Exercises of lesson 15: expand a grouped benchmark to a flat list, and assign cores to jobs."""
-
-from .expand import EXPAND
-from .schedule import SCHEDULE
-
-TASKS = (EXPAND, SCHEDULE)

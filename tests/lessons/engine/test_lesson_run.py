@@ -113,13 +113,13 @@ def test_a_question_without_an_expected_answer_is_an_error(expected: str) -> Non
     question = Choice("Yes?", {"a": "yes", "b": "no"})
     with pytest.raises(TypeError, match=r"one asks a question\. Set `expected`"):
 
-        @Lesson(__file__, title="Broken", objective="None.").step("One", predict=question, expected=expected)
+        @Lesson(__file__, objective="None.").step("One", predict=question, expected=expected)
         def one() -> int:
             return 1
 
 
 def broken(*, settle: bool, reveal: bool) -> Lesson:
-    lesson = Lesson(__file__, title="Broken", objective="None.")
+    lesson = Lesson(__file__, objective="None.")
 
     @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def one() -> int:
@@ -149,7 +149,7 @@ def test_an_explanation_must_settle_each_claim_reveal_the_answer_and_know_its_cl
 
 
 def test_fast_arguments_and_ids_of_claims_are_checked() -> None:
-    lesson = Lesson(__file__, title="Short", objective="None.")
+    lesson = Lesson(__file__, objective="None.")
     with pytest.raises(TypeError, match="has no parameter seconds"):
         lesson.step("One", fast={"seconds": 1})(lambda: None)
     with pytest.raises(TypeError, match="another claim of this lesson has the id root"):

@@ -13,38 +13,21 @@ from harness.storage.user_state import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
 from lessons.engine import exercise_points, route
-from lessons.engine.catalogue import Entry, entries
+from lessons.engine.catalogue import Entry
 from lessons.engine.listing import claims_words, progress_words
 from lessons.engine.progress import LessonProgress, ProgressFile
-from lessons.engine.route import PATHS
-
-
-def test_every_lesson_is_found_with_its_title_and_minutes() -> None:
-    found = {entry.name: entry for entry in entries()}
-    assert found["04_autorange"].title == "How many calls make one sample?"
-    assert found["04_autorange"].prerequisites == ("02_timeit_vs_timer",)
-    assert all(entry.minutes > 0 for entry in found.values())
-    assert all(entry.exercise_minutes for entry in found.values())
-
-
-def test_lessons_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    for name in ("10_b", "02_a"):
-        (tmp_path / f"{name}.py").write_text("lesson = Lesson(__file__, title='A', objective='B')\n")
-    (tmp_path / "other.py").write_text("")
-    assert entries(tmp_path) == (Entry("02_a", "A", 5), Entry("10_b", "A", 5))
-
-
-def test_a_file_with_the_name_of_a_lesson_must_have_a_lesson(tmp_path: Path) -> None:
-    (tmp_path / "02_a.py").write_text("lesson = 3\n")
-    with pytest.raises(ValueError, match="never calls Lesson"):
-        entries(tmp_path)
+from lessons.engine.route import SHORT, lessons_of
 
 
 def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     state: Path, prepare: Play, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = (Entry("small_lesson", "How *small*?", 5, 20), Entry("02_other", "B", 10, prerequisites=("small_lesson",)))
-    monkeypatch.setattr(main, "entries", lambda: found)
+    found = {
+        "small_lesson": Entry("small_lesson", "How *small*?", step_minutes=(2, 1), exercise_minutes=20),
+        "02_other": Entry("02_other", "B", ("small_lesson",), step_minutes=(6,)),
+    }
+    monkeypatch.setattr(main, "entry_of", found.get)
+    monkeypatch.setattr(route, "listed", lambda: found)
     played = prepare(typed=["b", "8"])
     played.session.play()
     ProgressFile().save(played.session.record())
@@ -75,7 +58,7 @@ def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFix
     assert guarded(app, "python -m lessons", []) == 0
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
-    assert listed == 2 * list(PATHS["short"])
+    assert listed == 2 * list(lessons_of(SHORT))
     assert "Path:  short. For all 19 lessons: python -m lessons --path full" in lines
     assert guarded(app, "python -m lessons", ["--path", "full"]) == 0
     out = capsys.readouterr().out
@@ -113,7 +96,7 @@ def test_only_a_new_student_reads_how_far_ten_minutes_go(state: Path, capsys: py
 
 
 def test_after_the_short_path_the_list_offers_the_full_path(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    complete(state, *PATHS["short"])
+    complete(state, *lessons_of(SHORT))
     assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
     assert "Next:  python -m lessons --path full\n" in capsys.readouterr().out
 

@@ -32,7 +32,7 @@ Result = Callable[[Page, str], None]
 
 def lesson_of(folder: Path, *, simulated: str = "") -> Lesson:
     """Return a lesson of one step with two claims. The test chooses their results."""
-    lesson = Lesson(str(folder / "99_test.py"), title="A test", objective="None.", simulated=simulated)
+    lesson = Lesson(str(folder / "99_test.py"), objective="None.", simulated=simulated)
 
     @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def count() -> dict[str, float | None]:

@@ -40,7 +40,7 @@ def complete() -> Iterator[None]:
 
 
 def lesson_of(folder: Path) -> Lesson:
-    lesson = Lesson(str(folder / "99_test.py"), title="A test", objective="None.")
+    lesson = Lesson(str(folder / "99_test.py"), objective="None.")
 
     @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def count() -> int:

@@ -1,34 +1,40 @@
-"""The two paths through the lessons."""
+"""The list of lessons, and the two paths through them."""
 
+import importlib
 from pathlib import Path
 
 import pytest
 
 from harness.errors import UsageError
 from lessons.engine import route
-from lessons.engine.catalogue import entries, lesson_names
+from lessons.engine.catalogue import FOLDER, listed
 from lessons.engine.listing import FIRST_SUCCESS_MIN
-from lessons.engine.route import FULL, PATHS, SHORT, lessons_of, previous
+from lessons.engine.route import FULL, SHORT, lessons_of, previous
 
 
-def test_the_full_path_has_each_lesson_once_and_the_short_path_has_four() -> None:
-    assert sorted(PATHS[FULL]) == list(lesson_names())
-    assert [name[:2] for name in PATHS[SHORT]] == ["02", "04", "09", "05"]
+def test_the_list_has_each_lesson_once_with_its_minutes_and_after_its_prerequisites() -> None:
+    assert sorted(listed()) == sorted(path.stem for path in FOLDER.glob("[0-9][0-9]_*.py"))
+    for path in (lessons_of(FULL), lessons_of(SHORT)):
+        places = list(enumerate(path))
+        assert [name for place, name in places if not set(listed()[name].prerequisites) <= set(path[:place])] == []
+    for name, entry in listed().items():
+        assert len(entry.step_minutes) == len(importlib.import_module(f"lessons.{name}").lesson.steps), name
+        assert all((entry.title, entry.exercise_minutes, entry.tasks)), name
+    assert listed()[lessons_of(FULL)[0]].steps_within(FIRST_SUCCESS_MIN) >= 2, "the first lesson has an early success"
 
 
-def test_each_path_has_the_prerequisites_of_a_lesson_before_it() -> None:
-    places = [(path, place, name) for path in PATHS.values() for place, name in enumerate(path)]
-    entries_ = {entry.name: entry for entry in entries()}
-    assert [name for path, place, name in places if not set(entries_[name].prerequisites) <= set(path[:place])] == []
-    assert {name for entry in entries_.values() for name in entry.prerequisites} <= set(lesson_names())
-    assert entries_[PATHS[FULL][0]].steps_within(FIRST_SUCCESS_MIN) >= 2, "the first lesson has an early success"
-
-
-def test_a_path_has_only_lessons_that_exist_and_new_lessons_are_last() -> None:
-    existing = ["01_correct_first", "05_compare", "09_cprofile", "20_new"]
-    assert lessons_of(SHORT, existing) == ("09_cprofile", "05_compare")
-    assert lessons_of(FULL, existing) == ("01_correct_first", "05_compare", "09_cprofile", "20_new")
-    assert lessons_of(SHORT, ["13_bytecode", "20_new"]) == ("13_bytecode", "20_new")
+def test_a_kit_has_only_the_lessons_whose_files_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for names, short in (
+        (["13_bytecode"], ["13_bytecode"]),
+        (["05_compare", "09_cprofile"], ["09_cprofile", "05_compare"]),
+    ):
+        folder = tmp_path / names[0]
+        folder.mkdir()
+        for name in names:
+            (folder / f"{name}.py").touch()
+        monkeypatch.setattr(route, "listed", lambda folder=folder: listed(folder))
+        assert lessons_of(SHORT) == tuple(short)
+        assert lessons_of(FULL) == tuple(names)
 
 
 def test_the_previous_lesson_is_the_last_one_that_the_student_took() -> None:

@@ -9,7 +9,7 @@ from lessons.engine.listing import claims_words
 from lessons.engine.notebook import Guide
 from lessons.engine.progress import ProgressFile
 
-lesson = Lesson(__file__, title="Half a machine", objective="None.")
+lesson = Lesson(__file__, objective="None.")
 
 
 @lesson.step("A missing part", predict=Choice("Yes?", {"a": "yes"}), expected="a")

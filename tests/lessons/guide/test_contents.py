@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from teachers_pack import pages, small_page
 
-from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Guess
 from lessons.guide import contents
 from lessons.guide.claim_texts import VALUE
@@ -121,10 +120,3 @@ def test_a_text_about_a_claim_has_the_values_of_the_recorded_run() -> None:
     assert VALUE in claim.said.refuted
     for step in page.steps:
         assert not step.asked or VALUE not in step.asked.question, step.name
-
-
-def test_a_lesson_that_is_added_later_needs_nothing_but_its_file() -> None:
-    lesson = Lesson(__file__, title="Later", objective="You know it.")
-    lesson.entry = small_page().entry  # this file calls no Lesson with literals
-    page = contents.page_of(lesson, (), (), (), None)
-    assert (page.steps, page.points, page.minutes) == ((), 0, small_page().minutes)

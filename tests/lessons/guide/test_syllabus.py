@@ -9,7 +9,7 @@ from lessons.guide import syllabus
 
 def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None:
     course = syllabus.twelve_weeks(pages())
-    assert tuple(page.name for page in course.lessons) == lessons_of(FULL, list(pages()))
+    assert tuple(page.name for page in course.lessons) == lessons_of(FULL)
     assert len(course.weeks) == 12
     assert [week.number for week in course.weeks if not week.lessons] == [7, 12]
     assert [week.number for week in course.weeks if week.event] == [7, 8, 12]
@@ -30,9 +30,7 @@ def test_a_lesson_is_never_before_its_prerequisites() -> None:
 
 def test_the_short_course_has_one_lesson_a_week() -> None:
     course = syllabus.four_weeks(pages())
-    assert [[page.name for page in week.lessons] for week in course.weeks] == [
-        [name] for name in lessons_of(SHORT, list(pages()))
-    ]
+    assert [[page.name for page in week.lessons] for week in course.weeks] == [[name] for name in lessons_of(SHORT)]
     assert course.before_midterm == course.lessons
 
 
