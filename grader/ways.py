@@ -1,21 +1,20 @@
 """Other ways to solve a task: right example submissions that students can read about after full marks.
 
 The student kit does not contain these submissions. It contains only texts about them: the idea, the trade (what the way
-gains and loses), and the recorded ratio. `grader.authoring.record_ways` writes these texts.
+gains and loses), and the recorded ratio. `grader.authoring.way_texts` writes these texts.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from grader import paths
 from grader.task import Task
 from harness.rendering import units
 
-FOLDER: Final = paths.TASKS / "ways"
-"""The folder with one file of texts per lesson."""
+FILE: Final = paths.TASKS / "ways.json"
+"""The file with the ways of all tasks, by the task's full name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +67,22 @@ class TaskWays:
             yield from (f"- {way.line}" for way in self.ways)
 
 
-def file_of(lesson: str) -> Path:
-    """Return the path of the file with the ways of a lesson's tasks."""
-    return FOLDER / f"{lesson}.json"
+def read() -> dict[str, TaskWays]:
+    """Return the ways of all tasks by the task's full name. A task without ways is left out."""
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    return {
+        name: TaskWays(each["place"], each["reference"], tuple(Way(**way) for way in each["ways"]))
+        for name, each in found.items()
+    }
+
+
+def as_bytes(ways: Mapping[str, TaskWays]) -> bytes:
+    """Return the content of the file for these ways. Each task with ways has one line."""
+    found = {name: asdict(each) for name, each in ways.items() if each.ways}
+    rows = ",\n".join(f" {json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in found.items())
+    return f"{{\n{rows}\n}}\n".encode()
 
 
 def ways_of(task: Task) -> TaskWays:
-    """Return the other ways to solve a task. A task of a new lesson may have none."""
-    file = file_of(task.lesson)
-    if not file.is_file():
-        return TaskWays()
-    found = json.loads(file.read_text(encoding="utf-8")).get(task.name)
-    if found is None:
-        return TaskWays()
-    return TaskWays(found["place"], found["reference"], tuple(Way(**way) for way in found["ways"]))
+    """Return the other ways to solve a task. A task may have none."""
+    return read().get(task.full_name, TaskWays())

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from grader import catalogue, paths
-from grader.authoring import tier_records
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.records import CLOCKED, Speed, Submission, Verdict
@@ -40,12 +39,12 @@ class Calibration:
     @property
     def problems(self) -> tuple[str, ...]:
         """One sentence for each grade threshold that the reference solution cannot safely reach on this machine."""
-        return tuple(problems(self.task, self.verdict, self.uncertainty, recorded_gain(self.task)))
+        return tuple(problems(self.task, self.verdict, self.uncertainty))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One sentence for each grade threshold that the reference solution cannot safely reach on any machine."""
-        return tuple(notes(self.task, self.verdict, recorded_gain(self.task)))
+        """One sentence for each grade threshold that the task itself puts near the reference solution's ratio."""
+        return tuple(notes(self.task, self.verdict))
 
     @property
     def line(self) -> str:
@@ -75,18 +74,11 @@ def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibratio
             yield Calibration(task, verdict, _uncertainty(task, submission, session, verdict.attempt.speed))
 
 
-def recorded_gain(task: Task) -> float | None:
-    """Return the smallest recorded ratio of the task's reference solution on any machine, or None without a record."""
-    rows = (row for record in tier_records.read_all() for row, _ in tier_records.current(task, record))
-    return min((row.ratio for row in rows if row.name == "solution"), default=None)
-
-
-def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float | None = None) -> Iterator[str]:
+def problems(task: Task, verdict: Verdict, uncertainty: float) -> Iterator[str]:
     """Yield one sentence for each grade threshold that the reference solution cannot safely reach, or that noise hides.
 
-    `verdict` is the solution's grade on this machine, and `uncertainty` the relative error of its ratio. `recorded` is
-    the solution's smallest ratio on other machines. A threshold that is hard to reach on those machines too is left
-    out.
+    `verdict` is the solution's grade on this machine, and `uncertainty` the relative error of its ratio. A threshold
+    that the task itself puts near the solution's ratio (`Task.least_gain`) is left out.
     """
     speed = verdict.attempt.speed
     if verdict.status not in EARNS or (task.tiers and speed is None):
@@ -97,10 +89,10 @@ def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float |
     for number, tier in enumerate(task.tiers, start=1):
         if speed.ratio < tier.ratio:
             yield f"tier {number}, {units.ratio(tier.ratio)}, is out of reach: the solution reaches {_gain(speed)}"
-        elif speed.ratio < SAFE_GAIN * tier.ratio <= (recorded or 0.0):
+        elif speed.ratio < SAFE_GAIN * tier.ratio and task.least_gain >= SAFE_GAIN:
             yield (
                 f"tier {number}, {units.ratio(tier.ratio)}, is hard to reach on this machine: the solution reaches "
-                f"{_gain(speed)} here, and at least {units.ratio(recorded or 0.0)} on the recorded machines"
+                f"{_gain(speed)} here, and at least {units.ratio(task.least_gain * tier.ratio)} where `lint` passes"
             )
     nearest = (1 + uncertainty) ** 2
     for number, (tier, above) in enumerate(zip(task.tiers, task.tiers[1:], strict=False), start=1):
@@ -111,16 +103,14 @@ def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float |
             )
 
 
-def notes(task: Task, verdict: Verdict, recorded: float | None) -> Iterator[str]:
-    """Yield one sentence for each grade threshold that the reference solution cannot safely reach on any machine.
-
-    `recorded` is the solution's smallest ratio on the recorded machines, and `verdict` has its ratio on this machine.
-    """
+def notes(task: Task, verdict: Verdict) -> Iterator[str]:
+    """Yield one sentence for each grade threshold that the task itself puts near the reference solution's ratio."""
     speed = verdict.attempt.speed
-    for number, tier in enumerate(task.tiers if verdict.status in EARNS and speed else (), start=1):
-        if speed and tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio and (recorded or 0.0) < SAFE_GAIN * tier.ratio:
-            where = f"as on the recorded machines ({units.ratio(recorded)})" if recorded else "and without a record"
-            yield f"tier {number}, {units.ratio(tier.ratio)}, is near the solution's ratio of {_gain(speed)}, {where}"
+    if verdict.status not in EARNS or speed is None or task.least_gain >= SAFE_GAIN:
+        return
+    for number, tier in enumerate(task.tiers, start=1):
+        if tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio:
+            yield f"tier {number}, {units.ratio(tier.ratio)}, is near the solution's ratio of {_gain(speed)} by design"
 
 
 def _uncertainty(task: Task, submission: Submission, session: Session, speed: Speed | None) -> float:

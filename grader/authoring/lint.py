@@ -25,16 +25,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from grader import catalogue, overlays, paths, seeds
-from grader.authoring import (
-    blind_answers,
-    cpu_records,
-    kit_leaks,
-    partial_guesses,
-    record_ways,
-    tier_margins,
-    tier_records,
-)
+from grader import catalogue, overlays, paths, seeds, ways
+from grader.authoring import blind_answers, kit_leaks, partial_guesses, tier_margins, way_texts
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -43,7 +35,6 @@ from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import SimulatedExam, Task
 from grader.trials import simulated
-from grader.trials.cpu_time import least_gain
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.paired.rounds import Round, by_pair
@@ -86,17 +77,6 @@ class Row:
         speed = self.verdict.attempt.speed
         return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
 
-    @property
-    def recorded(self) -> tier_records.Row | None:
-        """The row to store in `tests/records`, or None if the ratio is equal on every machine or earns no points."""
-        speed = self.verdict.attempt.speed
-        if self.distance is None or speed is None or self.task.simulated:
-            return None
-        ratio, low, high = (float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high))
-        name = tier_records.row_name(self.name)
-        measured = tier_records.measured_digest(self.task, self.path)
-        return tier_records.Row(self.task.full_name, name, ratio, low, high, measured)
-
 
 def problems(lesson: str) -> Iterator[str]:
     """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task."""
@@ -119,15 +99,15 @@ def task_problems(task: Task) -> Iterator[str]:
         yield "a hint is empty"
     if len(task.idea.split()) < FEWEST_WORDS:
         yield f"its idea, shown after full marks, is missing or has fewer than {FEWEST_WORDS} words"
-    if len(record_ways.marked(task)) > record_ways.MOST_WAYS:
-        yield f"more than {record_ways.MOST_WAYS} known submissions have a “{record_ways.TRADE.strip()}” paragraph"
+    if len(way_texts.marked(task)) > way_texts.MOST_WAYS:
+        yield f"more than {way_texts.MOST_WAYS} known submissions have a “{way_texts.TRADE.strip()}” paragraph"
+    if way_texts.written(task, ways.ways_of(task)) != ways.ways_of(task):
+        yield f"its texts in {ways.FILE.name} differ from the known submissions: run `python -m grader stubs`"
     if not task.references.strip():
         yield "it names no further reading: fill in references"
     ratios = [tier.ratio for tier in task.tiers]
     if task.tiers and (ratios != sorted(set(ratios)) or task.tiers[-1].share != 1):
         yield "its tiers do not ascend, or the last tier does not give all points"
-    if any(not least_gain(tier, counting=counting) for tier in task.tiers for counting in cpu_records.meters(task)):
-        yield "a tier states no gain in CPU time: run `python tests/benchmarks/cpu_times.py --propose`"
     if len(task.wrong_answers) < FEWEST_WRONG:
         yield f"it has fewer than {FEWEST_WRONG} known wrong answers: add known/{task.name}/wrong_….py"
     for path in sorted(task.known.iterdir()):

@@ -10,8 +10,9 @@ marks, it contains only the lines that begin with `# STUB: `, without these char
         # END SOLUTION
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
-outside of functions is then left out. `python -m grader stubs` writes all stubs again, and a list of the written
-stubs (`grader.desk.originals`). The committed files equal the generated files.
+outside of functions is then left out. `python -m grader stubs` writes all stubs again, a list of the written
+stubs (`grader.desk.originals`), and the texts about other ways (`grader.authoring.way_texts`). The committed files
+equal the generated files.
 """
 
 import hashlib
@@ -23,6 +24,7 @@ from typing import Annotated
 import typer
 
 from grader import catalogue, paths
+from grader.authoring import way_texts
 from grader.desk import exercise_notebook, originals
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically
@@ -96,7 +98,7 @@ def _must_parse(stub: str) -> None:
 
 
 def write_all(*, force: bool = False) -> Iterator[Path]:
-    """Write the stubs of all lessons from their solutions, and their list. Yield each written file's path.
+    """Write the stubs of all lessons from their solutions, and the other generated files. Yield each file's path.
 
     Without `force`, a file that a person has edited is not overwritten. Raise `UsageError`, which names the edited
     files, after all other files were written.
@@ -116,6 +118,7 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
             rows.append(originals.listed_row(lesson))
     write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
+    yield way_texts.write()
     if edited:
         raise UsageError(
             f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "

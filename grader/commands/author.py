@@ -8,15 +8,15 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
-from grader.authoring import calibrate, lint, mutants, tier_records
+from grader.authoring import calibrate, lint, mutants, way_texts
 from grader.authoring.mutant_tally import Tally
+from grader.authoring.tier_margins import row_name
 from grader.commands import complete
 from grader.commands.options import Debug
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.session import Session
-from harness.machine import background_load
 
 out_console: Final = Console(soft_wrap=True)
 err_console: Final = Console(stderr=True)
@@ -26,7 +26,9 @@ def lint_exercises(
     lessons: Annotated[
         list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=complete.lessons)
     ] = None,
-    record: Annotated[bool, typer.Option("--record", help="Save the ratios of this machine in tests/records.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Save the ratios that students read about other ways.")
+    ] = False,
     changed: Annotated[
         str | None,
         typer.Option(
@@ -46,23 +48,23 @@ def lint_exercises(
     chosen = catalogue.load().chosen(lessons)
     paths.require_solutions("lint", chosen)
     found = 0
-    machine = tier_records.Machine.this(background_load.busy_cores()) if record else None
     with Pool(sandboxed=False) as pool:
         for lesson in chosen:
-            rows, problems = [], [*lint.problems(lesson), *lint.unearned_points(lesson)]
+            measured = dict[str, dict[str, float]]()
+            problems = [*lint.problems(lesson), *lint.unearned_points(lesson)]
             with err_console.status(f"Grading {lesson} …") as status:  # only visible on a terminal
                 for row in lint.table(lesson, str(time.time_ns()), pool, lambda now: status.update(f"Grading {now} …")):
                     status.stop()  # because the row is printed on another stream
                     out_console.print(row.line, markup=False, highlight=False)
                     status.start()
-                    rows.append(row)
+                    if speed := row.verdict.attempt.speed:
+                        measured.setdefault(row.task.full_name, {})[row_name(row.name)] = float(f"{speed.ratio:.4g}")
                     problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
-            if machine and (measured := [row.recorded for row in rows if row.recorded]):
-                file = tier_records.record(machine, measured)
-                print(f"Wrote the ratios of {lesson} to {file}.", flush=True)
+            if record:
+                print(f"Wrote the ratios of {lesson} to {way_texts.write(measured)}.", flush=True)
     print(
         f"{found} problems, listed above as SURPRISE." if found else "Every known submission got the expected verdict."
     )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, overlays, paths
+from grader import catalogue, overlays, paths, ways
 from grader.authoring import kit_leaks, stubs
 from grader.desk import exercise_notebook, originals
 from grader.errors import GraderFault, UsageError
@@ -187,13 +187,18 @@ def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
-    """Write the exercise files of these lessons, and the list that shows later whether a student changed a file."""
+    """Write the exercise files of these lessons, and the list that shows later whether a student changed a file.
+
+    Write the texts about other ways too, for these lessons only.
+    """
     rows = []
     for lesson in lessons:
         stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
         (folder / paths.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
         rows.append(exercise_notebook.listing_row(lesson, stub))
     (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
+    told = {name: each for name, each in ways.read().items() if name.partition(".")[0] in lessons}
+    (folder / ways.FILE.relative_to(KIT)).write_bytes(ways.as_bytes(told))
 
 
 def _notebooks(folder: Path, lessons: Sequence[str]) -> Iterator[Path]:

@@ -15,7 +15,7 @@ There are two gains, and each tier states the least value of both (`grader.task.
   stops the counter in memory avoids it.
 
 If a gain is below the value of a tier, the submission gets a lower tier. The values come from the known submissions:
-they lie between the gains of a tier's submissions and those of the tier below (`grader.authoring.cpu_records`). So a
+they lie between the gains of a tier's submissions and those of the tier below. So a
 submission with a forged count gets at most the highest tier whose honest submissions need as little CPU time as it
 does. The task's file names the tiers that CPU time does not distinguish.
 

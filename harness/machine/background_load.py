@@ -49,10 +49,3 @@ def watch_background_load() -> Iterator[BackgroundLoad]:
 def cores_of_others(cores: int, wall_s: float, idle_s: float, own_s: float) -> float:
     """Return the average number of cores that were neither idle nor used by this process, or 0 if it is negative."""
     return max(0.0, cores - (idle_s + own_s) / wall_s)
-
-
-def busy_cores(for_s: float = 1.0) -> float:
-    """Sleep for `for_s` seconds, and return the average number of cores that other processes used in this time."""
-    with watch_background_load() as found:
-        time.sleep(for_s)
-    return found.cores

@@ -1,12 +1,15 @@
-"""The texts about other ways: read from their files, and printed with their ratios."""
+"""The texts about other ways: they agree with the known submissions, and are printed with their ratios."""
 
-import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader import catalogue, ways
-from grader.ways import TaskWays, Way
+from grader.authoring import way_texts
+from grader.authoring.tier_margins import row_name
+from grader.task import tier_of
+from grader.ways import TaskWays, Way, ways_of
 
 FAST = Way("einsum", "Uses einsum.", "It is hard to read.", 22.93)
 PLACE = "in the simulated scenarios"
@@ -19,32 +22,42 @@ def test_the_lines_name_the_place_the_reference_and_each_ratio() -> None:
     )
     lines = list(TaskWays(PLACE, 37.71, (FAST,)).lines())
     assert lines == [heading, "- 22.9×: Uses einsum. It is hard to read."]
+    here = TaskWays("on a machine with a CPU", 37.71, (FAST,)).heading
+    assert "recorded on a machine with a CPU, and not on this machine" in here
+    without = TaskWays(ways=(replace(FAST, ratio=None),))
+    assert list(without.lines()) == ["Other right ways:", "- Uses einsum. It is hard to read."]
+    assert list(TaskWays().lines()) == []
 
 
-def test_a_task_without_tiers_has_ways_without_ratios() -> None:
-    found = TaskWays(ways=(Way("einsum", "Uses einsum.", "It is hard to read.", None),))
-    assert list(found.lines()) == ["Other right ways:", "- Uses einsum. It is hard to read."]
-
-
-def test_a_task_without_ways_has_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = next(catalogue.all_tasks())
-    monkeypatch.setattr(ways, "FOLDER", tmp_path)
-    assert list(ways.ways_of(task).lines()) == []
-    ways.file_of(task.lesson).write_text("{}", encoding="utf-8")
-    assert ways.ways_of(task) == TaskWays()
-
-
-def test_a_student_without_the_example_submissions_has_their_texts() -> None:
-    (task,) = catalogue.load().tasks("04_autorange")
-    heading, *lines = ways.ways_of(task).lines()
-    assert PLACE in heading
-    assert len(lines) == 3
-    assert any("Multiplies the runs by ten" in line for line in lines)
-
-
-def test_the_heading_names_the_machine_and_the_date_of_measured_ratios() -> None:
+def test_the_texts_are_those_of_the_example_submissions_and_each_ratio_reaches_their_tier() -> None:
     for task in catalogue.all_tasks():
-        found = ways.ways_of(task)
-        if found.place and found.place != PLACE:
-            machine = r"recorded on a machine with .+ \(Python .+, torch .+, 20\d\d-\d\d-\d\d\), and not on this"
-            assert re.search(machine, found.heading), task.full_name
+        found = ways_of(task)
+        assert way_texts.written(task, found) == found, f"{task.full_name}: run `python -m grader stubs`"
+        tiers = {row_name(path.stem): int(path.stem[4]) for path in way_texts.marked(task)}
+        assert all(way.ratio is None or tier_of(way.ratio, task.tiers) == tiers[way.name] for way in found.ways)
+    assert ways.as_bytes(ways.read()) == ways.FILE.read_bytes()
+
+
+def test_the_trade_is_the_last_paragraph_and_measured_ratios_replace_the_recorded_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = replace(next(catalogue.all_tasks()), folder=tmp_path)
+    task.known.mkdir(parents=True)
+    (task.known / "tier3_a.py").write_text('"""Adds\nup.\n\nTrade: It is short. It\nis slow.\n"""\n', encoding="utf-8")
+    (task.known / "tier3_b.py").write_text('"""Trade: not a paragraph."""\n', encoding="utf-8")
+    (task.known / "wrong_c.py").write_text('"""Adds.\n\nTrade: None.\n"""\n', encoding="utf-8")
+    monkeypatch.setattr(catalogue, "all_tasks", lambda: iter([task]))
+    monkeypatch.setattr(ways, "FILE", tmp_path / "ways.json")
+
+    way_texts.write()
+    assert ways.read() == {
+        task.full_name: TaskWays("", None, (Way("a", "Adds up.", "It is short. It is slow.", None),))
+    }
+
+    way_texts.write({task.full_name: {"a": 3.0, "solution": 7.0, "b": 5.0}})
+    (found,) = ways.read().values()
+    assert (found.reference, [way.ratio for way in found.ways]) == (7.0, [3.0])
+    assert found.place.startswith("on a machine with ")
+
+    way_texts.write()
+    assert ways.read() == {task.full_name: found}

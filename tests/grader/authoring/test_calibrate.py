@@ -7,14 +7,9 @@ import pytest
 from commanding import grader
 from small_tasks import negation
 
-from grader import catalogue
-from grader.authoring import tier_records
-from grader.authoring.calibrate import notes, problems, recorded_gain
-from grader.authoring.tier_records import Machine, Record, Row
+from grader.authoring.calibrate import notes, problems
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.task import Task, Tier
-
-MACHINE = Machine("A CPU", 4, "Linux 6", (("python", "3.14.1"), ("torch", "2.15.0")), 0)
 
 
 def task(tmp_path: Path, *ratios: float) -> Task:
@@ -35,33 +30,16 @@ def test_a_tier_above_the_gain_is_out_of_reach(tmp_path: Path) -> None:
     assert told.startswith("tier 2, 7×, is out of reach: the solution reaches 6.40×")
 
 
-def test_a_tier_that_is_hard_to_reach_on_every_machine_is_so_by_design_and_no_problem(tmp_path: Path) -> None:
+def test_a_tier_near_the_solutions_ratio_is_a_problem_unless_the_task_allows_it(tmp_path: Path) -> None:
     hard = task(tmp_path, 2.0, 7.0)
-    for recorded in (8.1, None):
-        assert list(problems(hard, verdict(8.0), 0.02, recorded)) == []
-        (told,) = notes(hard, verdict(8.0), recorded)
-        assert told.startswith("tier 2, 7×, is near the solution's ratio of 8×")
-
-
-def test_a_tier_that_this_machine_makes_harder_than_the_record_says_is_a_problem(tmp_path: Path) -> None:
-    hard = task(tmp_path, 2.0, 7.0)
-    (told,) = problems(hard, verdict(8.0), 0.02, 14.0)
+    (told,) = problems(hard, verdict(8.0), 0.02)
     assert told.startswith("tier 2, 7×, is hard to reach on this machine: the solution reaches 8×")
-    assert told.endswith("at least 14× on the recorded machines")
-    assert list(notes(hard, verdict(8.0), 14.0)) == []
-
-
-def test_the_smallest_ratio_of_the_solutions_present_code_is_read_from_the_records(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    task = next(task for task in catalogue.all_tasks() if task.name == "scores")
-    digest = tier_records.measured_digest(task, tier_records.right_submissions(task)["solution"])
-    rows = [Row(task.full_name, "solution", ratio, ratio, ratio, digest) for ratio in (9.0, 7.0)]
-    old = Row(task.full_name, "solution", 3.0, 3.0, 3.0, "older code")
-    monkeypatch.setattr(tier_records, "read_all", lambda: [Record(MACHINE, (row,)) for row in (*rows, old)])
-    assert recorded_gain(task) == 7.0
-    monkeypatch.setattr(tier_records, "read_all", lambda: [Record(MACHINE, (old,))])
-    assert recorded_gain(task) is None
+    assert told.endswith("at least 14× where `lint` passes")
+    assert list(notes(hard, verdict(8.0))) == []
+    by_design = replace(hard, least_gain=1.1)
+    assert list(problems(by_design, verdict(8.0), 0.02)) == []
+    (told,) = notes(by_design, verdict(8.0))
+    assert told.startswith("tier 2, 7×, is near the solution's ratio of 8×")
 
 
 def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from needs import needs
 from small_tasks import negation
 
 from grader import catalogue
-from grader.authoring.lint import Row, _near, _surprise, pair_times
+from grader.authoring.lint import _near, _surprise, pair_times
 from grader.commands.apps import run_grader
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.trials import cpu_time, speed
@@ -120,6 +120,7 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
         f"{LESSON}: known/another_task belongs to no task",
         f"{task}: a hint is empty",
         f"{task}: its idea, shown after full marks, is missing or has fewer than 15 words",
+        f"{task}: its texts in ways.json differ from the known submissions: run `python -m grader stubs`",
         f"{task}: it names no further reading: fill in references",
         f"{task}: notes.txt is not the name of a known submission: use baseline.py, tier<k>_….py or wrong_….py",
         f"{task}: no known submission reaches tier 1",
@@ -162,20 +163,6 @@ def test_a_surprise_shows_the_times_of_both_functions_in_each_pair_of_processes(
     told = "(baseline ÷ submission, in each pair of processes: 6 ms ÷ 1.60 ms; 5 ms ÷ 400 µs)"
     assert pair_times(rounds).strip() == told
     assert pair_times([]) == ""
-
-
-def test_what_this_machine_measured_is_kept_and_what_a_simulation_says_is_not() -> None:
-    speed = Speed(2.34567, 2.0, 3.0, rounds=5, tier=1)
-
-    def row(lesson: str, name: str) -> Row:
-        task = next(task for task in catalogue.load().tasks(lesson) if task.name == name)
-        verdict = Verdict(task.full_name, 6, 10, task.cost, Attempt(Status.PASSED, speed=speed))
-        return Row(task, "tier1_it", task.known / "baseline.py", verdict, "")
-
-    recorded = row("13_bytecode", "pairs").recorded
-    assert recorded is not None
-    assert (recorded.task, recorded.name, recorded.ratio) == ("13_bytecode.pairs", "it", 2.346)
-    assert row("04_autorange", "blocked_autorange").recorded is None
 
 
 def test_a_lesson_that_does_not_exist_is_refused() -> None:

@@ -15,7 +15,7 @@ import pytest
 from playing import Game, is_right, play, tier_reached
 
 from grader import catalogue, overlays, paths
-from grader.authoring.tier_records import tier_named
+from grader.authoring.tier_margins import tier_named
 from grader.seeds import generator, independent
 from grader.task import CountedExam, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
 from grader.trials.simulated import gain

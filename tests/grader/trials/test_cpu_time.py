@@ -6,13 +6,10 @@ from collections.abc import Iterator
 import pytest
 from promises import EXPLOITS
 
-from grader import catalogue, overlays, paths
-from grader.authoring import cpu_records, tier_records
+from grader import catalogue, paths
 from grader.errors import WorkerFault
-from grader.grade import grade_task
-from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Speed, Status, Submission
+from grader.records import Speed, Status
 from grader.session import Session
 from grader.task import CountedExam, Task
 from grader.trials import cpu_time
@@ -152,29 +149,3 @@ def test_right_answers_are_asked_for_while_cpu_time_is_taken(session: Session) -
     with pytest.raises(WorkerFault, match="wrong when CPU time was measured") as told:
         believed(task, lazy, session, claimed(task))
     assert told.value.status is Status.WRONG
-
-
-@pytest.mark.long
-@pytest.mark.sandbox
-@pytest.mark.parametrize(("task", "name"), [(PAIRS, "baseline"), (PAIRS, "solution"), (SELF_TIMES, "baseline")])
-def test_a_known_submission_gains_by_a_forged_count_only_what_the_readme_says(
-    task: Task, name: str, session: Session
-) -> None:
-    path = tier_records.right_submissions(task)[name]
-    own = tier_records.tier_named(task, path.stem)
-    tier = believed(task, overlays.whole(path), session, claimed(task))[0].tier
-    assert own <= tier <= cpu_records.forged_tiers(task).get(own, own)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox
-@pytest.mark.parametrize("name", ["baseline", "solution"])
-def test_a_known_submission_that_writes_into_the_counter_gains_no_more(name: str, session: Session) -> None:
-    """The search for the counter takes CPU time too, so such a submission may even lose its tier."""
-    path = tier_records.right_submissions(PAIRS)[name]
-    own = tier_records.tier_named(PAIRS, path.stem)
-    same = digest(PAIRS.baseline.encode())  # so that the baseline is counted once
-    hand_in = Submission("mallory", PAIRS.lesson, path.name, same, forged(PAIRS, overlays.whole(path)))
-    verdict = grade_task(PAIRS, hand_in, session)
-    assert verdict.attempt.speed, verdict.attempt.rationale
-    assert verdict.attempt.speed.tier <= cpu_records.forged_tiers(PAIRS).get(own, own)
