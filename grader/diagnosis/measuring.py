@@ -10,8 +10,9 @@ from harness.errors import MachineError
 from harness.machine import programs
 from harness.machine.clocks import process_cpu
 from harness.machine.environment import usable_cores
-from harness.paired import noise, process_env
+from harness.paired import noise
 from harness.paired.noise import Noise
+from harness.processes import process_env
 
 CLOCK = "another process's CPU clock"
 LAYOUT = "fixed memory layout"

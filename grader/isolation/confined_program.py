@@ -25,7 +25,7 @@ from grader.paths import GRADER
 from harness.errors import FairclockError, MachineError
 from harness.machine import clocks
 from harness.machine.clocks import ProcessGoneError
-from harness.paired import process_env
+from harness.processes import process_env
 
 MAX_KEPT_BYTES: Final = 4 << 20
 """At most this many bytes of a program's answer, and of its log, are kept.

@@ -25,8 +25,8 @@ from grader.isolation.template import CREDENTIALS, ForkedTree, Template
 from grader.limits import Limits
 from grader.records import Status
 from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
-from harness.paired import process_env
-from harness.paired.process_env import Cores
+from harness.processes import process_env
+from harness.processes.process_env import Cores
 
 START_S: Final = 60.0
 """Seconds to wait for the first process, enough to import torch from a slow disk."""

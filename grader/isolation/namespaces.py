@@ -17,7 +17,7 @@ from typing import Final
 from grader.isolation import bubblewrap, cgroups, machine_facts, sandbox_problems, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree, popen
 from grader.isolation.sandbox_problems import SandboxProblem
-from harness.paired import process_env
+from harness.processes import process_env
 
 PROGRAM: Final = "from grader.inside import confine, loading, protocol"
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from harness.paired import process_env
+from harness.processes import process_env
 
 # A process cannot imitate a field with its name: the kernel writes line breaks in names as `\n`.
 _FIELD: Final = re.compile(rb"^(\w+):[ \t]+([0-9]{1,18})(?: kB)?$", re.MULTILINE)

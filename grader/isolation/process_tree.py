@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from grader.errors import MachineError
 from grader.isolation import proc, tree_users
 from grader.isolation.cgroups import ControlGroup
-from harness.paired import process_env
+from harness.processes import process_env
 
 
 @dataclass

@@ -31,7 +31,7 @@ from grader.isolation.process_tree import ProcessTree, popen
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.isolation.tree_init import Tree
 from grader.paths import GRADER, KIT
-from harness.paired import process_env
+from harness.processes import process_env
 
 _PROBE_S: Final = 60.0
 PRIVATE_FILE: Final = "/etc/passwd"

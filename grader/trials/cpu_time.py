@@ -51,7 +51,7 @@ from grader.trials.faults import blame_grader, untrusted
 from grader.trials.score import baseline_takes
 from grader.values import Value
 from harness.machine.lanes import Lane
-from harness.paired import process_env
+from harness.processes import process_env
 from harness.rendering.units import ratio
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6

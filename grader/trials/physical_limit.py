@@ -34,8 +34,8 @@ from grader.trials.faults import blame_grader
 from grader.trials.inputs import root
 from grader.trials.worker_client import worker
 from harness.machine import peak_speed
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
+from harness.processes.process_env import Cores
 
 MARGIN: Final = 2.0
 """A time is impossible if it is shorter than the limit divided by this number.

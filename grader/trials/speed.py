@@ -26,10 +26,10 @@ from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.turns import FIRST_CALLS, Drawn, Side, Supply, net
 from grader.trials.worker_client import worker
-from harness.paired import process_env
 from harness.paired.decide import Rules
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
+from harness.processes import process_env
+from harness.processes.process_env import Cores
 from harness.rendering.units import percent
 
 RULES: Final = Rules(slice_s=0.025)

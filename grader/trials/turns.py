@@ -31,8 +31,8 @@ from grader.trials.correctness import INPUTS_CHANGED, Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import Packed, pack
 from grader.trials.worker_client import WorkerClient
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
+from harness.processes.process_env import Cores
 
 FIRST_CALLS: Final = 4
 """The number of first calls in each new process. They are not measured, because they load code and allocate memory.

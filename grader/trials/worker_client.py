@@ -24,8 +24,8 @@ from grader.trials.inputs import Packed
 from grader.trials.shared_memory import SharedMemory
 from harness.machine.clocks import ProcessGoneError, wall
 from harness.machine.core_wait import CoreWait
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading, make_reading
+from harness.processes.process_env import Cores
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20

@@ -29,8 +29,7 @@ from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, Statement
 from harness.paired.decide import Rules
 from harness.paired.duel_result import Duel, Finding
 from harness.paired.loop_pairs import PairSource, TimedCode, loop_pairs
-from harness.paired.paired_process import PairedProcessError
-from harness.paired.process_pairs import process_pairs
+from harness.paired.process_pairs import PairedProcessError, process_pairs
 from harness.paired.rounds import contest
 
 __all__ = ["LAYOUT_SD", "MARGIN", "Duel", "Finding", "PairedProcessError", "duel"]

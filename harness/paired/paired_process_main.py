@@ -1,22 +1,19 @@
 """The program of a paired process. On request, it runs the baseline or the candidate of a duel.
 
-`python -m harness.paired.paired_process_main` reads lines from standard input. If a line is a job as JSON, the program
-prepares a timing loop. If a line is a number, it runs this number of calls as one block. After each line, it answers
-with an empty line, and the caller reads the clocks. If the code fails, the program answers with a failure as JSON and
-ends. The program also ends at the end of its input.
-
-The program uses its standard input and output only for requests and answers. So the output of the timed code goes to
-standard error, and the timed code's standard input is empty.
+`python -m harness.paired.paired_process_main` answers messages on its standard input (`harness.processes.channel`). The
+first one is a job, for which the program prepares a timing loop. Others set the number of calls of a block, or run one
+block. The program answers when this is done, and the caller reads the clocks. A request for a block has no body, so it
+takes little time. If the code fails, the program answers with the failure and ends. The program also ends at the end of
+its input.
 """
 
 import gc
 import importlib
 import importlib.util
-import json
-import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +22,13 @@ from typing import Final, TypedDict
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock
 from harness.paired.blocks import Statement, TimingLoop, gc_off_one_thread, timing_loop
+from harness.processes.channel import Channel, Closed, stdio_channel
+
+PREPARE: Final = b"p"  # run the setup of a job
+CALLS: Final = b"c"  # set the number of calls of later blocks
+RUN: Final = b"r"  # run one block of calls
+DONE: Final = b"d"  # the answer: a request is done
+FAILED: Final = b"f"  # the answer: the timed code has failed
 
 PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
 """Name of an environment variable that is set only in processes that run the timed code of a duel."""
@@ -91,22 +95,26 @@ def locate(function: Callable[[], object]) -> FunctionLocation:
     return FunctionLocation(module=None, script=str(Path(script).absolute()), qualname=name)
 
 
-def serve(requests: int, answers: int) -> None:
-    """Prepare and run timed code on request, until the file descriptor `requests` ends. Write answers to `answers`."""
-    with os.fdopen(requests, "rb") as request, os.fdopen(answers, "wb", buffering=0) as answer:
-        try:
-            with gc_off_one_thread():
-                while line := request.readline():
-                    if line.startswith(b"{"):
-                        loop = make_loop(json.loads(line))
-                        gc.collect()
-                    elif calls := int(line):
-                        loop(calls)
-                    answer.write(b"\n")
-        except BrokenPipeError:
-            return  # the caller has ended
-        except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
-            answer.write(json.dumps(_failure(error)).encode() + b"\n")
+def serve(channel: Channel) -> None:
+    """Prepare and run timed code on request, until the caller closes the channel."""
+    calls, loop = 0, timing_loop("pass")
+    try:
+        with gc_off_one_thread():
+            while True:
+                kind, body = channel.receive()
+                if kind == PREPARE:
+                    loop = make_loop(Job(statement=body["statement"], setup=body["setup"], path=body["path"]))
+                    gc.collect()
+                elif kind == CALLS:
+                    calls = body["calls"]
+                elif calls:
+                    loop(calls)
+                channel.send(DONE)
+    except Closed:
+        return
+    except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
+        with suppress(Closed):
+            channel.send(FAILED, {**_failure(error)})
 
 
 def make_loop(work: Job) -> TimingLoop:
@@ -161,15 +169,5 @@ def _failure(error: BaseException) -> Failure:
     )
 
 
-def main() -> None:
-    """Answer requests on standard input and output until the end of the input. Give the timed code other streams."""
-    requests, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    serve(requests, answers)
-
-
 if __name__ == "__main__":
-    main()
+    serve(stdio_channel())

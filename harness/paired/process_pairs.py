@@ -1,38 +1,48 @@
-"""Time the calls of paired processes, and start new pairs of processes while a duel needs them.
+"""Start processes that run timed code, time their calls, and start new pairs of processes while a duel needs them.
 
-A *turn* is a block of calls in one process. The calling process reads the CPU clock of the paired process on the same
-core, so the time is exact (`harness.paired.process_env`). A request has the same overhead in every turn. This overhead
-is measured with requests for zero calls, and subtracted. A lane reserves the core, so that no other measurement uses
-it.
+Each process runs `harness.paired.paired_process_main`. The caller requests a block of calls, and the process answers
+when they are finished. A *turn* is such a block of calls in one process. The calling process reads the CPU clock of the
+paired process on the same core, so the time is exact (`harness.processes.process_env`). A request has the same overhead
+in every turn. This overhead is measured with requests for zero calls, and subtracted. A lane reserves the core, so that
+no other measurement uses it.
 """
 
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Final
 
-from harness.errors import MachineError, UsageError
+from harness.errors import FairclockError, MachineError, UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock, process_cpu
 from harness.machine.core_wait import CoreWait
 from harness.machine.lanes import lane
-from harness.paired import process_env
 from harness.paired.blocks import DEFAULT_CLOCK, calibrate, common_calls
 from harness.paired.loop_pairs import PairSource, TimedCode, TurnPair
-from harness.paired.paired_process import PairedProcess, start_process, stop_all
-from harness.paired.paired_process_main import PAIRED_PROCESS_VARIABLE, make_job
+from harness.paired.paired_process_main import (
+    CALLS,
+    DONE,
+    PAIRED_PROCESS_VARIABLE,
+    PREPARE,
+    RUN,
+    Job,
+    make_job,
+)
 from harness.paired.rounds import Reading, make_reading
+from harness.processes import process_env
+from harness.processes.channel import Closed
+from harness.processes.launcher import KIT, Child, end_all
 
 TURN_S: Final = 0.4e-3
 """Length of a timed block of calls in a paired process, in seconds.
 
 On a busy machine, blocks of 1 ms are interrupted more often, and the error of a ratio was two to six times larger.
-Blocks of 0.2 ms are too short: the process that ran before changes their time. The request overhead is 4 to 6 µs per
+Blocks of 0.2 ms are too short: the process that ran before changes their time. The request overhead is 5 to 8 µs per
 block.
 """
 
@@ -40,6 +50,77 @@ block.
 _NULL_TURNS: Final = 9
 
 _WARM_UP_TURNS: Final = 3
+
+
+# A process that has not ended by itself after this time is killed.
+_END_S: Final = 2.0
+
+_COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
+
+# Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows.
+_NEEDED_TO_START: Final = ("LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+class PairedProcessError(FairclockError):
+    """The timed code in a paired process, or its setup, raised an exception or ended the process."""
+
+
+class PairedProcess:
+    """A process that runs the baseline or the candidate of a duel (a comparison of their speed).
+
+    The process runs the setup in the background. Call `wait_until_ready` before the first `run_calls`.
+    """
+
+    def __init__(self, name: str, job: Job) -> None:
+        self._name, self._calls = name, 0
+        self.child = Child(process_env.command(_COMMAND), process_environment(), log=False)
+        self.pid = self.child.pid
+        self.child.send(PREPARE, job)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has run the setup. If the setup fails, raise the errors of `run_calls`."""
+        try:
+            kind, failure = self.child.receive()
+        except Closed:
+            raise PairedProcessError(
+                f"The process of the {self._name} ended with exit status {self.child.exit_status()}. Run its code "
+                "without a duel to find out why."
+            ) from None
+        if kind != DONE:
+            raise self._error(failure)
+
+    def run_calls(self, calls: int) -> None:
+        """Run `calls` calls in the process, and wait until they are finished.
+
+        Raise `UsageError` if the code cannot be timed. Raise `PairedProcessError` if the code raises an exception or
+        ends the process.
+        """
+        if calls != self._calls:
+            self._calls = calls
+            self.child.send(CALLS, {"calls": calls})
+            self.wait_until_ready()
+        self.child.send(RUN)
+        self.wait_until_ready()
+
+    def _error(self, failure: Mapping[str, str]) -> FairclockError:
+        error: FairclockError = (
+            UsageError(f"In the {self._name}: {failure['message']}")
+            if failure["usage"]
+            else PairedProcessError(
+                f"The {self._name} raised {failure['message']}. Correct it or its setup, and measure again."
+            )
+        )
+        error.add_note(failure["traceback"])
+        return error
+
+
+def process_environment() -> dict[str, str]:
+    """Return the environment variables of every paired process.
+
+    Only the variables that Python needs to start are those of the caller.
+    """
+    needed = {name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ}
+    return {**process_env.ENVIRONMENT, **needed, "PYTHONPATH": str(KIT), PAIRED_PROCESS_VARIABLE: "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +189,7 @@ def process_pairs(
     def start() -> tuple[PairedProcess, PairedProcess]:
         pair: dict[int, PairedProcess] = {}
         for side in rng.sample((0, 1), 2):
-            pair[side] = PairedProcess(sides[side].name, jobs[side], start_process())
+            pair[side] = PairedProcess(sides[side].name, jobs[side])
             started.append(pair[side])
         return pair[0], pair[1]
 
@@ -144,7 +225,7 @@ def process_pairs(
 
             yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
     finally:
-        stop_all(started)
+        end_all([one.child for one in started], _END_S)
 
 
 def _refuse_nested_duel() -> None:

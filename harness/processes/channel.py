@@ -21,7 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 MAX_FRAME_BYTES: Final = 1 << 20
-"""The largest length of a frame. A channel to trusted code may have another limit."""
+"""The largest length of a frame."""
+
+MAX_TRUSTED_BYTES: Final = 1 << 28
+"""The largest length of a frame between processes that trust each other."""
 
 MAX_DEPTH: Final = 32
 """The largest number of nested lists and objects in a message."""
@@ -94,27 +97,33 @@ class Channel:
         if timeout_s is not None:  # a worker sets no limit, because a submission may have replaced its clock
             now = time.monotonic()
             deadline, self._due = now + timeout_s, now + IDLE_MS / 1e3
-        head = began + self._exactly(_HEADER.size - len(began), deadline)
-        (length,) = _HEADER.unpack_from(head)
+        got = began
+        while len(got) < _HEADER.size:  # one read is enough for a message without a body
+            got += self._some(_HEADER.size + 1 - len(got), deadline)
+        (length,) = _HEADER.unpack_from(got)
         if not 1 <= length <= self._max_bytes:
             raise ProtocolError(f"a message of {length} bytes")
-        payload = head[_HEADER.size :]
-        payload += self._exactly(length - len(payload), deadline)
-        return payload[:1], parse(payload[1:]) if length > 1 else {}
+        missing = _HEADER.size + length - len(got)
+        if missing:
+            got += self._exactly(missing, deadline)
+        return got[_HEADER.size : _HEADER.size + 1], parse(got[_HEADER.size + 1 :]) if length > 1 else {}
 
     def _exactly(self, size: int, deadline: float | None) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            if deadline is not None:
-                self._await(deadline)
-            try:
-                part = os.read(self.descriptor, size - len(parts))
-            except ConnectionResetError as error:
-                raise Closed from error
-            if not part:
-                raise Closed
-            parts += part
+            parts += self._some(size - len(parts), deadline)
         return bytes(parts)
+
+    def _some(self, most: int, deadline: float | None) -> bytes:
+        if deadline is not None:
+            self._await(deadline)
+        try:
+            part = os.read(self.descriptor, most)
+        except ConnectionResetError as error:
+            raise Closed from error
+        if not part:
+            raise Closed
+        return part
 
     def _await(self, deadline: float) -> None:
         ready = False
@@ -126,6 +135,19 @@ class Channel:
             if self._idle and now >= self._due:
                 self._due = now + IDLE_MS / 1e3
                 self._idle()
+
+
+def stdio_channel() -> Channel:
+    """Return a channel to the trusted process that started this one, on the pipes of standard input and output.
+
+    From now on, the other code of this process has an empty standard input, and its output goes to standard error.
+    """
+    channel = Channel(os.dup(0), os.dup(1), max_bytes=MAX_TRUSTED_BYTES)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return channel
 
 
 def frame(kind: bytes, body: Mapping[str, Any] | None = None, max_bytes: int = MAX_FRAME_BYTES) -> bytes:

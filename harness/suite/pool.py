@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 
 from harness.callgrind import tools
 from harness.machine import lanes
-from harness.paired import process_env
+from harness.processes import process_env
 
 START_S: Final = 180.0
 """Time limit for the start of a worker, in seconds. Under valgrind, importing torch takes 15 s on an idle machine."""

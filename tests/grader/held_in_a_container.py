@@ -30,7 +30,7 @@ from grader.records import Status
 from grader.session import Session
 from grader.trials import faults
 from grader.trials.worker_client import WorkerClient
-from harness.paired import process_env
+from harness.processes import process_env
 
 LIMITS = Limits(load_s=20, call_s=10, memory_bytes=300 << 20)
 

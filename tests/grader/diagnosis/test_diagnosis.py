@@ -12,7 +12,7 @@ from grader.isolation import machine_facts
 from harness.errors import MachineError
 from harness.machine import clocks, lanes, programs
 from harness.machine.clocks import process_cpu
-from harness.paired import process_env
+from harness.processes import process_env
 from harness.storage import disk_cache, user_state
 
 

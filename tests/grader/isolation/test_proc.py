@@ -12,7 +12,7 @@ from python_process import running, says
 
 from grader.isolation import peak_memory, proc, tree_usage
 from harness.machine.clocks import process_cpu
-from harness.paired import process_env
+from harness.processes import process_env
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 

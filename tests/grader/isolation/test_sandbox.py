@@ -24,7 +24,7 @@ from grader.paths import KIT
 from grader.session import Session
 from grader.trials import faults
 from grader.trials.worker_client import WorkerClient
-from harness.paired import process_env
+from harness.processes import process_env
 
 pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)

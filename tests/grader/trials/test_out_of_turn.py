@@ -23,7 +23,7 @@ from grader.trials.speed import TensorPair
 from grader.trials.turns import Supply
 from grader.trials.worker_client import worker
 from harness.machine.clocks import FakeClock, ProcessGoneError
-from harness.paired import process_env
+from harness.processes import process_env
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
 BURNS = """

@@ -33,9 +33,9 @@ from grader.trials.inputs import pack
 from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.turns import Supply
 from grader.trials.worker_client import worker
-from harness.paired import process_env
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Round, judge
+from harness.processes import process_env
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process"),

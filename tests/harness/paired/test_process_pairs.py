@@ -15,14 +15,14 @@ from harness.errors import FairclockError, MachineError, UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock, FakeClock
 from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
-from harness.paired import process_env, process_pairs
+from harness.paired import process_pairs
 from harness.paired.blocks import DEFAULT_CLOCK
 from harness.paired.loop_pairs import PairSource, TimedCode
-from harness.paired.paired_process import PairedProcessError
-from harness.paired.process_pairs import TURN_S, TimedWorker, calls_in_a_turn
+from harness.paired.process_pairs import TURN_S, PairedProcessError, TimedWorker, calls_in_a_turn, process_environment
 from harness.paired.rounds import Reading
+from harness.processes import process_env
+from harness.processes.launcher import KIT
 
-KIT = Path(__file__).parents[3]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
 
 
@@ -164,6 +164,17 @@ def test_without_the_cpu_clock_or_a_fixed_layout_the_result_is_an_estimate(monke
         assert here.caveat.startswith("times are wall times, because")
         assert "; each process has its own memory layout" in here.caveat
         assert pair.play(baseline_first=True).candidate.cpu_s >= 0.004
+
+
+def test_the_environment_has_only_those_variables_of_the_caller_that_python_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.delenv("SYSTEMROOT", raising=False)
+    variables = process_environment()
+    assert variables["LD_LIBRARY_PATH"] == "/nowhere"
+    assert set(variables) == {*process_env.ENVIRONMENT, "LD_LIBRARY_PATH", "PYTHONPATH", "FAIRCLOCK_PAIRED_PROCESS"}
 
 
 def test_a_paired_process_does_not_start_a_duel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from harness.machine.clocks import process_cpu
-from harness.paired import process_env
+from harness.processes import process_env
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs the affinity of Linux")
 

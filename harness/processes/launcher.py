@@ -1,0 +1,128 @@
+"""Start a program that the caller trusts in another process, exchange messages with it, and end it.
+
+The program calls `harness.processes.channel.stdio_channel`. Submissions are not started in this way: the grader starts
+them in a sandbox.
+"""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from harness.processes.channel import MAX_TRUSTED_BYTES, Channel, Closed
+
+KIT: Final = Path(__file__).parents[2]
+"""The folder that contains the package `harness`, for the import path of a new process."""
+
+MAX_MESSAGE: Final = 300
+"""Number of characters of a line of the log that an error message shows."""
+
+
+class Child:
+    """A process that runs a trusted program. Its standard error goes to a log, or with `log=False` to the caller's.
+
+    The process has its own process group. So Ctrl-C at the terminal interrupts only the caller, and `end` also kills
+    the processes that the program has started. The end of a `with` block calls `end`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        folder: Path | None = None,
+        log: bool = True,
+    ) -> None:
+        self._log = tempfile.TemporaryFile() if log else None  # noqa: SIM115 - `end` closes it
+        self._process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            bufsize=0,
+            process_group=0 if os.name == "posix" else None,
+        )
+        self.pid = self._process.pid
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._channel = Channel(
+            self._answers.fileno(), self._requests.fileno(), idle=self._check, max_bytes=MAX_TRUSTED_BYTES
+        )
+
+    def send(self, kind: bytes, body: Mapping[str, Any] | None = None) -> None:
+        """Send a message. If the process has ended, do nothing: the next `receive` raises `Closed`."""
+        with suppress(Closed):
+            self._channel.send(kind, body)
+
+    def has_message(self) -> bool:
+        """Return whether `receive` would not wait: there is a message, or the process has ended."""
+        return self._channel.has_message() or self._process.poll() is not None
+
+    def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
+        """Wait for a message, and return its kind and its body.
+
+        Raise `Closed` if the process has ended, and `Late` if no message arrives within `timeout_s` seconds. On
+        Windows, this time is not limited.
+        """
+        return self._channel.receive(timeout_s if os.name == "posix" else None)
+
+    def exit_status(self) -> int:
+        """Wait until the process has ended, and return its exit status."""
+        return self._process.wait()
+
+    def log_lines(self) -> list[str]:
+        """Return the lines that the program has printed, each at most `MAX_MESSAGE` characters long."""
+        assert self._log is not None
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return [line[:MAX_MESSAGE] for line in lines]
+
+    def end(self) -> None:
+        """Kill the process, and the processes that it has started."""
+        end_all([self])
+
+    def close_pipes(self) -> None:
+        """Close the pipes of the process. A program that waits for a message then ends by itself."""
+        self._requests.close()
+        self._answers.close()
+
+    def kill_after(self, seconds: float) -> None:
+        """Wait at most `seconds` until the process ends by itself. Then kill it and the processes that it started."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
+                os.killpg(self.pid, 9)
+        else:
+            self._process.kill()
+        self._process.wait()
+        if self._log is not None:
+            self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def _check(self) -> None:
+        # A process that this process has started may keep the pipe open, so the pipe does not show that it has ended.
+        if self._process.poll() is not None and not self._channel.has_message():
+            raise Closed
+
+
+def end_all(children: Sequence[Child], within_s: float = 0.0) -> None:
+    """End processes. Kill those that have not ended by themselves after `within_s` seconds."""
+    for child in children:
+        child.close_pipes()
+    deadline_s = time.monotonic() + within_s
+    for child in children:
+        child.kill_after(max(0.0, deadline_s - time.monotonic()))
