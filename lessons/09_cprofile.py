@@ -10,6 +10,7 @@ import cProfile
 import io
 import pstats
 import re
+import shutil
 import sys
 import threading
 import time
@@ -18,7 +19,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import NamedTuple
 
@@ -1218,12 +1218,18 @@ def drawn_in(page: str) -> dict[str, object]:
 
 def record_page(folder: Path) -> list[Path]:
     """Record the profile of a training and a picture of its page in SnakeViz. Return the written files."""
-    from harness.profiles.snakeviz_recorder import record_profile  # noqa: PLC0415 - only maintainers record
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only maintainers record, with fairclock[browser]
 
-    with TemporaryDirectory() as scratch:
-        file = Path(scratch, "train.prof")
-        profiled(200)[1].dump_stats(file)
-        return record_profile(file, folder)
+    file, picture = folder / "train.prof", folder / "snakeviz.png"
+    pstats.Stats(profiled(200)[1]).strip_dirs().dump_stats(file)
+    with served(file) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        page = browser.new_page(viewport={"width": 1100, "height": 900})
+        page.goto(server.url)
+        page.wait_for_selector("#chart svg rect")
+        page.screenshot(path=picture)
+        browser.close()
+    return [file, picture]
 
 
 lesson.recorder = record_page

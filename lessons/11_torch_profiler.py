@@ -19,7 +19,6 @@ import torch
 import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
 from torch import Tensor, nn
 from torch.autograd.profiler_util import EventList
-from torch.multiprocessing.spawn import start_processes
 from torch.profiler import (
     ProfilerActivity,
     profile,
@@ -32,7 +31,6 @@ from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.profiles import (
-    VIEWS,
     BoardPages,
     Event,
     NamedModules,
@@ -1170,61 +1168,6 @@ def steps_in(trace: Trace) -> list[int]:
     """Return the numbers of the training steps that a trace contains, in ascending order."""
     found = (re.fullmatch(r"ProfilerStep#(\d+)", each.name) for each in trace.events)
     return sorted({int(match[1]) for match in found if match})
-
-
-def record_board(folder: Path) -> list[Path]:
-    """Record the pages of TensorBoard's plugin for students without TensorBoard. Return the written files."""
-    from harness.profiles.tensorboard_recorder import record_pages  # noqa: PLC0415 - only maintainers record
-
-    runs = dict.fromkeys(VIEWS, "one_process") | {"Module": "with_stacks", "Distributed": "two_processes"}
-    writers = {"one_process": write_trace, "with_stacks": write_stacks, "two_processes": write_two_traces}
-    return record_pages(folder, writers, runs)
-
-
-lesson.recorder = record_board
-
-
-def write_trace(folder: Path) -> None:
-    """Write the trace of two training steps with shapes and memory."""
-    write_steps(Training(16), folder, "rank0", memory=True)
-
-
-def write_stacks(folder: Path) -> None:
-    """Write the trace of two training steps with stacks. TensorBoard's view “Module” needs the stacks."""
-    write_steps(Training(16), folder, "rank0", stacks=True)
-
-
-def write_two_traces(folder: Path) -> None:
-    """Write the traces of two processes that train one network together."""
-    with TemporaryDirectory() as meeting:
-        arguments = (folder, Path(meeting, "store"))
-        start_processes(train_together, arguments, 2)  # type: ignore[no-untyped-call]  # torch's function has no types
-
-
-def train_together(rank: int, folder: Path, store: Path) -> None:
-    """Train as the process `rank` of two processes, which meet at the file `store`, and write its trace."""
-    torch.distributed.init_process_group("gloo", init_method=store.as_uri(), rank=rank, world_size=2)
-    training = Training(16)
-    training.network = nn.Sequential(nn.parallel.DistributedDataParallel(training.network))
-    write_steps(training, folder, f"rank{rank}")
-    # Otherwise the network would end the process group, and wait for a thread that waits for the GIL.
-    del training
-    torch.distributed.destroy_process_group()
-
-
-def write_steps(training: Training, folder: Path, worker: str, *, memory: bool = False, stacks: bool = False) -> None:
-    """Profile two training steps after a warm-up, and write their trace into `folder`."""
-    with profile(
-        activities=[ProfilerActivity.CPU],
-        schedule=schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=1),
-        on_trace_ready=tensorboard_trace_handler(str(folder), worker_name=worker, use_gzip=True),
-        record_shapes=True,
-        profile_memory=memory,
-        with_stack=stacks,
-    ) as found:
-        for _ in range(6):
-            training.step()
-            found.step()
 
 
 PLUGIN_HEADS = {"view": None, "content": None, "replacement": None}

@@ -3,7 +3,10 @@
 import os
 import shutil
 import signal
+from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +16,9 @@ from grader.isolation import sandbox
 from grader.trials import valgrind
 from harness.machine.lanes import DIRECTORY_VARIABLE
 from harness.storage.user_state import FOLDER_VARIABLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 """With this variable, a missing program fails a test instead of skipping it."""
@@ -64,6 +70,26 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))
 
 
+@pytest.fixture(scope="module")
+def page() -> "Iterator[Page]":
+    """Yield a page of Chromium, 1200 pixels wide."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        yield browser.new_page(viewport={"width": 1200, "height": 800})
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def said(page: "Page") -> list[str]:
+    """Return the list of all messages in the page's console, with errors and refused requests."""
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    return messages
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     absent = [item for item in items if (marker := item.get_closest_marker("equipment")) and not marker.args[1]]
     config.hook.pytest_deselected(items=absent)
@@ -76,8 +102,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing(reason)
     if item.get_closest_marker("valgrind") and (reason := valgrind.trouble()):
         _missing(reason)
-    if item.get_closest_marker("browser") and not shutil.which("chromium"):
-        _missing("chromium is missing: install it with `apt-get install chromium`")
+    if item.get_closest_marker("browser") and not (shutil.which("chromium") and find_spec("playwright")):
+        _missing("a browser is missing: apt-get install chromium; python -m pip install 'fairclock[browser]'")
     for marker in item.iter_markers("program"):
         if not shutil.which(program := marker.args[0]):
             _missing(f"{program} is missing: install it with `apt-get install {PACKAGES.get(program, program)}`")

@@ -37,7 +37,6 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "util-linux": {},
         "bubblewrap": {"brew": ""},
         "chromium": {"brew": ""},
-        "npm": {"brew": "node"},
         "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},
     }
 )

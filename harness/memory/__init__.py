@@ -10,10 +10,9 @@ live_stages(script, ["load"])                     # the memory of a running scri
 """
 
 from harness.memory.allocations import Allocated, Recording, lacking_memray, of_function, record_allocations
-from harness.memory.lines import Line, line_table
+from harness.memory.lines import Line, Timeline, line_table, timeline
 from harness.memory.live import LiveStage, live_stages
 from harness.memory.resident import MemoryUse, memory_samples, page_faults, peak_of, resident_bytes, traced_peak
-from harness.memory.timeline import Timeline, timeline
 
 __all__ = [
     "Allocated",

@@ -12,18 +12,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-from harness.errors import MachineError
-
 NAME: Final = "cuda_memory.json"
 FOLDER: Final = Path(__file__).parents[2] / "lessons" / "recorded" / "17_peaks_and_leaks"
 COMMAND: Final = "python -m lessons.17_peaks_and_leaks --record"
-STEPS: Final = 5
 
 Change = tuple[str, int]
 """The name of an event, as in torch's snapshots, and the number of bytes."""
 
-_TENSORS: Final = {"alloc": 1, "free_completed": -1}
-_SEGMENTS: Final = {"segment_alloc": 1, "segment_free": -1}
+_ACTIONS: Final = frozenset({"alloc", "free_completed", "segment_alloc", "segment_free"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +32,19 @@ class CudaMemory:
     @property
     def tensor_bytes(self) -> tuple[int, ...]:
         """The memory of tensors after each event, in bytes."""
-        return self._sums(_TENSORS)
+        return self._sums("alloc", "free_completed")
 
     @property
     def segment_bytes(self) -> tuple[int, ...]:
         """The memory that torch got from CUDA, after each event, in bytes."""
-        return self._sums(_SEGMENTS)
+        return self._sums("segment_alloc", "segment_free")
 
     def count(self, action: str) -> int:
         """Return the number of events with this name."""
         return sum(name == action for name, _ in self.changes)
 
-    def _sums(self, signs: Mapping[str, int]) -> tuple[int, ...]:
-        return tuple(accumulate(signs.get(name, 0) * n_bytes for name, n_bytes in self.changes))
+    def _sums(self, gained: str, lost: str) -> tuple[int, ...]:
+        return tuple(accumulate(((name == gained) - (name == lost)) * n_bytes for name, n_bytes in self.changes))
 
 
 def read(folder: Path = FOLDER) -> CudaMemory | None:
@@ -62,39 +58,32 @@ def read(folder: Path = FOLDER) -> CudaMemory | None:
 
 def changes_in(trace: Iterable[Mapping[str, Any]]) -> list[Change]:
     """Return the events of a snapshot's trace that change the memory of tensors or of segments."""
-    known = _TENSORS.keys() | _SEGMENTS.keys()
-    return [(each["action"], int(each["size"])) for each in trace if each["action"] in known]
+    return [(each["action"], int(each["size"])) for each in trace if each["action"] in _ACTIONS]
 
 
-def record() -> dict[str, object]:
-    """Train a small network on a GPU, and return the record. Raise `MachineError` if torch finds no GPU."""
+def write(folder: Path) -> list[Path]:
+    """Train a small network on this machine's GPU, and write the record into a folder.
+
+    Return the written files: [] if torch finds no GPU.
+    """
     import torch  # noqa: PLC0415 - reading a record does not need torch
     from torch import nn  # noqa: PLC0415
 
     if not torch.cuda.is_available():
-        raise MachineError(f"torch finds no GPU. Run {COMMAND} on a machine with a GPU of NVIDIA.")
+        return []
     layers = [layer for _ in range(16) for layer in (nn.Linear(256, 256), nn.Tanh())]
     network, x = nn.Sequential(*layers).cuda(), torch.randn(4096, 256, device="cuda")
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     torch.cuda.memory._record_memory_history(max_entries=100_000)  # noqa: SLF001 - the documented name
-    for _ in range(STEPS):
+    for _ in range(5):
         optimizer.zero_grad()
         network(x).square().mean().backward()
         optimizer.step()
     torch.cuda.synchronize()
     snapshot = torch.cuda.memory._snapshot()  # noqa: SLF001
     torch.cuda.memory._record_memory_history(enabled=None)  # noqa: SLF001
+    changes = changes_in(snapshot["device_traces"][torch.cuda.current_device()])
     made = f"{torch.cuda.get_device_name()}; torch {torch.__version__}; {datetime.now(UTC):%Y-%m-%d}"
-    return {"made by": made, "changes": changes_in(snapshot["device_traces"][torch.cuda.current_device()])}
-
-
-def write(folder: Path) -> list[Path]:
-    """Write the record of this machine's GPU into a folder, and return the written files: [] if torch finds no GPU."""
-    try:
-        made = record()
-    except MachineError:
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
     file = folder / NAME
-    file.write_text(json.dumps(made) + "\n", encoding="utf-8")
+    file.write_text(json.dumps({"made by": made, "changes": changes}) + "\n", encoding="utf-8")
     return [file]

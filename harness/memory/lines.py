@@ -1,18 +1,19 @@
-"""Measure the resident memory of a function line by line.
+"""Measure the resident memory of a script with memory_profiler: after each line, or over time.
 
 `python -m memory_profiler` runs a script whose functions are decorated with `@profile`, and prints a table. It measures
-after each line, so it misses memory that a line allocates and frees again.
+after each line, so it misses memory that a line allocates and frees again. `mprof run` takes a sample every 0.1 s, or
+at the interval of its option `--interval`. It may miss a peak between two samples.
 """
 
 import re
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.profiles.script import run_module, run_script
+from harness.rendering import svg as drawing
 
 MIB: Final = 1 << 20
 
@@ -35,22 +36,36 @@ class Line:
     times: int = 0
 
 
-def line_table(script: str, *, timeout_s: float = 120.0) -> tuple[Line, ...]:
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The memory of a process over time: samples (seconds, resident bytes), and an SVG plot of the samples by mprof.
+
+    Seconds are counted from the first sample. `functions` holds the start and the end of each profiled function in
+    seconds.
+    """
+
+    samples: tuple[tuple[float, float], ...]
+    functions: dict[str, tuple[float, float]]
+    svg: str = ""
+
+    @property
+    def peak_bytes(self) -> float:
+        """The largest memory of all samples, in bytes."""
+        return max(bytes_ for _, bytes_ in self.samples)
+
+
+def line_table(script: str) -> tuple[Line, ...]:
     """Run a script under memory_profiler, and return the lines of its functions with the decorator `@profile`.
 
     Raise `UsageError` if the script fails, takes too long, or calls no function with this decorator.
     """
-    with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
-        path = Path(folder) / "script.py"
-        path.write_text(script, encoding="utf-8")
-        printed = run([sys.executable, "-m", "memory_profiler", str(path)], timeout_s)
-    found = parse(printed)
+    found = parse_table(run_script(script, "memory_profiler").printed)
     if not found:
         raise UsageError("The script has no profiled function: decorate a function with @profile, and call it.")
     return found
 
 
-def parse(printed: str) -> tuple[Line, ...]:
+def parse_table(printed: str) -> tuple[Line, ...]:
     """Return the lines of the functions in a table that memory_profiler printed."""
     rows = [match for line in printed.splitlines() if (match := _ROW.match(line))]
     return tuple(
@@ -67,16 +82,41 @@ def parse(printed: str) -> tuple[Line, ...]:
     )
 
 
-def run(command: list[str], timeout_s: float) -> str:
-    """Run a command of memory_profiler, and return its output.
+def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
+    """Run a script under `mprof run`, and return the samples of its memory, one every 10 ms.
 
-    If the command fails, raise `UsageError` with the last line of the output.
+    With `plotted`, the result has a plot with this title, in which functions with the decorator `@profile` are marked.
+    Raise `UsageError` if `mprof` fails.
     """
-    try:
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired:
-        raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
-    if done.returncode or "Traceback" in done.stderr:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise UsageError(f"The script failed under memory_profiler: {lines[-1] if lines else done.returncode}.")
-    return done.stdout
+    with tempfile.TemporaryDirectory(prefix="fairclock-mprof-") as folder:
+        path, data, plot = (str(Path(folder, name)) for name in ("script.py", "memory.dat", "memory.svg"))
+        Path(path).write_text(script, encoding="utf-8")
+        run_module("mprof", "run", "--interval", "0.01", "--output", data, "--exit-code", path)
+        samples, functions = parse_samples(Path(data).read_text(encoding="utf-8"))
+        if not plotted:
+            return Timeline(samples, functions)
+        run_module("mprof", "plot", "--backend", "svg", "--title", title, "--output", plot, data)
+        most = max(bytes_ for _, bytes_ in samples) / MIB
+        facts = f"{len(samples)} samples over {samples[-1][0]:.2f} s, at most {most:.1f} MiB."
+        return Timeline(samples, functions, described(Path(plot).read_text(encoding="utf-8"), title, facts))
+
+
+def parse_samples(data: str) -> tuple[tuple[tuple[float, float], ...], dict[str, tuple[float, float]]]:
+    """Return the samples in a file of mprof, in order of time, and the start and end of each profiled function."""
+    lines = [line.split() for line in data.splitlines()]
+    seen = sorted((float(line[2]), float(line[1])) for line in lines if line[:1] == ["MEM"])
+    began_s = seen[0][0]
+    samples = tuple((at_s - began_s, mib * MIB) for at_s, mib in seen)
+    # A line is: FUNC name memory-at-start start memory-at-end end
+    functions = {
+        line[1].rpartition(".")[2]: (float(line[3]) - began_s, float(line[5]) - began_s)
+        for line in lines
+        if line[:1] == ["FUNC"]
+    }
+    return samples, functions
+
+
+def described(svg: str, title: str, description: str) -> str:
+    """Return the SVG document `svg` with a title and a description for screen readers."""
+    words = drawing.title_and_description(title, description)
+    return re.sub(r"<svg\b[^>]*>", lambda match: f"{match[0]}\n{words}", svg, count=1)

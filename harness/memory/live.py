@@ -4,7 +4,6 @@ The script runs under `memray run --live-remote`. It sends each allocation and e
 loopback address. memray is an optional package.
 """
 
-import contextlib
 import socket
 import subprocess
 import sys
@@ -55,9 +54,8 @@ def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = STA
     with tempfile.TemporaryDirectory(prefix="fairclock-live-") as folder:
         path = Path(folder) / "script.py"
         path.write_text(PAUSE + script, encoding="utf-8")
-        options = ["run", "-q", "--live-remote", "--live-port", str(port), str(path)]
         process = subprocess.Popen(
-            [sys.executable, "-m", "memray", *options],
+            [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -65,11 +63,10 @@ def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = STA
         )
         deadline = threading.Timer(timeout_s, process.kill)
         deadline.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            with contextlib.ExitStack() as stack:
-                reader = stack.enter_context(_connected(SocketReader, port, process))
-                assert process.stdin is not None
-                assert process.stdout is not None
+            with _connected(SocketReader, port, process) as reader:
                 for line in process.stdout:
                     stages.append(LiveStage(line.strip(), _settled(reader, functions)))
                     process.stdin.write("\n")
@@ -78,11 +75,7 @@ def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = STA
         finally:
             deadline.cancel()
             process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+            process.communicate()
     if process.returncode:
         raise UsageError(f"The script failed, or ran longer than {timeout_s:g} s, under memray's live tracking.")
     return tuple(stages)

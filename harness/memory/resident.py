@@ -5,12 +5,11 @@ Linux stores the peak of resident memory. A process can reset the peak by writin
 memory a thousand times per second, and may miss a short peak.
 """
 
-import contextlib
 import gc
 import sys
 import threading
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,20 +60,37 @@ def peak_of(call: Callable[[], object]) -> MemoryUse:
     during the call would hide memory that the call allocates.
     """
     gc.collect()
-    return _stored_peak(call) if _resets_peak() else _sampled_peak(call)
+    if _resets_peak():
+        return _stored_peak(call)
+    seen = memory_samples(call, SAMPLE_INTERVAL_S)
+    return MemoryUse(seen[0], max(seen), seen[-1], exact=False)
 
 
 def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     """Call a function once, and return samples of the resident memory in bytes.
 
-    There is a sample before the call, every `interval_s` seconds during the call, and after it. A thread of this
-    process takes the samples. This function replaces `memory_usage((call,))` of memory_profiler, which starts another
-    process. Before Python 3.14, that process is a fork, which may deadlock with torch's threads. Since Python 3.14, it
-    imports the caller's program again, which takes seconds. Exceptions of the call are not caught.
+    There is a sample before the call, every `interval_s` seconds during the call, and after it, while its result still
+    exists. A thread of this process takes the samples. This function replaces `memory_usage((call,))` of
+    memory_profiler, which starts another process. Before Python 3.14, that process is a fork, which may deadlock with
+    torch's threads. Since Python 3.14, it imports the caller's program again, which takes seconds. Exceptions of the
+    call are not caught.
     """
-    with _sampling(interval_s) as seen:
-        call()
-    return [*seen, resident_bytes()]
+    seen, done = [resident_bytes()], threading.Event()
+
+    def sample() -> None:
+        while not done.wait(interval_s):
+            seen.append(resident_bytes())
+
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    try:
+        result = call()
+    finally:
+        done.set()
+        thread.join()
+    seen.append(resident_bytes())
+    del result
+    return seen
 
 
 def traced_peak(call: Callable[[], object]) -> int:
@@ -112,32 +128,3 @@ def _stored_peak(call: Callable[[], object]) -> MemoryUse:
     line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
     peak_bytes = int(line.split()[1]) << 10
     return MemoryUse(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)
-
-
-def _sampled_peak(call: Callable[[], object]) -> MemoryUse:
-    with _sampling(SAMPLE_INTERVAL_S) as seen:
-        result = call()
-    after_bytes = resident_bytes()
-    del result
-    return MemoryUse(seen[0], max(*seen, after_bytes), after_bytes, exact=False)
-
-
-@contextlib.contextmanager
-def _sampling(interval_s: float) -> Iterator[list[int]]:
-    """Yield a list of samples of the resident memory in bytes.
-
-    A thread adds a sample every `interval_s` seconds until the end of the `with` block.
-    """
-    seen, done = [resident_bytes()], threading.Event()
-
-    def sample() -> None:
-        while not done.wait(interval_s):
-            seen.append(resident_bytes())
-
-    thread = threading.Thread(target=sample, daemon=True)
-    thread.start()
-    try:
-        yield seen
-    finally:
-        done.set()
-        thread.join()

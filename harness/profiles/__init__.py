@@ -17,12 +17,10 @@ from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import ProfiledScript, run_script
 from harness.profiles.snakeviz import Server, served
 from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
-from harness.profiles.tensorboard import TensorBoard, look_at
-from harness.profiles.tensorboard_pages import VIEWS, BoardPages
+from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace
 
 __all__ = [
-    "VIEWS",
     "BoardPages",
     "Event",
     "Frame",

@@ -5,9 +5,10 @@ and a screen reader reads it.
 """
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from harness.profiles.flames import Frame, Placed, label, own_cost_by_name, placed
+from harness.profiles.flames import Frame, Placed, drawable, label, own_cost_by_name
 from harness.rendering import svg, units
 
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
@@ -32,9 +33,9 @@ frame's name is used."""
 _STYLE: Final = """\
 .ground { fill: #c6cad1 } .module { fill: #9dc6f0 } .native { fill: #f6b37f } .torch { fill: #d8d3c8 }
 .own { fill: #a5dba0 }
-.boxes rect { stroke: #ffffff; stroke-width: 0.6 } .boxes text { fill: #161616; pointer-events: none }
-.boxes g:hover rect { stroke: #161616 } .boxes .thin { stroke: none }
-@media (prefers-color-scheme: dark) { .boxes rect { stroke: #14171c } .boxes g:hover rect { stroke: #ffffff } }
+.boxes { stroke: #ffffff; stroke-width: 0.6 } .boxes text { fill: #161616; stroke: none; pointer-events: none }
+.boxes g:hover rect { stroke: #161616 }
+@media (prefers-color-scheme: dark) { .boxes { stroke: #14171c } .boxes g:hover rect { stroke: #ffffff } }
 """
 
 
@@ -44,41 +45,60 @@ def flame_graph_svg(root: Frame, *, title: str, description: str = "", unit: uni
     A screen reader reads `title`, `description`, and the frames with the largest own cost. Raise `ValueError` if the
     total cost is 0.
     """
-    if root.total <= 0:
-        raise ValueError("A flame graph needs stacks with a cost above 0.")
-    places = list(placed(root))
-    deepest = max(each.depth for each in places)
+    places = drawable(root)
+    kinds = {_kind(each) for each in places}
+    legend = [({"class_": name}, words) for name, words, _ in KINDS if name in kinds]
+
+    def look(each: Placed) -> tuple[svg.Attributes, str]:
+        part = units.percent(each.frame.total / root.total)
+        words = f"{each.frame.name}: {unit(each.frame.total)}, {part}; of its own {unit(max(each.frame.own, 0.0))}"
+        return {"class_": _kind(each)}, words
+
     most = [f"{name} {units.percent(own / root.total)}" for name, own in list(own_cost_by_name(root).items())[:5]]
     facts = f"{units.some(len(places), 'frame')}, {unit(root.total)} in all. Largest own cost: {'; '.join(most)}."
-    boxes = (_box(each, root, deepest, unit) for each in places)
+    return picture(places, look, legend, title=title, description=f"{description} {facts}")
+
+
+def picture(
+    places: Sequence[Placed],
+    look: Callable[[Placed], tuple[svg.Attributes, str]],
+    legend: Iterable[tuple[svg.Attributes, str]],
+    *,
+    title: str,
+    description: str,
+) -> str:
+    """Return a flame graph as an SVG document. `places` are its frames, the frame at the bottom first.
+
+    `look` returns the attributes of a frame's box, such as its colour, and the text that the mouse pointer shows.
+    `legend` has the attributes of each colour, and what the colour means.
+    """
+    deepest = max(each.depth for each in places)
+    scale = (_WIDTH - 2 * _SIDE) / places[0].frame.total
+    boxes = []
+    for each in places:
+        attributes, words = look(each)
+        x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
+        y = _TOP + (deepest - each.depth) * _ROW
+        edge = {"stroke": "none"} if width <= _THIN else {}
+        box = svg.rect(x, y, width, _ROW - 1, **attributes, **edge)
+        shown = label(each.frame.name, int((width - 6) / _CHARACTER))
+        name = svg.text(x + 3, y + 13, shown) if shown else ""
+        boxes.append(svg.group([svg.element("title", svg.escaped(words)), box, name]))
     shapes = [
         svg.readable(_SIDE, 20, title),
-        svg.group(_legend(places), font_family="sans-serif", font_size=11),
+        svg.group(_legend(legend), font_family="sans-serif", font_size=11),
         svg.group(boxes, class_="boxes", font_family="monospace", font_size=11),
     ]
     height = _TOP + _ROW * (deepest + 1) + _SIDE
-    return svg.document(_WIDTH, height, shapes, title=title, description=f"{description} {facts}", style=_STYLE)
+    return svg.document(_WIDTH, height, shapes, title=title, description=description, style=_STYLE)
 
 
-def _legend(places: list[Placed]) -> list[str]:
-    there, shapes, x = {_kind(each) for each in places}, list[str](), _SIDE
-    for name, words, _ in KINDS:
-        if name in there:
-            shapes += [svg.rect(x, 31, 11, 11, class_=name), svg.text(x + 16, 41, words, class_="words")]
-            x += 40 + 6 * len(words)
-    return shapes
-
-
-def _box(each: Placed, root: Frame, deepest: int, unit: units.Format) -> str:
-    scale = (_WIDTH - 2 * _SIDE) / root.total
-    x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
-    y = _TOP + (deepest - each.depth) * _ROW
-    part = units.percent(each.frame.total / root.total)
-    words = f"{each.frame.name}: {unit(each.frame.total)}, {part}; of its own {unit(max(each.frame.own, 0.0))}"
-    shown = label(each.frame.name, int((width - 6) / _CHARACTER))
-    kind = _kind(each) if width > _THIN else f"{_kind(each)} thin"
-    text = svg.text(x + 3, y + 13, shown) if shown else ""
-    return svg.group([svg.element("title", svg.escaped(words)), svg.rect(x, y, width, _ROW - 1, class_=kind), text])
+def _legend(legend: Iterable[tuple[svg.Attributes, str]]) -> Iterator[str]:
+    x = _SIDE
+    for attributes, words in legend:
+        yield svg.rect(x, 31, 11, 11, **attributes)
+        yield svg.text(x + 16, 41, words, class_="words")
+        x += 40 + 6 * len(words)
 
 
 def _kind(each: Placed) -> str:

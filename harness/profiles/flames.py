@@ -34,12 +34,17 @@ class Frame:
 class Placed:
     """A frame with its position in a flame graph.
 
-    `depth` is the number of frames below it, `start` the total cost to the left of it.
+    `below` has the names of the frames below it, the outermost first. `start` is the total cost to the left of it.
     """
 
     frame: Frame
-    depth: int
+    below: tuple[str, ...]
     start: float
+
+    @property
+    def depth(self) -> int:
+        """The number of frames below this frame."""
+        return len(self.below)
 
 
 def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
@@ -72,13 +77,20 @@ def without_frames(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) 
     return [(tuple(frame for frame in frames if not left_out.search(frame)), cost) for frames, cost in stacks]
 
 
-def placed(frame: Frame, depth: int = 0, start: float = 0.0) -> Iterator[Placed]:
+def placed(frame: Frame, below: tuple[str, ...] = (), start: float = 0.0) -> Iterator[Placed]:
     """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box."""
-    yield Placed(frame, depth, start)
+    yield Placed(frame, below, start)
     start += frame.own
     for each in frame.above:
-        yield from placed(each, depth + 1, start)
+        yield from placed(each, (*below, frame.name), start)
         start += each.total
+
+
+def drawable(root: Frame) -> list[Placed]:
+    """Return `root` and all frames above it, with their positions. Raise `ValueError` if the total cost is 0."""
+    if root.total <= 0:
+        raise ValueError("A flame graph needs stacks with a cost above 0.")
+    return list(placed(root))
 
 
 def own_cost_by_name(frame: Frame) -> Mapping[str, float]:
@@ -105,10 +117,8 @@ def flame_graph(root: Frame, width: int = 90) -> str:
 
     Raise `ValueError` if the total cost is 0.
     """
-    if root.total <= 0:
-        raise ValueError("A flame graph needs stacks with a cost above 0.")
     rows: list[list[str]] = []
-    for each in placed(root):
+    for each in drawable(root):
         while len(rows) <= each.depth:
             rows.append([" "] * width)
         low, high = (round(x / root.total * width) for x in (each.start, each.start + each.frame.total))

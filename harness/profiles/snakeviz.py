@@ -1,4 +1,4 @@
-"""Run a SnakeViz server on a free port of this machine, and fetch its page or save it as one file.
+"""Run a server on a free port of this machine, such as SnakeViz, and fetch its page or save the page as one file.
 
 The server listens only on the loopback address, so that other machines cannot read files from it. The server ends at
 the end of the `with` block, and also if the process that started it is killed.
@@ -8,7 +8,6 @@ import base64
 import contextlib
 import http.client
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -23,15 +22,15 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 from harness.errors import MachineError
 
 LOOPBACK: Final = "127.0.0.1"
-START_S: Final = 30.0
-"""Time limit for the start of the server, in seconds."""
+START_S: Final = 60.0
+"""Time limit for the start of a server, in seconds."""
 
 # The server process ends when its standard input is closed. So it also ends if the process that started it is killed.
 _CHILD: Final = """
-import os, sys, threading
+import os, runpy, sys, threading
 threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-from snakeviz.cli import main
-sys.exit(main(sys.argv[1:]))
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
 WORKER_LIBRARIES: Final = ("immutable", "lodash")
@@ -41,7 +40,7 @@ reached."""
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running SnakeViz server: its process id, and the address of the page that shows the profile."""
+    """A running server: its process id, and the address of its page. In SnakeViz, this page shows the profile."""
 
     pid: int
     url: str
@@ -103,45 +102,46 @@ class Server:
 
 
 @contextlib.contextmanager
-def served(profile: Path) -> Iterator[Server]:
+def serving(module: str, *options: str) -> Iterator[Server]:
+    """Run `python -m MODULE OPTIONS`, a server that prints its address, for the time of a `with` block.
+
+    Raise `MachineError` if the server ends, or prints no address in `START_S` seconds.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", _CHILD, module, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    deadline = threading.Timer(START_S, process.kill)
+    deadline.start()
+    assert process.stdout is not None
+    try:
+        address = next(filter(None, (re.search(r"http://\S+", line) for line in process.stdout)), None)
+        if address is None:
+            command = " ".join(["python -m", module, *options])
+            raise MachineError(f"{module} does not start. To see the reason, run: {command}")
+        deadline.cancel()
+        threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the server
+        yield Server(process.pid, address[0])
+    finally:
+        deadline.cancel()
+        for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def served(profile: Path) -> contextlib.AbstractContextManager[Server]:
     """Start a SnakeViz server for a saved profile, without a browser. The end of the `with` block stops the server.
 
     Raise `MachineError` if SnakeViz does not start.
     """
-    options = ["--server", "--hostname", LOOPBACK, "--port", str(free_port()), str(profile)]
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-c", _CHILD, *options],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    )
-    try:
-        yield Server(process.pid, _address(process))
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def free_port() -> int:
-    """Return a port of the loopback address that is free now. If it is no longer free, SnakeViz uses another port."""
-    with socket.socket() as listening:
-        listening.bind((LOOPBACK, 0))
-        port: int = listening.getsockname()[1]
-    return port
-
-
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    deadline = threading.Timer(START_S, process.kill)
-    deadline.start()
-    try:
-        for line in process.stdout:
-            if line.startswith("http://"):
-                return line.strip()
-    finally:
-        deadline.cancel()
-    raise MachineError("SnakeViz did not start with this file. Run `python -m snakeviz FILE` to see why.")
+    return serving("snakeviz", "--server", "--hostname", LOOPBACK, str(profile))
 
 
 def _within_html(script: str) -> str:

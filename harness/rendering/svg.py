@@ -5,7 +5,7 @@ Every function returns SVG as text. Attributes are keyword arguments, with `_` i
 """
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 # These colours have a contrast of at least 4.5:1 with white.
@@ -21,6 +21,9 @@ svg:root { background: #ffffff } .paper { fill: #ffffff } .words { fill: #222222
 """CSS rules for a light and a dark browser. The class `paper` is the background, and `words` is text on it."""
 
 Value = str | float
+
+Attributes = Mapping[str, Value]
+"""The attributes of a shape, as keyword arguments of the functions below."""
 
 
 def escaped(text: str) -> str:

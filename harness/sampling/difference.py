@@ -8,15 +8,12 @@ picture with the widths of each run. Brendan Gregg described differential flame 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from harness.profiles.flames import Frame, fold_up, label, placed
+from harness.profiles.flame_svg import picture
+from harness.profiles.flames import Frame, Placed, drawable, fold_up, own_cost_by_name, placed
 from harness.rendering import svg, units
 
 Stacks = Iterable[tuple[Sequence[str], float]]
 """Stacks, the outermost frame first, each with its cost."""
-
-_WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
-_CHARACTER: Final = 6.7
-_NARROWEST: Final = 0.4
 
 LITTLE: Final = 0.02
 """A difference of less than this share of the whole cost has no colour."""
@@ -29,12 +26,6 @@ _LEGEND: Final = (
     (0.0, "hardly differs"),
     (1.0, "costs more in the second run"),
 )
-
-_STYLE: Final = """\
-.boxes rect { stroke: #ffffff; stroke-width: 0.6 } .boxes text { fill: #161616; pointer-events: none }
-.boxes g:hover rect { stroke: #161616 }
-@media (prefers-color-scheme: dark) { .boxes rect { stroke: #14171c } .boxes g:hover rect { stroke: #ffffff } }
-"""
 
 
 def scaled(stacks: Stacks, total: float) -> list[tuple[tuple[str, ...], float]]:
@@ -65,32 +56,17 @@ def difference_svg(
     Raise `ValueError` if the chosen run has no cost.
     """
     first, second = fold_up(before), fold_up(after)
-    drawn = {"before": first, "after": second}[widths]
-    if drawn.total <= 0:
-        raise ValueError("A flame graph needs stacks with a cost above 0.")
-    costs = {run: _by_path(root) for run, root in (("before", first), ("after", second))}
+    places = drawable({"before": first, "after": second}[widths])
+    costs = [{(*each.below, each.frame.name): each.frame.total for each in placed(root)} for root in (first, second)]
     whole = max(first.total, second.total)
-    shapes, deepest, path = [], max(each.depth for each in placed(drawn)), list[str]()
-    for each in placed(drawn):
-        del path[each.depth :]
-        path.append(each.frame.name)
-        known = tuple(costs[run].get(tuple(path), 0.0) for run in ("before", "after"))
-        scale = (_WIDTH - 2 * _SIDE) / drawn.total
-        x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
-        y = _TOP + (deepest - each.depth) * _ROW
-        words = f"{each.frame.name}: {unit(known[0])} before, {unit(known[1])} after"
-        shown = label(each.frame.name, int((width - 6) / _CHARACTER))
-        text = svg.text(x + 3, y + 13, shown) if shown else ""
-        box = svg.rect(x, y, width, _ROW - 1, fill=colour((known[1] - known[0]) / whole))
-        shapes.append(svg.group([svg.element("title", svg.escaped(words)), box, text]))
-    parts = [
-        svg.readable(_SIDE, 20, title),
-        svg.group(_legend(), font_family="sans-serif", font_size=11),
-        svg.group(shapes, class_="boxes", font_family="monospace", font_size=11),
-    ]
-    height = _TOP + _ROW * (deepest + 1) + _SIDE
+
+    def look(each: Placed) -> tuple[svg.Attributes, str]:
+        one, other = (run.get((*each.below, each.frame.name), 0.0) for run in costs)
+        return {"fill": colour((other - one) / whole)}, f"{each.frame.name}: {unit(one)} before, {unit(other)} after"
+
+    legend = [({"fill": colour(share)}, words) for share, words in _LEGEND]
     facts = f"{unit(first.total)} before, {unit(second.total)} after. {_largest(before_after(first, second), unit)}"
-    return svg.document(_WIDTH, height, parts, title=title, description=facts, style=_STYLE)
+    return picture(places, look, legend, title=title, description=facts)
 
 
 def colour(share: float) -> str:
@@ -104,7 +80,7 @@ def colour(share: float) -> str:
 
 def before_after(first: Frame, second: Frame) -> dict[str, tuple[float, float]]:
     """Return the own cost of each function name in both runs. The largest difference comes first."""
-    own = [_own_by_name(root) for root in (first, second)]
+    own = [own_cost_by_name(root) for root in (first, second)]
     pairs = {name: (own[0].get(name, 0.0), own[1].get(name, 0.0)) for name in (*own[0], *own[1])}
     return dict(sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0])))
 
@@ -112,27 +88,3 @@ def before_after(first: Frame, second: Frame) -> dict[str, tuple[float, float]]:
 def _largest(pairs: Mapping[str, tuple[float, float]], unit: units.Format) -> str:
     most = [f"{name} {unit(one)} before and {unit(other)} after" for name, (one, other) in list(pairs.items())[:4]]
     return f"Largest differences of own cost: {'; '.join(most)}."
-
-
-def _own_by_name(root: Frame) -> dict[str, float]:
-    own = dict[str, float]()
-    for each in placed(root):
-        own[each.frame.name] = own.get(each.frame.name, 0.0) + each.frame.own
-    return own
-
-
-def _by_path(root: Frame) -> dict[tuple[str, ...], float]:
-    found, path = dict[tuple[str, ...], float](), list[str]()
-    for each in placed(root):
-        del path[each.depth :]
-        path.append(each.frame.name)
-        found[tuple(path)] = each.frame.total
-    return found
-
-
-def _legend() -> list[str]:
-    shapes, x = list[str](), _SIDE
-    for share, words in _LEGEND:
-        shapes += [svg.rect(x, 31, 11, 11, fill=colour(share)), svg.text(x + 16, 41, words, class_="words")]
-        x += 40 + 6 * len(words)
-    return shapes

@@ -27,7 +27,7 @@ START_S: Final = 400.0
 CPU_S: Final = 300
 """The system ends a live program that has used this many seconds of CPU time, if nothing else ends the program."""
 
-_END_S: Final = 5.0
+_END_S: Final = 1.0
 _POLL_S: Final = 0.01
 
 # With Linux's security module Yama, only a parent process may read the memory of a process. `prctl` with
@@ -119,9 +119,7 @@ class LiveProgram:
             with contextlib.suppress(psutil.Error):
                 process.kill()
         self._process.wait()
-        deadline_s = time.monotonic() + _END_S
-        while time.monotonic() < deadline_s and any(map(_runs, family)):
-            time.sleep(_POLL_S)
+        psutil.wait_procs(family, timeout=_END_S)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _cpu_s(self) -> float:
@@ -141,14 +139,6 @@ class LiveProgram:
     def _printed(self) -> list[str]:
         whole, _, _ = self._output.read_text(encoding="utf-8", errors="replace").rpartition("\n")
         return whole.splitlines()
-
-
-def _runs(process: psutil.Process) -> bool:
-    """Return whether a process runs. A zombie does not: init can leave it in the system's list for seconds."""
-    try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 _programs: dict[tuple[str, ...], LiveProgram] = {}

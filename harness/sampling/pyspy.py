@@ -1,6 +1,5 @@
 """Run the sampling profiler py-spy on a live process, and read what it recorded."""
 
-import contextlib
 import json
 import shutil
 import signal
@@ -10,16 +9,75 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from harness.errors import MachineError
 from harness.sampling.live import live
-from harness.sampling.samples import Sample, Samples
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
+
+Function = tuple[str, str]
+"""A function in a sample: its name, and the file of its code. The file of a C function is a library, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sample of one thread. In its stack, the outermost function comes first."""
+
+    thread: str
+    stack: tuple[Function, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the functions in the stack, the outermost first."""
+        return tuple(name for name, _ in self.stack)
+
+    @property
+    def in_c(self) -> bool:
+        """Whether the function at the top of the stack is a C function."""
+        return bool(self.stack) and not self.stack[-1][1].endswith((".py", ">"))
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """All samples of one recording."""
+
+    taken: tuple[Sample, ...]
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+    def with_function(self, name: str) -> int:
+        """Return the number of samples whose stack contains the function `name`."""
+        return sum(name in sample.names for sample in self.taken)
+
+    def share(self, name: str) -> float:
+        """Return the share of the samples whose stack contains the function `name`, or 0 without samples."""
+        return self.with_function(name) / max(1, len(self))
+
+    def on_top(self) -> Counter[str]:
+        """Return how often each function was at the top of the stack."""
+        return Counter(sample.names[-1] for sample in self.taken if sample.stack)
+
+    def only(self, wanted: Callable[[Sample], bool]) -> "Samples":
+        """Return the samples for which `wanted` is true."""
+        return Samples(tuple(filter(wanted, self.taken)))
+
+    def stacks(self) -> list[tuple[tuple[str, ...], float]]:
+        """Return each different stack with its number of samples. A frame is "file: function", as in a flame graph."""
+        counts = Counter(sample.stack for sample in self.taken)
+        return [(tuple(map(_frame, stack)), float(count)) for stack, count in counts.items()]
+
+
+def _frame(function: Function) -> str:
+    name, file = function
+    return f"{PurePath(file).name}: {name}" if file else name
+
 
 _START_S: Final = 30.0
 _WRITE_S: Final = 30.0
@@ -58,15 +116,9 @@ def dump(pid: int, *options: str) -> str:
 
     Raise `MachineError` if py-spy fails.
     """
+    command = [_found(), "dump", "--pid", str(pid), *options]
     try:
-        done = subprocess.run(
-            [_found(), "dump", "--pid", str(pid), *options],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=_START_S,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=_START_S, check=False)
     except subprocess.TimeoutExpired:
         raise MachineError(f"py-spy dump took longer than {_START_S:g} s. Run the lesson again.") from None
     if done.returncode:
@@ -77,7 +129,8 @@ def dump(pid: int, *options: str) -> str:
 def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
     """Return the samples that `py-spy record --pid PID --rate RATE OPTIONS` takes in `seconds`.
 
-    The seconds begin when py-spy is ready. Raise `MachineError` if py-spy fails.
+    The seconds begin when py-spy is ready. An interrupt then ends py-spy, as Ctrl-C does. Raise `MachineError` if
+    py-spy fails.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-py-spy-") as folder:
         file = Path(folder) / "profile.json"
@@ -89,7 +142,21 @@ def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
         )
-        said = _for_seconds(process, seconds)
+        limit = threading.Timer(_START_S + seconds + _WRITE_S, process.kill)
+        limit.start()
+        said = ""
+        assert process.stdout is not None
+        with process:
+            try:
+                for line in process.stdout:
+                    said += line
+                    if _BEGUN in line:
+                        time.sleep(seconds)
+                        process.send_signal(signal.SIGINT)
+                process.wait()
+            finally:
+                limit.cancel()
+                process.kill()
         if process.returncode or not file.exists():
             raise _failed(said)
         return read_speedscope(json.loads(file.read_text(encoding="utf-8")))
@@ -104,34 +171,6 @@ def read_speedscope(profile: dict[str, Any]) -> Samples:
         for stack in thread["samples"]
     ]
     return Samples(tuple(samples))
-
-
-def _for_seconds(process: "subprocess.Popen[str]", seconds: float) -> str:
-    """Interrupt py-spy some seconds after it has begun, as Ctrl-C does. Return what it printed."""
-    assert process.stdout is not None
-    limit = threading.Timer(_START_S + seconds + _WRITE_S, process.kill)
-    limit.start()
-    try:
-        said = _until(_BEGUN, process.stdout)
-        if _BEGUN in said:
-            time.sleep(seconds)
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate()
-    finally:
-        limit.cancel()
-        process.kill()
-        process.wait()
-    return said + rest
-
-
-def _until(words: str, lines: Iterable[str]) -> str:
-    said = ""
-    for line in lines:
-        said += line
-        if words in line:
-            break
-    return said
 
 
 def _found() -> str:

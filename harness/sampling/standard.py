@@ -1,14 +1,13 @@
 """Run `python -m profiling.sampling`, the sampling profiler of Python's standard library from version 3.15 on."""
 
 import importlib.util
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from harness.errors import MachineError
+from harness.errors import MachineError, UsageError
+from harness.profiles.script import run_module
 
 FIRST: Final = (3, 15)
 """The first version of Python with `profiling.sampling`."""
@@ -36,22 +35,12 @@ def attach(pid: int, seconds: int) -> Counts:
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-sampling-") as folder:
         file = Path(folder) / "stacks.txt"
-        chosen = ["--collapsed", "-d", str(seconds), "-o", str(file), str(pid)]
+        options = ("attach", "--collapsed", "-d", str(seconds), "-o", str(file), str(pid))
         try:
-            done = subprocess.run(
-                [sys.executable, "-m", "profiling.sampling", "attach", *chosen],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                timeout=seconds + _TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise MachineError("profiling.sampling did not end in time. Run the lesson again.") from None
-        if done.returncode or not file.exists():
-            lines = (done.stderr.strip() or done.stdout.strip() or "it gave no reason").splitlines()
-            raise MachineError(f"profiling.sampling failed: {lines[-1]}. Run the lesson as root.")
-        return read_collapsed(file.read_text(encoding="utf-8"))
+            run_module("profiling.sampling", *options, timeout_s=seconds + _TIMEOUT_S)
+            return read_collapsed(file.read_text(encoding="utf-8"))
+        except (UsageError, OSError) as error:
+            raise MachineError(f"profiling.sampling failed: {error} Run the lesson as root.") from None
 
 
 def read_collapsed(text: str) -> Counts:

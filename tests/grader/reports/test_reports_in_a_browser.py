@@ -1,9 +1,9 @@
 """The report pages in a real browser: sorting, filtering, links, narrow screens, dark colours, and hostile names."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import generated_class
 import pytest
@@ -12,7 +12,9 @@ from test_reports_gradescope import roll, submission
 from grader import reports
 from grader.course.roll import folder_name
 from grader.reports import class_page, pseudonyms
-from harness.rendering.chromium import Page, chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -20,12 +22,6 @@ HOSTILE = "<b>O'Neil</b><script>document.title = 'caught'</script>, =1+1"
 INJECTED = "<script>document.title = 'caught'</script><img src=x onerror=\"document.title = 'caught'\">"
 ROWS = "[...document.querySelectorAll('#everyone tbody tr')].filter((row) => !row.hidden)"
 PAGES = ("report.html", "ada/report.html", "leaderboard.html")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with chromium(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -37,66 +33,64 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def column(page: Page, number: int) -> list[str]:
+def column(page: "Page", number: int) -> list[str]:
     """Return the visible texts of one column in the table of students."""
-    texts: list[str] = page.run(f"{ROWS}.map((row) => row.cells[{number}].textContent.trim())")
+    texts: list[str] = page.evaluate(f"{ROWS}.map((row) => row.cells[{number}].textContent.trim())")
     return texts
 
 
-def test_a_click_sorts_by_points_and_another_turns_it_around(page: Page, out: Path) -> None:
-    page.look(1200)
-    page.open(out / "report.html")
+def test_a_click_sorts_by_points_and_another_turns_it_around(page: "Page", out: Path) -> None:
+    page.goto((out / "report.html").as_uri())
     button, head = (f"#everyone thead th:nth-child(2){part}" for part in (" button", ""))
     page.click(button)
     points = [float(text) for text in column(page, 1)]
     assert len(points) == 40
     assert points == sorted(points, reverse=True)
-    assert page.run(f"document.querySelector('{head}').getAttribute('aria-sort')") == "descending"
+    assert page.evaluate(f"document.querySelector('{head}').getAttribute('aria-sort')") == "descending"
     page.click(button)
     assert [float(text) for text in column(page, 1)] == sorted(points)
-    assert page.run("document.querySelectorAll('#everyone [aria-sort=ascending]').length") == 1
+    assert page.evaluate("document.querySelectorAll('#everyone [aria-sort=ascending]').length") == 1
     page.click("#everyone thead th:first-child button")
     names = column(page, 0)
     assert names[0] == "ada"
-    assert names == page.run("((c) => [...c].sort(new Intl.Collator(undefined, {numeric: true}).compare))(%r)" % names)  # noqa: UP031
+    assert names == page.evaluate("(c) => [...c].sort(new Intl.Collator(undefined, {numeric: true}).compare)", names)
 
 
-def test_typing_narrows_the_table_and_says_how_many_are_left(page: Page, out: Path) -> None:
-    page.look(1200)
-    page.open(out / "report.html")
-    assert page.run("document.querySelector('.tools output').value") == "40 of 40 shown"
-    page.run("document.querySelector('.tools input').focus()")
-    page.type("CHEN.00")
+def test_typing_narrows_the_table_and_says_how_many_are_left(page: "Page", out: Path) -> None:
+    page.goto((out / "report.html").as_uri())
+    assert page.evaluate("document.querySelector('.tools output').value") == "40 of 40 shown"
+    page.evaluate("document.querySelector('.tools input').focus()")
+    page.keyboard.type("CHEN.00")
     assert len(column(page, 0)) == 3
     assert all(name.startswith("chen.00") for name in column(page, 0))
-    assert page.run("document.querySelector('.tools output').value") == "3 of 40 shown"
-    page.run(
+    assert page.evaluate("document.querySelector('.tools output').value") == "3 of 40 shown"
+    page.evaluate(
         "(() => { const text = document.querySelector('.tools input'), kind = document.querySelector('.tools select');"
         "text.value = ''; text.dispatchEvent(new Event('input')); kind.value = 'absent';"
         "kind.dispatchEvent(new Event('change')); })()"
     )
-    left = page.run(f"{ROWS}.map((row) => row.textContent)")
+    left = page.evaluate(f"{ROWS}.map((row) => row.textContent)")
     assert 0 < len(left) < 40
     assert all("nothing handed in" in text for text in left)
 
 
-def test_a_link_leads_to_the_students_own_page(page: Page, out: Path) -> None:
-    page.look(1200)
-    page.open(out / "report.html")
+def test_a_link_leads_to_the_students_own_page(page: "Page", out: Path) -> None:
+    page.goto((out / "report.html").as_uri())
     page.click("#everyone tbody tr:nth-child(15) a")
-    page.loaded()
-    name = page.run("document.querySelector('h1').textContent")
-    assert page.run("location.pathname") == str(out / folder_name(name) / "report.html")
+    name = page.evaluate("document.querySelector('h1').textContent")
+    assert page.evaluate("location.pathname") == str(out / folder_name(name) / "report.html")
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_no_page_is_wider_than_its_window_and_nothing_is_refused(page: Page, out: Path, path: str) -> None:
+def test_no_page_is_wider_than_its_window_and_nothing_is_refused(
+    page: "Page", said: list[str], out: Path, path: str
+) -> None:
     for width in (375, 1200):
-        page.look(width)
-        page.said.clear()
-        page.open(out / path)
-        assert page.run("document.documentElement.scrollWidth") == width
-        assert page.said == []
+        page.set_viewport_size({"width": width, "height": 800})
+        said.clear()
+        page.goto((out / path).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert said == []
 
 
 def channels(colour: str) -> list[float]:
@@ -110,13 +104,13 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page: Page, out: Path, dark: bool) -> None:
-    page.look(1200, dark=dark)
+def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page: "Page", out: Path, dark: bool) -> None:
+    page.emulate_media(color_scheme="dark" if dark else "light")
     for path in PAGES:
-        page.open(out / path)
-        paper = luminance(page.run("getComputedStyle(document.body).backgroundColor"))
+        page.goto((out / path).as_uri())
+        paper = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         assert (paper < 0.05) is dark
-        inks = page.run(
+        inks = page.evaluate(
             "[...new Set([...document.querySelectorAll('main *, header *')].filter((e) => e.textContent.trim())"
             ".filter((e) => !(e instanceof SVGElement) || e.tagName === 'text')"
             ".map((e) => getComputedStyle(e)[e instanceof SVGElement ? 'fill' : 'color']))]"
@@ -126,50 +120,48 @@ def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page:
             assert (brighter + 0.05) / (darker + 0.05) >= 4.5, ink
 
 
-def test_a_keyboard_reaches_what_a_mouse_does(page: Page, out: Path) -> None:
-    page.look(1200)
-    page.open(out / "report.html")
-    focus = "document.activeElement.textContent.trim()"
-    page.ask("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
-    assert page.run(focus) == "Skip to the content"
-    page.run("document.querySelector('#everyone thead th:last-child button').focus()")
-    for kind in ("keyDown", "keyUp"):
-        page.ask("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r", windowsVirtualKeyCode=13)
-    assert page.run("document.activeElement.closest('th').getAttribute('aria-sort')") == "descending"
+def test_a_keyboard_reaches_what_a_mouse_does(page: "Page", out: Path) -> None:
+    page.goto((out / "report.html").as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Skip to the content"
+    page.focus("#everyone thead th:last-child button")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.closest('th').getAttribute('aria-sort')") == "descending"
 
 
-def test_a_browser_shows_a_hostile_name_as_just_that(page: Page, tmp_path: Path) -> None:
+def test_a_browser_shows_a_hostile_name_as_just_that(page: "Page", tmp_path: Path) -> None:
     class_ = roll(submission("right", HOSTILE), submission("wrong", "ada"))
     reports.write(class_, tmp_path, name_of=lambda name: name)
     for path in ("report.html", "leaderboard.html", f"{folder_name(HOSTILE)}/report.html"):
-        page.open(tmp_path / path)
-        assert HOSTILE in page.run("document.body.innerText")
-        assert "caught" not in page.run("document.title").replace(HOSTILE, "")
-        assert page.run("document.querySelectorAll('b').length") == page.run(
+        page.goto((tmp_path / path).as_uri())
+        assert HOSTILE in page.evaluate("document.body.innerText")
+        assert "caught" not in page.evaluate("document.title").replace(HOSTILE, "")
+        assert page.evaluate("document.querySelectorAll('b').length") == page.evaluate(
             "[...document.querySelectorAll('b')].filter((b) => !b.textContent.includes('O\\'Neil')).length"
         )
 
 
-def test_were_the_escaping_to_fail_the_browser_would_still_run_nothing(page: Page, tmp_path: Path) -> None:
+def test_were_the_escaping_to_fail_the_browser_would_still_run_nothing(
+    page: "Page", said: list[str], tmp_path: Path
+) -> None:
     class_ = replace(roll(submission("right", "eve")), title="a class")
     broken = class_page.render(class_).replace("<main id", f"{INJECTED}<main id")
     path = tmp_path / "report.html"
     path.write_text(broken, encoding="utf-8")
-    page.said.clear()
-    page.open(path)
-    assert page.run("document.title") == "a class · grades"
-    refused = [text for text in page.said if "Content Security Policy" in text]
-    assert len(refused) >= 2, page.said
-    assert page.run("document.querySelectorAll('#everyone button').length") > 0, "the page's own script runs"
+    said.clear()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.title") == "a class · grades"
+    refused = [text for text in said if "Content Security Policy" in text]
+    assert len(refused) >= 2, said
+    assert page.evaluate("document.querySelectorAll('#everyone button').length") > 0, "the page's own script runs"
 
 
-def test_without_its_script_the_page_is_whole_and_shows_no_dead_control(page: Page, out: Path) -> None:
-    page.ask("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        page.open(out / "report.html")
-        tools = page.ask("Runtime.evaluate", expression="document.querySelector('.tools').hidden")
-        assert tools["result"]["value"] is True
-        assert page.run("document.querySelectorAll('button').length") == 0
-        assert len(column(page, 0)) == 40
-    finally:
-        page.ask("Emulation.setScriptExecutionDisabled", value=False)
+def test_without_its_script_the_page_is_whole_and_shows_no_dead_control(page: "Page", out: Path) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    plain = browser.new_page(java_script_enabled=False)
+    plain.goto((out / "report.html").as_uri())
+    assert not plain.is_visible(".tools")
+    assert plain.locator("button").count() == 0
+    assert plain.locator("#everyone tbody tr").count() == 40
+    plain.close()

@@ -5,7 +5,8 @@ import importlib.util
 import pytest
 import torch
 
-from harness.memory import Allocated, allocations, lacking_memray, of_function, record_allocations
+from harness.errors import UsageError
+from harness.memory import Allocated, allocations, lacking_memray, live_stages, of_function, record_allocations
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
 MUCH = 20_000_000
@@ -86,3 +87,30 @@ def test_bytes_are_added_up_by_the_innermost_function() -> None:
     blocks = [Allocated(5, 1, "malloc", ("f:3", "g:1")), Allocated(7, 1, "mmap", ("f:9",)), Allocated(1, 1, "mmap", ())]
     assert of_function(blocks, "f") == 12
     assert of_function(blocks, "g") == 0
+
+
+SCRIPT = """
+def load():
+    return bytearray(20_000_000)
+
+data = load()
+pause("loaded")
+del data
+pause("freed")
+"""
+
+
+@needs_memray
+def test_each_stage_has_the_memory_that_is_in_use_then() -> None:
+    loaded, freed = live_stages(SCRIPT, ["load", "other"])
+    assert (loaded.name, freed.name) == ("loaded", "freed")
+    assert 20_000_000 <= loaded.n_bytes["load"] < 20_100_000
+    assert freed.n_bytes == {"load": 0, "other": 0}
+
+
+@needs_memray
+def test_a_script_that_fails_or_takes_too_long_is_an_error() -> None:
+    with pytest.raises(UsageError, match="script failed"):
+        live_stages("pause('begun')\n1 / 0\n", [])
+    with pytest.raises(UsageError, match=r"ended before|longer than 3 s"):
+        live_stages("import time\ntime.sleep(300)\n", [], timeout_s=3)

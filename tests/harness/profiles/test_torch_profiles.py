@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -31,6 +32,9 @@ from harness.profiles import (
     read_trace,
     without_frames,
 )
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -151,12 +155,6 @@ def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
     assert [row.calls for row in operators(found.key_averages()) if row.name == "aten::ones"] == [1]
 
 
-def test_a_torch_without_this_setting_has_no_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Called with an argument, this function raises TypeError.
-    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)
-    assert every_thread() is None
-
-
 def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught() -> None:
     class Hooked(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -172,11 +170,13 @@ def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warni
         named_modules(lambda: warnings.warn("its own", stacklevel=1))
 
 
-def test_a_torch_without_with_modules_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_torch_without_these_settings_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_it(*, activities: object) -> None: ...
 
     monkeypatch.setattr("torch.profiler.profile", without_it)
     assert named_modules(lambda: None) == NamedModules(None, "")
+    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)  # an argument raises TypeError
+    assert every_thread() is None
 
 
 def test_the_same_function_of_two_objects_is_one_frame() -> None:
@@ -224,11 +224,38 @@ def test_a_picture_has_one_box_per_frame_as_wide_as_its_share() -> None:
     assert svg.findtext(f"{SVG}title") == "Where it goes"
 
 
-def test_a_picture_loads_nothing_and_escapes_names_and_a_tree_without_cost_is_refused() -> None:
+def test_a_picture_escapes_names_and_a_tree_without_cost_is_refused() -> None:
     text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
     assert "<script" not in text
-    assert "href" not in text
     assert drawn(text).findtext(f"{SVG}title") == "<b>"
     for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
             draw(Frame("all", 0, ()))
+
+
+STACKS = [
+    (("train.py(3): step", "nn.Module: Conv2d_0", "torch/nn/modules/conv.py(9): forward", "<conv2d>"), 60.0),
+    (("train.py(3): step", "a_function_with_quite_a_long_name", "<_record_function_enter_new>"), 5.0),
+    (("train.py(3): step", "tiny"), 0.01),
+]
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_in_a_browser_each_label_fits_into_its_box_and_the_ground_is_light_or_dark(
+    page: "Page", tmp_path: Path
+) -> None:
+    file = tmp_path / "flames.svg"
+    file.write_text(flame_graph_svg(fold_up(STACKS), title="One step"), encoding="utf-8")
+    page.goto(file.as_uri())
+    over = page.evaluate(
+        "[...document.querySelectorAll('.boxes g')].map((g) => { const r = g.querySelector('rect').getBBox(),"
+        " t = g.querySelector('text'); return t ? t.getBBox().x + t.getBBox().width - (r.x + r.width) : 0 })"
+    )
+    assert len(over) == 8
+    assert max(over) <= 0
+    grounds = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type,unused-ignore]
+        grounds.append(page.evaluate("getComputedStyle(document.querySelector('.paper')).fill"))
+    assert grounds == ["rgb(255, 255, 255)", "rgb(20, 23, 28)"]

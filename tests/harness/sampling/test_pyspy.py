@@ -1,14 +1,15 @@
-"""Tests of py-spy: its output, its errors, and what it records of a live program."""
+"""Tests of py-spy and of Python's own sampling profiler: their output, their errors, and their samples."""
 
 import json
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.errors import MachineError
-from harness.sampling import dump, end_all, lacking, live, pyspy, record
+from harness.sampling import Sample, Samples, dump, end_all, lacking, live, pyspy, record, standard
 
 BUSY = """
 def inner():
@@ -123,6 +124,23 @@ def test_a_py_spy_without_permission_names_what_helps(tmp_path: Path, monkeypatc
         record(1, 0.1)
 
 
+def sample(*names: str, file: str = "/x/a.py") -> Sample:
+    return Sample("main", tuple((name, file) for name in names))
+
+
+def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_have_no_shares() -> None:
+    recorded = Samples((sample("f", "g"), sample("f", "g", "g"), sample("f"), Sample("main", ())))
+    assert recorded.with_function("g") == 2
+    assert recorded.share("g") == 0.5
+    assert recorded.share("h") == Samples(()).share("f") == len(Samples(())) == 0
+    assert recorded.on_top() == {"g": 2, "f": 1}
+    assert len(recorded.only(lambda each: "g" in each.names)) == 2
+    twice = Samples((sample("f"), sample("f"), sample("f", file="")))
+    assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
+    assert not sample("_find_and_load", file="<frozen importlib._bootstrap>").in_c
+    assert not Sample("main", ()).in_c
+
+
 def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
     profile = {
         "shared": {
@@ -134,3 +152,13 @@ def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
     assert [sample.thread for sample in samples.taken] == ["Thread 1", "Thread 1", "Thread 2"]
     assert [sample.names for sample in samples.taken] == [("f", "g"), ("f",), ("f", "h")]
     assert [sample.in_c for sample in samples.taken] == [True, False, True]
+
+
+def test_the_samples_of_pythons_own_profiler_are_read_without_threads_files_and_lines() -> None:
+    text = "tid:7;a.py:<module>:9;a.py:load:3 12\ntid:8;a.py:<module>:9;a.py:load:4 5\ntid:7;<GC> 1\nnonsense\n"
+    assert standard.read_collapsed(text) == {("<module>", "load"): 17, ("<GC>",): 1}
+    assert bool(standard.lacking()) == (sys.version_info < standard.FIRST)
+    assert not standard.lacking() or "needs Python 3.15 or newer: uv python install 3.15" in standard.lacking()
+    if standard.lacking():
+        with pytest.raises(MachineError, match="profiling"):
+            standard.attach(1, 1)

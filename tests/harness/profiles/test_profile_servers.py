@@ -1,0 +1,166 @@
+"""Real servers of SnakeViz and TensorBoard, without a browser and in one."""
+
+import cProfile
+import http.client
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
+
+from harness.errors import MachineError
+from harness.profiles import Server, look_at, rows, served, snakeviz, tensorboard
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def wait_long() -> None:
+    time.sleep(0.3)
+
+
+def wait_briefly() -> None:
+    time.sleep(0.1)
+
+
+def wait_twice() -> None:
+    wait_long()
+    wait_briefly()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a saved profile, in which a function waits in one place about three times as long as in another."""
+    file = tmp_path_factory.mktemp("profile") / "waits.prof"
+    waits = cProfile.Profile()
+    waits.runcall(wait_twice)
+    waits.dump_stats(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(saved: Path) -> Iterator[Server]:
+    with served(saved) as running:
+        yield running
+
+
+def test_snakeviz_serves_its_page_only_on_the_loopback_address_and_the_standalone_page_loads_nothing(
+    server: Server,
+) -> None:
+    page, whole = server.page(), server.standalone()
+    assert all(words in page for words in ("wait_briefly", 'value="icicle"', 'value="sunburst"'))
+    assert server.fetch("/static/none.js") is None
+    assert server.listens_on() in {("127.0.0.1",), ()}
+    assert not any(f"{kind}={quote}/static" in whole for kind in ("src", "href") for quote in "\"'")
+    assert whole.index("self.importScripts = function") < whole.index("importScripts(\n")
+    assert len(whole) > 400_000
+
+
+def test_a_file_that_is_not_a_profile_is_refused_and_no_process_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "not.prof"
+    file.write_text("no profile", encoding="utf-8")
+    before = set(psutil.Process().children())
+    with pytest.raises(MachineError, match=f"see the reason, run: python -m snakeviz .*{file}"), served(file):
+        pass
+    assert set(psutil.Process().children()) == before
+
+
+def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exception(
+    server: Server, saved: Path
+) -> None:
+    met = []
+
+    def fails() -> None:
+        with served(saved) as second:
+            met.append(second)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    (second,) = met
+    assert server.url != second.url
+    assert not second.runs()
+    with pytest.raises((ConnectionError, http.client.HTTPException)):
+        second.page()
+    assert server.runs()
+
+
+def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from harness.profiles import served\n"
+        "with served(Path(sys.argv[1])) as server:\n"
+        "    print(server.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, saved], capture_output=True, text=True, check=False)
+    pid = int(done.stdout)
+    until_s = time.monotonic() + 20
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < until_s, "SnakeViz is still running"
+        time.sleep(0.05)
+
+
+def widths(page: "Page", style: str, shape: str) -> list[float]:
+    """Choose a style in the page's menu, wait until its chart is drawn, and return the widths of the shapes."""
+    page.select_option("#sv-style-select", style)
+    page.locator(f"#chart svg {shape}").nth(2).wait_for()
+    found = page.evaluate(
+        f"[...document.querySelectorAll('#chart svg {shape}')].map((each) => each.getBoundingClientRect().width)"
+    )
+    return list(found)
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_in_a_browser_both_charts_show_the_waits_and_the_table_names_the_functions(
+    page: "Page", said: list[str], server: Server, saved: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "page.html"
+    copy.write_text(server.standalone(), encoding="utf-8")
+    times = {each.name: each.cumulative_s for each in rows(saved)}
+    shares = [times[wait.__name__] / times[wait_twice.__name__] for wait in (wait_long, wait_briefly)]
+    for address in (server.url, copy.as_uri()):
+        page.goto(address)
+        icicle = widths(page, "icicle", "rect")
+        for share in shares:
+            assert any(width / max(icicle) == pytest.approx(share, abs=0.02) for width in icicle), icicle
+        assert len(widths(page, "sunburst", "path")) >= 3
+        assert page.is_hidden("#sv-error-div")
+        assert page.locator("#pstats-table tbody tr", has_text="(wait_briefly)").count() == 1
+    assert said == []
+
+
+def test_a_tensorboard_that_is_missing_or_does_not_start_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tensorboard.installed("pytest") == pytest.__version__
+    packages: dict[str, str] = {}
+    monkeypatch.setattr(tensorboard, "installed", lambda package: packages.get(package, ""))
+    for missing in ("TensorBoard", "TensorBoard's plugin torch-tb-profiler"):
+        assert look_at(tmp_path).reason.startswith(f"needs {missing}. Run: python -m pip install")
+        packages["tensorboard"] = "2.21.0"
+    packages["torch-tb-profiler"] = "0.4.3"
+    assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"
+    monkeypatch.setattr(snakeviz, "_CHILD", "print('no address')")
+    assert look_at(tmp_path).reason == "needs a TensorBoard that starts on this machine"
+
+
+@pytest.mark.long
+@pytest.mark.equipment(
+    "TensorBoard and its plugin", tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")
+)
+def test_tensorboard_shows_the_worker_of_each_trace(tmp_path: Path) -> None:
+    for worker in ("rank0", "rank1"):
+        write = tensorboard_trace_handler(str(tmp_path), worker, use_gzip=True)
+        with profile(activities=[ProfilerActivity.CPU], on_trace_ready=write):
+            torch.ones(8, 8) @ torch.ones(8, 8)
+    found = look_at(tmp_path)
+    assert found.reason == ""
+    assert found.page_bytes > 1000
+    assert sorted(found.workers) == ["rank0", "rank1"]
+    assert {"Overview", "Operator", "Trace"} <= set(found.views)
