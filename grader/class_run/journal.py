@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from grader import seeds
-from grader.class_run import database, out_folder, reading, rows, tables
+from grader.class_run import database, reading, rows, tables
 from grader.class_run.standing import StudentLesson, student_lessons
 from grader.course.course_file import Course, parse
 from grader.course.roll import Roll, TaskPoints, is_faulted
@@ -30,7 +31,7 @@ from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
 
-FILE = out_folder.FILE
+FILE: Final = database.FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +55,21 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
     another class or program version, holds other files, or is in use by another process.
     """
     identity = storable(str(folder.resolve()))
-    out_folder.check(out, folder)
+    database.check_folder(out, folder)
     if (out / FILE).exists():
         with closing(database.connect(out)) as db:
-            database.check(out, database.meta(db, out), identity, kit)
+            database.meta(db, out, identity, kit)
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
-    with out_folder.lock(out), closing(database.connect(out, mode="rwc")) as db:
+    with database.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         with journal.transaction():
-            if not database.meta(db, out):
+            if not database.meta(db, out, identity, kit):
                 for statement in tables.TABLES.split(";\n"):
                     db.execute(statement)
                 made = datetime.now(UTC).isoformat()
                 about = {"schema": tables.SCHEMA, "kit": kit, "class": identity, "created_utc": made}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
-            database.check(out, database.meta(db, out), identity, kit)
         yield journal
 
 
@@ -82,9 +82,8 @@ def read(out: Path) -> Iterator["Journal"]:
     if not (out / FILE).is_file():
         raise UsageError(f"{out} holds no {FILE}. Give the folder that was given to `run` as --out.")
     with closing(database.connect(out)) as db:
-        if not (meta := database.meta(db, out)):
+        if not database.meta(db, out):
             raise UsageError(f"{out / FILE} is empty, because its first run was stopped. Start that run again.")
-        database.check(out, meta)
         yield Journal(out, db)
 
 
@@ -105,11 +104,8 @@ def remembered(out: Path) -> Remembered:
     if not (out / FILE).is_file():
         return Remembered()
     with closing(database.connect(out)) as db:
-        if not (meta := database.meta(db, out)):
-            return Remembered()
-        database.check(out, meta)
         book = Journal(out, db)
-        return Remembered(book.course(), book.tasks(), book.board())
+        return Remembered(book.course(), book.tasks(), book.board()) if database.meta(db, out) else Remembered()
 
 
 class Journal:
@@ -118,6 +114,11 @@ class Journal:
     def __init__(self, out: Path, db: sqlite3.Connection) -> None:
         self.out = out
         self._db = db
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """The facts on the whole class: the folder of submissions, the kit's version, the course file, and others."""
+        return database.meta(self._db, self.out)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -145,7 +146,7 @@ class Journal:
 
         The first run writes this file. Raise `UsageError` if the class was graded with another seed before.
         """
-        known = database.meta(self._db, self.out).get("seed_sha256")
+        known = self.meta.get("seed_sha256")
         source = seed_file or self.out / seeds.FILE
         if seed_file is None and known is None:
             seeds.make_file(source)
@@ -188,7 +189,7 @@ class Journal:
         Raise `sqlite3.IntegrityError` if the file's content already has a grade and `graded.again` is not set.
         """
         report = graded.report
-        kit = database.meta(self._db, self.out)["kit"]
+        kit = self.meta["kit"]
         times = (graded.started.isoformat(), graded.finished.isoformat())
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
@@ -231,16 +232,23 @@ class Journal:
 
     def board(self) -> str:
         """Return which names the leaderboard shows, such as "pseudonyms", or "" if there is no leaderboard."""
-        return database.meta(self._db, self.out).get("leaderboard", "")
+        return self.meta.get("leaderboard", "")
 
-    def set_board(self, names: str) -> None:
-        """Store which names the leaderboard shows, such as "pseudonyms", or "" for no leaderboard."""
-        self._set("leaderboard", names)
+    def set(self, *, board: str, course: Course | None) -> None:
+        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None.
+
+        Later reports follow the stored rules.
+        """
+        values = {"leaderboard": board, **({"course": course.text} if course else {})}
+        if values.items() <= {"leaderboard": "", **self.meta}.items():
+            return  # so that a run without changes leaves the file as it is
+        with self.transaction() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
     @property
     def folder(self) -> str:
         """The folder with the submissions of the class."""
-        return database.meta(self._db, self.out)["class"]
+        return self.meta["class"]
 
     def unsandboxed(self) -> bool:
         """Return whether the newest grading of a submission of this class ran without a sandbox."""
@@ -251,28 +259,18 @@ class Journal:
         """Return the random key from which pseudonyms are computed. It is made once per class and never published."""
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO meta VALUES ('pseudonym_key', ?)", [secrets.token_hex(16)])
-        return database.meta(self._db, self.out)["pseudonym_key"]
-
-    def set_course(self, text: str) -> None:
-        """Store the text of the course file with the rules on dates and attempts. Later reports follow these rules."""
-        self._set("course", text)
-
-    def _set(self, key: str, value: str) -> None:
-        if database.meta(self._db, self.out).get(key, "") == value:
-            return
-        with self.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+        return self.meta["pseudonym_key"]
 
     def course(self) -> Course:
         """Return the course rules on dates and attempts. If no course file was given, the rules have no dates."""
-        return _course(database.meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
+        return _course(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
         """Return all students with their current grades.
 
         The reports lack single measurements. `reports` returns them.
         """
-        return reading.roll(self._db, database.meta(self._db, self.out), self.course(), self.tasks())
+        return reading.roll(self._db, self.meta, self.course(), self.tasks())
 
 
 _course = lru_cache(maxsize=4)(parse)

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from grader.class_run import out_folder, rows, tables
+from grader.class_run import rows, tables
+from grader.class_run.database import FILE
 from grader.class_run.standing import Row, same_content, struck, student_lessons
 from grader.course.course_file import Course
 from grader.course.roll import HandIn, Roll, Span, TaskPoints
@@ -62,7 +63,7 @@ def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks:
         waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
         notes=(
             *(note for (note,) in db.execute("SELECT note FROM notes ORDER BY rowid")),
-            *(f"{one.student}, {one.lesson}: its grade in {out_folder.FILE} cannot be read" for one in unreadable),
+            *(f"{one.student}, {one.lesson}: its grade in {FILE} cannot be read" for one in unreadable),
         ),
         standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
         spans=tuple(span for _, span in read),

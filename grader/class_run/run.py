@@ -5,26 +5,24 @@ because of an internal error, the student loses no points, and the next run grad
 """
 
 import difflib
-import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import reports
-from grader.class_run import grading, hand_in, journal
-from grader.class_run.executors import Lanes
+from grader.class_run import grading, journal
 from grader.class_run.graded_on import changes
-from grader.class_run.grading import Key
-from grader.class_run.hand_in import Grade
-from grader.class_run.publish import publish
+from grader.class_run.grading import HandInGrader, Key
+from grader.class_run.lanes import Grade, Lanes
+from grader.class_run.published import publish
 from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary
 from grader.course.course_file import Course
@@ -82,18 +80,17 @@ def grade_class(
     course: Course | None = None,
     course_name: str = "",
     regrade: Names[str] = (),
-    quiet: bool = False,
     board: str = "",
     known: Sequence[str] = (),
 ) -> Summary:
     """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
     `grade` grades one submission and is called in the threads of `lanes`, which end with the run. `tasks` are the tasks
-    to grade, and `known` further lessons that exist. The `console` (standard error) shows progress unless `quiet`.
-    `about` is a line on the machine, which is also printed. `sandboxed` is stored with submissions on which `grade`
-    failed. `course` has the rules from the file `course_name`, by default the rules of the last run. Submissions of the
-    students in `regrade` are graded again. `board` states which names the leaderboard shows. With "", no leaderboard is
-    written. Raise `UsageError` before anything is changed, and `WriteError` if grades cannot be stored.
+    to grade, and `known` further lessons that exist. The `console` shows the progress, and the line `about` on the
+    machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from the file
+    `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded again.
+    `board` states which names the leaderboard shows. With "", no leaderboard is written. Raise `UsageError` before
+    anything is changed, and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
@@ -105,16 +102,13 @@ def grade_class(
     pseudonyms.names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
-        if course:
-            book.set_course(course.text)
-        book.set_board(board)
+        book.set(board=board, course=course)
         book.enrol(found, tasks)
         work = Work.of(found.submissions, book.student_lessons(), regrade)
-        console = Console(file=io.StringIO()) if quiet else console
-        _open(console, (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""))
-        lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
-        lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
-        kept = _grade(work, book, lane, lost, lanes, console)
+        for line in (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""):
+            _say(console, line)
+        grader = HandInGrader(grade, seed, tasks, sandboxed)
+        kept = grading.grade_all(work.distinct, grader, book, work.again, lanes, _progress(console, len(work.distinct)))
         roll, files = publish(book)
     return Summary(
         roll,
@@ -126,19 +120,6 @@ def grade_class(
         unmade=files.lines(out),
         told=(*changes(before.tasks, tasks, out), *_shared_again(roll, regrade, work.again)),
     )
-
-
-def _open(console: Console, lines: Sequence[str]) -> None:
-    for line in filter(None, lines):
-        _say(console, line)
-
-
-def _grade(
-    work: Work, book: journal.Journal, lane: grading.Lane, lost: grading.Lost, lanes: Lanes, console: Console
-) -> int:
-    """Grade each different submission once and store its grade. Return the number of stored grades."""
-    keep = partial(grading.keep, book, lost, work.again)
-    return grading.grade_all(work.distinct, lane, lost, keep, lanes, _progress(console, len(work.distinct)))
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
@@ -187,19 +168,16 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
     """
     began_s = wall()
     watched = console.is_terminal
-    seen: dict[Key, frozenset[Status]] = {}
-    ends: Counter[Status] = Counter()  # of all in `seen`
+    seen: dict[Key, set[Status]] = {}
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
             key = grading.key(report.submission)
             repeated = key in seen
-            ends.subtract(seen.get(key, ()))
-            seen[key] = frozenset(verdict.status for verdict in report.verdicts)
-            ends.update(seen[key])
+            seen[key] = {verdict.status for verdict in report.verdicts}
             n = len(seen)
-            line = pace(n, total, wall() - began_s, ends)
+            line = pace(n, total, wall() - began_s, Counter(chain.from_iterable(seen.values())))
             bar.update(task, completed=n, description=line)
             if not watched and (repeated or n * _LINES // total > (n - 1) * _LINES // total):
                 _say(console, line)
@@ -226,5 +204,7 @@ def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
 
 
 def _say(console: Console, line: str) -> None:
+    if not line:
+        return
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
     console.print(shown, markup=False, highlight=False, soft_wrap=True)

@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from grader import catalogue, kit
-from grader.class_run import encryption, export, graded_on, grading_lanes, journal, run, summary, ungraded
-from grader.class_run.publish import publish
+from grader.class_run import export, graded_on, journal, lanes, run, summary
+from grader.class_run.published import publish, ungraded_lines
 from grader.commands.options import (
     ALL_BUT_ONE_CORE,
     CourseFile,
@@ -26,7 +26,6 @@ from grader.commands.options import (
     Regrade,
     Scheduler,
     SeedFile,
-    Workers,
 )
 from grader.commands.student import err_console, out_console
 from grader.course.course_file import read as read_course
@@ -48,7 +47,6 @@ def run_class(
     lessons: GradedOn = None,
     seed_file: SeedFile = None,
     scheduler: Scheduler = "",
-    workers: Workers = 0,
     no_sandbox: NoSandbox = False,
     course_file: CourseFile = None,
     regrade: Regrade = None,
@@ -68,19 +66,17 @@ def run_class(
         meant = [*graded_on.by_default(known, course or before.course, folder, kit.version())]
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
-    if unsafe := encryption.warning(scheduler):
+    if scheduler and (unsafe := lanes.warning(scheduler)):
         say(out_console, unsafe)
-    with ExitStack() as stack:
-        grade_one, lanes, where = grading_lanes.open_lanes(
-            stack, known, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox
-        )
+    shown = err_console.is_terminal if progress is None else progress
+    with lanes.opened(known, jobs, scheduler, hidden, sandboxed=not no_sandbox) as (grade_one, opened, where):
         ended = run.grade_class(
             folder,
             out,
             grade=grade_one,
             tasks=tasks,
-            lanes=lanes,
-            console=err_console,
+            lanes=opened,
+            console=err_console if shown else Console(quiet=True),
             kit=kit.version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
@@ -88,7 +84,6 @@ def run_class(
             course=course,
             course_name=str(course_file or ""),
             regrade=regrade or (),
-            quiet=not (err_console.is_terminal if progress is None else progress),
             board=board,
             known=known.lessons,
         )
@@ -114,15 +109,13 @@ def report(
         pseudonyms.names_for(board, "", book.students())
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
-        if course:
-            book.set_course(course.text)
-        book.set_board(board)
+        book.set(board=board, course=course)
         roll, files = publish(book)
-        ungraded_lines = tuple(ungraded.lines(roll, book))
+        ungraded = tuple(ungraded_lines(roll, book))
     print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
     for unmade in files.unmade if debug else ():
         print(unmade.fault.trace, file=sys.stderr)
-    print("".join(f"{line}\n" for line in (*changed, *ungraded_lines, *files.lines(out))), end="")
+    print("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines(out))), end="")
     return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 

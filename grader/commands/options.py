@@ -66,7 +66,6 @@ SeedFile = Annotated[
     Path | None,
     typer.Option(metavar="F", help="A file with the secret seed. Default: the file that the first run writes to OUT."),
 ]
-Workers = Annotated[int, typer.Option(min=0, help="Grade on an encrypted Dask cluster of N processes on this machine.")]
 Target = Annotated[
     str | None,
     typer.Argument(

@@ -7,7 +7,7 @@ from pathlib import Path
 from classroom import KIT, TASKS, grade
 from rich.console import Console
 
-from grader.class_run.executors import Threads
+from grader.class_run.lanes import Threads
 from grader.class_run.run import grade_class
 from grader.records import Report, Submission
 from harness.errors import FairclockError

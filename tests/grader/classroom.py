@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader.class_run.executors import Threads
-from grader.class_run.hand_in import Grade
+from grader.class_run.lanes import Grade, Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.roll import TaskPoints

@@ -14,14 +14,6 @@ BEGIN, END = "<!-- table: written by tests/grader/scoreboard.py -->", "<!-- end 
 HEAD: Final = ("attack class", "cheat", "source", "naive grader", "here", "stopped by")
 NO_FILES: Final = (
     (
-        67,
-        "[Any local process gives orders to the grader's own cluster](../grader/class_run/test_cluster_for_real.py)",
-        "",
-        "",
-        "gets nothing",
-        "TLS with a key of each run",
-    ),
-    (
         68,
         '[Fifty near-clones under `attempts = "best"`](../benchmarks/decisions.py)',
         "KernelGuard, 2026",

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from grader import reports
 from grader.class_run import journal, rows
-from grader.class_run.executors import Threads
+from grader.class_run.lanes import Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader

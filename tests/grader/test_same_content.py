@@ -15,8 +15,7 @@ from small_tasks import hand_in as small
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.executors import Threads
-from grader.class_run.hand_in import Grade
+from grader.class_run.lanes import Grade, Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.grade import grade_task

@@ -19,8 +19,8 @@ from rich.console import Console
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.executors import Threads
-from grader.class_run.publish import publish
+from grader.class_run.lanes import Threads
+from grader.class_run.published import publish
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.course_file import parse
@@ -47,7 +47,6 @@ def run(
     *,
     regrade: tuple[str, ...] = (),
     seen: list[str] | None = None,
-    quiet: bool = False,
     regarded_as: str = "",
 ) -> tuple[Summary, str]:
     """Grade the class beside its folder; `seen` gets the path of each hand-in graded.
@@ -71,7 +70,6 @@ def run(
         kit=KIT,
         course=parse(LATE.format(which=which), "course.toml", LESSONS) if which else None,
         regrade=regrade,
-        quiet=quiet,
     )
     return summary, said.getvalue()
 
@@ -194,7 +192,7 @@ def strike(folder: Path, *texts: str) -> None:
     begins = [hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts]
     course = parse(f"{LATE.format(which='best')}\n[struck.ada]\n01_dot = {begins}", "course.toml", LESSONS)
     with journal.read(folder.with_name("out")) as book:
-        book.set_course(course.text)
+        book.set(board="", course=course)
         publish(book)
 
 
@@ -283,7 +281,7 @@ def test_a_folders_name_says_when_or_nothing(name: str, expected: str | None) ->
     assert (found.isoformat() if found else None) == expected
 
 
-# -------------------------------------------------------------------------------------- again, quietly, of old
+# -------------------------------------------------------------------------------------- again
 
 
 def test_a_student_is_graded_again_though_nothing_changed_and_the_older_grade_is_kept(tmp_path: Path) -> None:
@@ -323,13 +321,6 @@ def test_who_is_to_be_graded_again_and_is_not_there_is_an_error_that_names_the_n
     with pytest.raises(UsageError, match=r"There is no student 'adda' in .* to grade again. There are: ada"):
         run(tmp_path / "hw1", regrade=("adda",))
     assert not (tmp_path / "out").exists()
-
-
-def test_a_quiet_run_says_nothing_while_it_grades(tmp_path: Path) -> None:
-    hand_in(tmp_path / "hw1", "ada")
-    summary, said = run(tmp_path / "hw1", quiet=True)
-    assert said == ""
-    assert summary.lines()[0].startswith("Done in")
 
 
 def test_whom_the_course_names_and_the_class_has_not_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:

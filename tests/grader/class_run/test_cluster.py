@@ -1,45 +1,60 @@
-"""Which Dask workers may grade a class, and the messages for a cluster that cannot be used."""
+"""A class on a Dask cluster: which workers may grade, messages, encryption, and real schedulers and workers."""
 
 import asyncio
+import ctypes
+import errno
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from commanding import CLASS, ROOT
+from commanding import CLASS, PATIENCE_S, ROOT, command, golden, grader, outcomes, rows, verdicts
+from dask import config
+from distributed import Security
 
-from grader.class_run import cluster, encryption, remote
+from grader.class_run import cluster, openssl_errors, remote
 from grader.class_run.remote import LANE, GradingPlugin, Standard, standing
 from grader.commands.apps import run_grader
 from grader.errors import MachineError, UsageError
 
 MINE = Standard("1.0", "abc", "3.11.7", "2.13.0", "2.3.0")
+LESSONS = ("04_autorange", "06_ab_testing")
+CHOSEN = [word for lesson in LESSONS for word in ("--lessons", lesson)]
+EXPECTED = {
+    student: mine
+    for student, tasks in golden().items()
+    if (mine := {task: one for task, one in tasks.items() if task.startswith(LESSONS)})
+}
+TLS = {
+    "tls_ca_file": "CA_FILE",
+    "tls_scheduler_cert": "SCHEDULER__CERT",
+    "tls_scheduler_key": "SCHEDULER__KEY",
+    "tls_worker_cert": "WORKER__CERT",
+    "tls_worker_key": "WORKER__KEY",
+    "tls_client_cert": "CLIENT__CERT",
+    "tls_client_key": "CLIENT__KEY",
+}
+"""Dask's settings, by the attributes of `distributed.Security`."""
 
 
-def test_differences_from_the_standard_are_named() -> None:
+def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert MINE.differences(MINE) == ""
     assert MINE.differences(replace(MINE, python="3.12.1", torch="2.9.0")) == (
         "python 3.12.1 instead of 3.11.7, torch 2.9.0 instead of 2.13.0"
     )
-    assert "of the same version 1.0" in MINE.differences(replace(MINE, sources="abd"))
-
-
-def test_every_file_on_which_a_grade_depends_is_in_the_standard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote, "KIT", tmp_path)
-    monkeypatch.setattr(remote, "GRADER", tmp_path / "grader")
-    found = {remote._digest()}
-    for number, name in enumerate(("grader/a.py", "harness/a.py", "harness/a.c", "grader/known.json", "grader/b.py")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x = 1")
-        found.add(remote._digest())
-        assert len(found) == number + 2, name
-    (tmp_path / "grader" / "b.py").write_text("x = 2")
-    assert remote._digest() not in found
-
-
-def test_a_worker_whose_kit_differs_gets_no_lane_and_says_why() -> None:
     given: dict[str, float] = {}
 
     async def set_resources(**resources: float) -> None:
@@ -50,8 +65,16 @@ def test_a_worker_whose_kit_differs_gets_no_lane_and_says_why() -> None:
     asyncio.run(plugin.setup(worker))  # type: ignore[arg-type]  # a worker, as far as a refusal needs one
     assert given == {LANE: 0}
     lanes, why = standing(worker)  # type: ignore[arg-type]
-    assert lanes == 0
-    assert "different files in grader or harness" in why
+    assert (lanes, "different files in grader or harness of the same version" in why) == (0, True)
+
+    monkeypatch.setattr(remote, "KIT", tmp_path)
+    monkeypatch.setattr(remote, "GRADER", tmp_path / "grader")
+    found = {remote._digest()}
+    for number, name in enumerate(("grader/a.py", "harness/a.py", "harness/a.c", "grader/known.json", "grader/b.py")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x = 1")
+        found.add(remote._digest())
+        assert len(found) == number + 2, name
 
 
 class Client:
@@ -74,66 +97,164 @@ class Client:
 
 def test_a_cluster_whose_workers_cannot_grade_says_why_and_how_to_add_workers() -> None:
     with pytest.raises(MachineError, match=r"No worker .* can grade .*one does not grade: another kit.* `dask worker"):
-        cluster._enlist(Client(one=(0, "another kit")), (), sandboxed=True)
+        cluster._enlist(Client(one=(0, "another kit")), (), sandboxed=True)  # type: ignore[arg-type]
     with pytest.raises(MachineError, match=r"has no worker\. To add workers, run `dask worker"):
-        cluster._enlist(Client(), (), sandboxed=True)
+        cluster._enlist(Client(), (), sandboxed=True)  # type: ignore[arg-type]
 
 
-def test_where_no_scheduler_answers_nothing_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
-    with pytest.raises(MachineError, match="No Dask scheduler answers"):
-        cluster.join("tcp://127.0.0.1:9", (), sandboxed=True).__enter__()
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("tcp://127.0.0.1:9", "--workers", "2"), "not both"),
-        (("tls://127.0.0.1:9",), "Dask's configuration names no certificates"),
-        (("tcp://no-such-host.invalid:8786", "--quiet"), "tcp://no-such-host.invalid:8786 is not encrypted"),
-    ],
-)
-def test_a_scheduler_that_cannot_be_used_is_a_usage_error(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    options: tuple[str, ...],
-    says: str,
+def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
-    assert run_grader(["run", str(CLASS), "--out", str(tmp_path / "out"), "--scheduler", *options]) == 2
-    assert says in "".join(capsys.readouterr())
-    assert not (tmp_path / "out").exists()
-
-
-def test_settings_of_dask_that_do_not_fit_the_address_are_usage_errors() -> None:
-    from dask import config
-
+    for address, says in {
+        "tcp://127.0.0.1:9": "No Dask scheduler answers",
+        "tls://127.0.0.1:9": "Dask's configuration names no certificates",
+        "tcp://no-such-host.invalid:8786": "tcp://no-such-host.invalid:8786 is not encrypted",
+        "tcp://[bad": "is not the address of a scheduler",
+    }.items():
+        assert run_grader(["run", str(CLASS), "--out", str(tmp_path / "out"), "--scheduler", address, "--quiet"]) == 2
+        assert says in " ".join("".join(capsys.readouterr()).split())
     tls = "distributed.comm.tls"
     missing = {f"{tls}.ca-file": "gone.pem", f"{tls}.client.cert": "gone.pem", f"{tls}.client.key": "gone.pem"}
     with config.set(missing), pytest.raises(UsageError, match="cannot load the certificates"):
-        encryption.require_settings("tls://127.0.0.1:9")
+        cluster.require_settings("tls://127.0.0.1:9")
     required = {"distributed.comm.require-encryption": True}
     with config.set(required), pytest.raises(UsageError, match="Use a tls:// address"):
-        encryption.require_settings("tcp://127.0.0.1:9")
+        cluster.require_settings("tcp://127.0.0.1:9")
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_address_on_the_network_without_encryption_is_warned_of_and_no_other() -> None:
     for address in ("tcp://10.0.0.1:8786", "10.0.0.1:8786", "tcp://gpu.example:8786", "tcp://[fd00::1]:1", "tcp://[b"):
-        assert f"the connection to {address} is not encrypted" in encryption.warning(address)
-    for address in ("tls://10.0.0.1:8786", "tcp://127.0.0.1:8786", "localhost:8786", "tcp://[::1]:1", ""):
-        assert encryption.warning(address) == "", address
-    with pytest.raises(UsageError, match="is not the address of a scheduler"):
-        cluster.join("tcp://[bad", (), sandboxed=True).__enter__()
+        assert f"the connection to {address} is not encrypted" in cluster.warning(address)
+    for address in ("tls://10.0.0.1:8786", "tcp://127.0.0.1:8786", "localhost:8786", "tcp://[::1]:1"):
+        assert cluster.warning(address) == "", address
+    page, _, section = cluster.README.partition(", section ")
+    assert f"## {section.strip(chr(39))}\n" in (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_without_cryptography_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encryption, "find_spec", lambda _: None)
-    with pytest.raises(MachineError, match=r"Install this package with `pip install -e '.\[cluster\]'`"):
-        encryption.of_one_run().__enter__()
+def test_an_old_error_of_openssl_breaks_a_connection_unless_it_is_cleared() -> None:
+    openssl = ctypes.CDLL(import_module("_ssl").__file__)
+    security, here, there = Security.temporary(), ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = security.get_listen_args("scheduler")["ssl_context"].wrap_bio(here, there, server_side=True)
+    client = security.get_connection_args("client")["ssl_context"].wrap_bio(there, here)
+    for side in (client, server, client, server):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+
+    def leave_an_error() -> None:
+        openssl.ERR_new()
+        openssl.ERR_set_error(2, errno.EPIPE, None)  # 2 is ERR_LIB_SYS in openssl/err.h
+
+    leave_an_error()
+    openssl_errors.clear()
+    with pytest.raises(ssl.SSLWantReadError):
+        client.read(1)
+    leave_an_error()
+    with pytest.raises((ssl.SSLError, OSError)) as told:
+        client.read(1)
+    assert not isinstance(told.value, ssl.SSLWantReadError), "Python empties the list itself: repair is not needed here"
 
 
-def test_the_readme_section_that_messages_name_is_there() -> None:
-    assert "section 'More than one machine'" in encryption.README
-    assert encryption.README.startswith("grader/class_run/README.md, ")
-    assert "## More than one machine\n" in (ROOT / "grader/class_run/README.md").read_text(encoding="utf-8")
+# --------------------------------------------------------------------------------- real schedulers and workers
+
+
+@contextmanager
+def running(*arguments: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Python module as a process of the cluster until the `with` block ends."""
+    quiet = subprocess.DEVNULL
+    script = [sys.executable, "-m", *arguments, "--preload", "grader.class_run.openssl_errors"]
+    environment = {**os.environ, **env, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(script, cwd=ROOT, env=environment, stdin=quiet, stdout=quiet, stderr=quiet) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def scheduler(folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a Dask scheduler that only this machine can reach, and yield its address and process."""
+    told = folder / "scheduler.json"
+    options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(told))
+    protocol = ("--protocol", "tls" if env else "tcp")
+    with running("distributed.cli.dask_scheduler", *options, *protocol, env=env) as process:
+        wait_for(told.exists)
+        yield json.loads(told.read_text(encoding="utf-8"))["address"], process
+
+
+def worker(address: str, env: Mapping[str, str]) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """Start a Dask worker with one lane. If it is killed, Dask does not start it again."""
+    options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--memory-limit", "0")
+    return running("distributed.cli.dask_worker", address, *options, env=env)
+
+
+def wait_for(happened: Callable[[], object]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> dict[str, str]:
+    """Return environment variables that configure Dask with TLS certificates of one authority."""
+    made, found = Security.temporary(), {}
+    for attribute, setting in TLS.items():
+        path = tmp_path / f"{attribute}.pem"
+        path.write_text(getattr(made, attribute), encoding="ascii")
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{setting}"] = str(path)
+    return found
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_cluster_with_tls_whose_worker_is_killed_gives_the_grades_that_one_machine_gives(
+    tmp_path: Path, certificates: dict[str, str]
+) -> None:
+    out = tmp_path / "out"
+    with ExitStack() as stack:
+        address, _ = stack.enter_context(scheduler(tmp_path, certificates))
+        killed = stack.enter_context(worker(address, certificates))
+        grading = command("run", CLASS, "--out", out, "--scheduler", address, *CHOSEN)
+        env = {**os.environ, **certificates}
+        run = stack.enter_context(subprocess.Popen(grading, cwd=ROOT, env=env, stderr=subprocess.DEVNULL))
+        wait_for(lambda: rows(out, "SELECT * FROM attempts"))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        assert run.poll() is None
+        other = stack.enter_context(worker(address, certificates))
+        assert run.wait(PATIENCE_S) == 0
+        wait_for(lambda: psutil.Process(other.pid).children() == [])
+        assert other.poll() is None, "a worker lives on after a class"
+    assert address.startswith("tls://")
+    assert verdicts(outcomes(out)) == EXPECTED
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.long
+def test_where_the_scheduler_is_lost_the_same_command_goes_on_without_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with ExitStack() as stack:
+        address, lost = stack.enter_context(scheduler(tmp_path, {}))
+        stack.enter_context(worker(address, {}))
+        grading = command("run", CLASS, "--out", out, "--scheduler", address, *CHOSEN)
+        run = stack.enter_context(
+            subprocess.Popen(grading, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        )
+        wait_for(lambda: rows(out, "SELECT * FROM attempts"))
+        lost.kill()
+        said, _ = run.communicate(timeout=PATIENCE_S)
+    assert "Traceback" not in said
+    assert (run.returncode, "run the same command again" in said.lower()) in {(3, True), (0, False)}, said
+    ended = grader("run", CLASS, "--out", out, "--jobs", "2", *CHOSEN)
+    assert ended.code == 0, ended.err
+    query = "SELECT student, task, status, points FROM attempts ORDER BY grading"
+    latest = {(student, task): (status, points) for student, task, status, points in rows(out, query)}
+    assert latest == {
+        (student, task): (str(one["status"]).lower().replace("_", " "), one["points"])
+        for student, tasks in EXPECTED.items()
+        for task, one in tasks.items()
+    }

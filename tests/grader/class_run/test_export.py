@@ -10,8 +10,8 @@ from exported import CANVAS, MOODLE, class_of, submission
 from rich.console import Console
 
 from grader.class_run import journal
-from grader.class_run.executors import Threads
 from grader.class_run.export import Wanted, export
+from grader.class_run.lanes import Threads
 from grader.class_run.run import grade_class
 from grader.errors import UsageError
 

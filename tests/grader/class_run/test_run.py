@@ -10,8 +10,8 @@ from rich.console import Console
 
 from grader import reports, seeds
 from grader.class_run import journal
-from grader.class_run.executors import Threads
-from grader.class_run.publish import publish
+from grader.class_run.lanes import Threads
+from grader.class_run.published import publish
 from grader.class_run.run import grade_class, pace
 from grader.isolation import sandbox
 from grader.records import Report, Status, Submission

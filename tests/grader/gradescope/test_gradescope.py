@@ -20,12 +20,11 @@ from container import container
 from once import once
 
 from grader import catalogue, paths
-from grader.class_run.hand_in import lost
+from grader.class_run.grading import HandInGrader
 from grader.course.roll import TaskPoints
 from grader.errors import GraderFault, UsageError
 from grader.gradescope import autograder, bundle
 from grader.isolation import namespaces, tree_users
-from grader.isolation.pool import Pool
 from grader.records import Report, Submission
 from grader.student_kit import release
 from grader.task import Task
@@ -208,9 +207,12 @@ def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
 def test_after_an_internal_error_gradescope_gets_no_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(submission: Submission, _seed: str, _pool: Pool, tasks: Sequence[Task]) -> Report:
-        points = [TaskPoints(task.lesson, task.full_name, task.points) for task in tasks]
-        return lost(submission, ZeroDivisionError(), points, sandboxed=True).report
+    def never(_submission: Submission, _seed: str) -> Report:
+        raise AssertionError
+
+    def fails(submission: Submission, _seed: str, _pool: object, tasks: Sequence[Task]) -> Report:
+        points = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in tasks)
+        return HandInGrader(never, "", points, sandboxed=True).lost(submission, ZeroDivisionError()).report
 
     monkeypatch.setattr(autograder, "grade", fails)
     for name in ("source", "submission"):
