@@ -8,13 +8,10 @@ time.
 import math
 import statistics
 
+from baseline import time_block
+
 
 def blocked_autorange(run, clock, min_run_time):
-    def block(n):
-        start = clock()
-        run(n)
-        return clock() - start
-
     run(1)
     differences = []
     previous = clock()
@@ -26,9 +23,9 @@ def blocked_autorange(run, clock, min_run_time):
     step = min(differences)
 
     m = 1
-    once = block(m)
+    once = time_block(run, clock, m)
     while True:
-        twice = block(2 * m)
+        twice = time_block(run, clock, 2 * m)
         if twice - once >= 10 * step:
             break
         m *= 2
@@ -38,7 +35,7 @@ def blocked_autorange(run, clock, min_run_time):
 
     samples, total = [], 0.0
     while total < min_run_time or len(samples) < 10:
-        t = block(n)
+        t = time_block(run, clock, n)
         if t < 102 * step:
             n = max(n + 1, math.ceil(1.25 * n * 100 * step / max(t, step)))
             samples, total = [], 0.0
@@ -46,12 +43,5 @@ def blocked_autorange(run, clock, min_run_time):
         samples.append(t / n)
         total += t
 
-    ordered = sorted(samples)
-
-    def quantile(p):
-        at = p * (len(ordered) - 1)
-        i = int(at)
-        j = min(i + 1, len(ordered) - 1)
-        return ordered[i] + (at - i) * (ordered[j] - ordered[i])
-
-    return n, samples, quantile(0.5), quantile(0.75) - quantile(0.25)
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return n, samples, middle, high - low

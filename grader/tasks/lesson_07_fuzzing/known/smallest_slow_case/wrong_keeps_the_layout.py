@@ -2,22 +2,13 @@
 case. Reduce them too, as long as the case stays slow.
 """
 
+from baseline import is_slow
+from tier2_measures_six_times import bisected
+from wrong_first_slow_draw import first_slow
+
 
 def smallest_slow_case(f, fuzzer, measure):
     def slow(case):
-        twin = {**case, "step": 1, "transposed": False}
-        return min(measure(f, case) for _ in range(3)) >= 3 * min(measure(f, twin) for _ in range(3))
+        return is_slow(f, measure, case, 3)
 
-    case = fuzzer()
-    while not slow(case):
-        case = fuzzer()
-    for part in ("rows", "columns"):
-        fast, known = 0, case[part]
-        while known - fast > 1:
-            middle = (fast + known) // 2
-            if slow({**case, part: middle}):
-                known = middle
-            else:
-                fast = middle
-        case = {**case, part: known}
-    return case
+    return bisected(first_slow(fuzzer, slow), slow, ("rows", "columns"))
