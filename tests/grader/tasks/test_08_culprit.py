@@ -7,9 +7,9 @@ from playing import find_task, play
 
 from grader import paths
 
-recorded = import_module("grader.tasks.lesson_08_callgrind.recorded")
+recorded = import_module("grader.tasks.lesson_08_callgrind.culprit")
 record = import_module("grader.tasks.lesson_08_callgrind.record")
-scenarios_ = import_module("grader.tasks.lesson_08_callgrind.scenarios")
+scenarios_ = import_module("grader.tasks.lesson_08_callgrind.culprit")
 TASK = find_task("08_callgrind", "culprit")
 NOTHING = "def culprit(before, after):\n    pass\n"
 SOLUTION = paths.solution("08_callgrind").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import pytest
 
 from grader.values import Value
 
-grouped = import_module("grader.tasks.lesson_15_instruction_suite.grouped")
+grouped = import_module("grader.tasks.lesson_15_instruction_suite.expand")
 
 
 def drawn(seed: int = 3) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ import pytest
 
 from grader.values import Value
 
-jobs = import_module("grader.tasks.lesson_15_instruction_suite.jobs")
+jobs = import_module("grader.tasks.lesson_15_instruction_suite.schedule")
 
 
 def plan(rows: Value, *given: tuple[int, int], cores: int = 2) -> tuple[str, float]:

@@ -11,7 +11,7 @@ from playing import find_task
 
 from grader.task import SimulatedExam
 
-live_programs = import_module("grader.tasks.lesson_16_sampling.live_programs")
+live_programs = import_module("grader.tasks.lesson_16_sampling.share")
 recorded = import_module("grader.tasks.lesson_16_sampling.recorded")
 TASK = find_task("16_sampling", "share")
 

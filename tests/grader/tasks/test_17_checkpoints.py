@@ -5,7 +5,7 @@ import pytest
 
 from grader.values import Value
 
-networks = import_module("grader.tasks.lesson_17_peaks_and_leaks.networks")
+networks = import_module("grader.tasks.lesson_17_peaks_and_leaks.checkpoints")
 
 
 def judged(answer: Value, sizes: tuple[int, ...] = (5, 3, 1, 4, 2)) -> tuple[str, float]:

@@ -8,9 +8,9 @@ import numpy as np
 from grader import paths
 from harness.threads.accesses import Recorder
 
-events = import_module("grader.tasks.lesson_18_threads.events")
+events = import_module("grader.tasks.lesson_18_threads.races")
 record = import_module("grader.tasks.lesson_18_threads.record")
-recorded = import_module("grader.tasks.lesson_18_threads.recorded")
+recorded = import_module("grader.tasks.lesson_18_threads.races")
 
 
 def drawn(seed: int = 1) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.values import Value
 
-shared_table = import_module("grader.tasks.lesson_18_threads.shared_table")
+shared_table = import_module("grader.tasks.lesson_18_threads.tally")
 
 
 def drawn(seed: int = 1) -> tuple[Any, ...]:

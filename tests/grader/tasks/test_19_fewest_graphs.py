@@ -10,7 +10,7 @@ import pytest
 from grader import paths
 from grader.values import Value
 
-statements = import_module("grader.tasks.lesson_19_compile.statements")
+statements = import_module("grader.tasks.lesson_19_compile.fewest_graphs")
 
 T, P = statements.TORCH, statements.PYTHON
 SHOWN = ((T, ()), (P, (0,)), (T, (0,)), (P, (2,)), (T, (2, 3)))

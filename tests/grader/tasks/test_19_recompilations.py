@@ -8,8 +8,8 @@ import pytest
 
 from grader import paths
 
-logs = import_module("grader.tasks.lesson_19_compile.logs")
-recorded = import_module("grader.tasks.lesson_19_compile.recorded")
+logs = import_module("grader.tasks.lesson_19_compile.recompilations")
+recorded = import_module("grader.tasks.lesson_19_compile.recompilations")
 
 
 def drawn(seed: int = 1) -> tuple[Any, ...]:

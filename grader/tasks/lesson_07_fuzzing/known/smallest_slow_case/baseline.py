@@ -1,5 +1,6 @@
 """Measures sixty drawn cases, and reduces the largest slow case step by step. Measures everything four times."""
 
+
 def smallest_slow_case(f, fuzzer, measure):
     return stepwise(fuzzer, lambda case: is_slow(f, measure, case, 4))
 
