@@ -1,8 +1,8 @@
 """Task (a) of lesson 12: `polynomial(x)`, a polynomial of degree 11, in one or many passes over memory.
 
-Memory is the bottleneck here, not arithmetic. For each of twelve coefficients, the baseline makes three passes. Horner's
-method gains 1.8×, with torch.addcmul 2.3 to 3.8×. One loop compiled by numba gains 8.6 to 12×. The timed numbers are
-float64, because `numba.vectorize` computes float32 numbers with Python's float coefficients in float64.
+Memory is the bottleneck here, not arithmetic. For each of twelve coefficients, the baseline makes three passes.
+Horner's method gains 1.8×, with torch.addcmul 2.3 to 3.8×. One loop compiled by numba gains 8.6 to 12×. The timed
+numbers are float64, because `numba.vectorize` computes float32 numbers with Python's float coefficients in float64.
 """
 
 from collections.abc import Iterator
