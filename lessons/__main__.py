@@ -21,11 +21,12 @@ from harness.command_line import names
 from harness.command_line.command import Verbs, Version, complain, guarded
 from harness.errors import UsageError
 from harness.storage.overwriting import EditedFileError
+from lessons.engine import check_claims as checking
 from lessons.engine import glossary as glossary_screen
-from lessons.engine import listing, route, tally
+from lessons.engine import listing, route
 from lessons.engine.catalogue import entry_of, lesson_names
 from lessons.engine.check_claims import chosen, run_all
-from lessons.engine.exercise_points import load as load_points
+from lessons.engine.listing import load_points
 from lessons.engine.outputs import writable, write_json
 from lessons.engine.progress import ProgressFile
 from lessons.engine.screen import WIDTH
@@ -92,13 +93,13 @@ def check_claims(
         with working.status("Running …") as status:
             runs = run_all(names, times, report=lambda what: status.update(f"Running {what} …"))
         if json_file is not None:
-            write_json(tally.to_json(runs, fast=True), json_file)
-    print(tally.table(runs).to_text())
+            write_json(checking.to_json(runs, fast=True), json_file)
+    print(checking.table(runs).to_text())
     for run in runs:
         if run.fault:
             print(f"{run.lesson} {run.fault}", file=sys.stderr)
-    print(f"\n{tally.summary(runs)}")
-    return 0 if tally.all_well(runs) else 1
+    print(f"\n{checking.summary(runs)}")
+    return 0 if checking.all_well(runs) else 1
 
 
 @app.command(name="notebooks")
@@ -144,10 +145,10 @@ def write_guide(
     """
     if not GUIDE.is_dir():
         raise UsageError("The student kit does not contain the teacher's pack. Run this command in the full kit.")
-    from lessons.guide import command  # noqa: PLC0415 - it imports all lessons, and the student kit does not contain it
+    from lessons.guide import pages  # noqa: PLC0415 - it imports all lessons, and the student kit does not contain it
 
     with Console(stderr=True).status("Writing …") as status:
-        files, failed = command.write(
+        files, failed = pages.write(
             out,
             results_folder=results,
             run=run,

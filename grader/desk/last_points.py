@@ -1,7 +1,7 @@
 """Store the points of a student's last `check` of each lesson in the user's state folder.
 
 `python -m lessons` shows them in its list of lessons. The format of the file is described in
-lessons/engine/exercise_points.py.
+lessons/engine/listing.py.
 """
 
 import contextlib

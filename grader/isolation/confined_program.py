@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import sandbox, tree_users
+from grader.isolation import sandbox
 from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
 from grader.limits import Limits
@@ -118,7 +118,8 @@ def run(
                 hidden=hidden,
                 stdin=stdin.fileno(),
             )
-        output = OutputTail(process.output)
+        assert process.popen.stdout is not None
+        output = OutputTail(process.popen.stdout.fileno())
         status: int | None = None
         cpu_s: float | None = None
         clock = _CpuClock(process)
@@ -134,6 +135,7 @@ def run(
             process.kill()
             printed = output.text()
             output.close()
+            process.popen.stdout.close()
         return ProgramResult(status, answer.close(), log.close(), printed, cpu_s)
 
 
@@ -154,13 +156,13 @@ class _CpuClock:
         return None if total_s is None else total_s - self._begin_s
 
     def _total_s(self) -> float | None:
-        with tree_users.acting_as(self._process.owner):
+        with self._process.access():
             if self._read is None:
                 try:
-                    self._process.find_pids()
+                    pid = self._process.pids()[-1]
                 except (MachineError, OSError, ValueError):  # the sandbox is empty, or has already ended
                     return None
-                self._read = clocks.process_cpu(self._process.pids[-1])
+                self._read = clocks.process_cpu(pid)
             with suppress(ProcessGoneError):
                 return self._read()
         return None

@@ -85,17 +85,8 @@ class Child:
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         return [line[:MAX_MESSAGE] for line in lines]
 
-    def kill(self) -> None:
-        """Kill the process, and the processes that it has started. `exit_status` and `log_lines` still work."""
-        if os.name == "posix":
-            with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
-                os.killpg(self.pid, 9)
-        else:
-            self._process.kill()
-        self._process.wait()
-
     def end(self) -> None:
-        """Kill the process, and the processes that it has started. Close the pipes and the log."""
+        """Kill the process, and the processes that it has started."""
         end_all([self])
 
     def close_pipes(self) -> None:
@@ -104,10 +95,15 @@ class Child:
         self._answers.close()
 
     def kill_after(self, seconds: float) -> None:
-        """Wait at most `seconds` until the process ends by itself. Then call `kill`, and close the log."""
+        """Wait at most `seconds` until the process ends by itself. Then kill it and the processes that it started."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
-        self.kill()
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
+                os.killpg(self.pid, 9)
+        else:
+            self._process.kill()
+        self._process.wait()
         if self._log is not None:
             self._log.close()
 

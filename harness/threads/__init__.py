@@ -5,9 +5,9 @@
 a variable, and which locks it holds.
 """
 
-from harness.threads.accesses import Recorder, ThreadEvent
+from harness.threads.accesses import Access, Recorder
 from harness.threads.builds import (
-    PythonBuild,
+    Build,
     free_threaded,
     lacking_free_threaded,
     lacking_interpreters,
@@ -15,14 +15,16 @@ from harness.threads.builds import (
     with_interpreters,
 )
 from harness.threads.cores import can_limit, limited_to
-from harness.threads.scaling import ScalingTurn, take_turns, undisturbed
-from harness.threads.servers import serve
+from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.servers import Run, Server, serve
 
 __all__ = [
-    "PythonBuild",
+    "Access",
+    "Build",
     "Recorder",
-    "ScalingTurn",
-    "ThreadEvent",
+    "Run",
+    "Server",
+    "Turn",
     "can_limit",
     "free_threaded",
     "lacking_free_threaded",

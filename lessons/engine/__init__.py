@@ -1,11 +1,10 @@
 """The names that lessons import from the engine. The module `lesson` explains how to write a lesson."""
 
 from lessons.engine.claim import Claim
-from lessons.engine.interval import Interval, largest, smallest
+from lessons.engine.interval import Interval, Standing, largest, smallest
 from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page
 from lessons.engine.predict import Choice, Guess
-from lessons.engine.standing import Standing
 from lessons.engine.step import Step
 
 __all__ = [

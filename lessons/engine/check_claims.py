@@ -1,4 +1,4 @@
-"""Run lessons in separate processes, and collect the results of their claims, which measurements confirm or refute.
+"""Run lessons in separate processes, and summarize the results of their claims.
 
 These runs use a separate state folder, so they do not change the student's progress.
 """
@@ -8,15 +8,30 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import cast
 
 from harness.command_line.names import named
+from harness.rendering.tables import Cell, Column, Table
+from harness.rendering.units import count
 from harness.storage.user_state import FOLDER_VARIABLE, state_folder
-from lessons.engine.tally import LessonRun
+from lessons.engine.interval import Standing
+from lessons.engine.record import Json
 
 LIMIT_S = 600
 """The time limit in seconds of one lesson in this check. It is twenty times the longest time of a short run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonRun:
+    """One run of a lesson. `record` holds its results as a JSON value. If the run failed, `fault` is the reason."""
+
+    lesson: str
+    record: Mapping[str, Json]
+    fault: str = ""
 
 
 def chosen(given: Sequence[str], lessons: Sequence[str]) -> tuple[str, ...]:
@@ -63,3 +78,102 @@ def run_lesson(lesson: str) -> LessonRun:
             errors = done.stderr.strip().splitlines() or ["no error message"]
             return LessonRun(lesson, {}, f"ended with exit code {done.returncode}: {errors[-1]}")
         return LessonRun(lesson, json.loads(file.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSummary:
+    """A claim with the number of runs in which it had each result.
+
+    `shown` is the measured value as text. After several runs, it is the smallest and the largest value.
+    """
+
+    lesson: str
+    id: str
+    sentence: str
+    wanted: str
+    shown: str
+    held: int
+    refuted: int
+    inconclusive: int
+    skipped: int
+    reasons: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The result of the claim if it is the same in all runs, or for example "2 held, 1 refuted"."""
+        counts = {standing.value: getattr(self, standing.value) for standing in Standing}
+        seen = {verdict: runs for verdict, runs in counts.items() if runs}
+        return next(iter(seen)) if len(seen) == 1 else ", ".join(f"{runs} {verdict}" for verdict, runs in seen.items())
+
+
+def summaries(runs: Sequence[LessonRun]) -> tuple[ClaimSummary, ...]:
+    """Return a summary of each claim that has a result in at least one run, in the order of the runs."""
+    settled: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
+    for run in runs:
+        for claim in cast("list[Mapping[str, Json]]", run.record.get("claims", [])):
+            settled.setdefault((run.lesson, str(claim["id"])), []).append(claim)
+    return tuple(_summary(lesson, each) for (lesson, _), each in settled.items())
+
+
+def all_well(runs: Sequence[LessonRun]) -> bool:
+    """Return whether all lessons ran to their end and no claim was refuted."""
+    return all(not run.fault for run in runs) and all(not each.refuted for each in summaries(runs))
+
+
+def summary(runs: Sequence[LessonRun]) -> str:
+    """Return the report's last line: the number of each result, the refuted claims, and the lessons that failed."""
+    counts, claims = Counter[str](), summaries(runs)
+    for each in claims:
+        counts.update({standing.value: getattr(each, standing.value) for standing in Standing})
+    words = ", ".join(f"{counts[standing.value]} {standing.value}" for standing in Standing)
+    refuted = [f"{each.lesson} {each.id}" for each in claims if each.refuted]
+    failed = [run.lesson for run in runs if run.fault]
+    sentences = [f"{words}."]
+    sentences += [f"Refuted: {', '.join(refuted)}."] if refuted else []
+    sentences += [f"Did not run to the end: {', '.join(failed)}."] if failed else []
+    return " ".join(sentences)
+
+
+def table(runs: Sequence[LessonRun]) -> Table:
+    """Return a table with one row per claim: the measured value, the bounds, and the result.
+
+    If a lesson ran several times, the table contains the number of runs with each result.
+    """
+    several = len(runs) > len({run.lesson for run in runs})
+    verdicts = tuple(Column(standing.value, count) for standing in Standing) if several else (Column("verdict"),)
+    columns = (Column("lesson"), Column("claim"), Column("measured"), Column("wanted"), *verdicts)
+    return Table("", columns, tuple(_row(each, several=several) for each in summaries(runs)))
+
+
+def to_json(runs: Sequence[LessonRun], *, fast: bool) -> Json:
+    """Return the summaries of the claims and the record of each run as a JSON value."""
+    return {
+        "format": 1,
+        "fast": fast,
+        "all_well": all_well(runs),
+        "claims": [cast("Json", {**asdict(each), "reasons": list(each.reasons)}) for each in summaries(runs)],
+        "runs": [{"lesson": run.lesson, "fault": run.fault, "record": dict(run.record)} for run in runs],
+    }
+
+
+def _summary(lesson: str, claims: Sequence[Mapping[str, Json]]) -> ClaimSummary:
+    counts = Counter(str(claim["verdict"]) for claim in claims)
+    measured = [claim for claim in claims if claim["measured"] is not None]
+    ends = [end(measured, key=lambda claim: float(str(claim["measured"]))) for end in (min, max)] if measured else []
+    return ClaimSummary(
+        lesson=lesson,
+        id=str(claims[0]["id"]),
+        sentence=str(claims[0]["sentence"]),
+        wanted=next((str(claim["wanted"]) for claim in claims if claim["wanted"]), ""),
+        shown=" to ".join(dict.fromkeys(str(claim["shown"]) for claim in ends)),
+        held=counts[Standing.HELD],
+        refuted=counts[Standing.REFUTED],
+        inconclusive=counts[Standing.INCONCLUSIVE],
+        skipped=counts[Standing.SKIPPED],
+        reasons=tuple(dict.fromkeys(str(claim["reason"]) for claim in claims if claim["reason"])),
+    )
+
+
+def _row(each: ClaimSummary, *, several: bool) -> tuple[Cell, ...]:
+    verdicts = tuple(getattr(each, standing.value) for standing in Standing) if several else (each.verdict,)
+    return (each.lesson, each.id, each.shown, each.wanted, *verdicts)

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from harness.rendering import units
-from lessons.engine.interval import Interval
-from lessons.engine.standing import Standing
+from lessons.engine.interval import Interval, Standing
 
 
 @dataclass(frozen=True, slots=True)

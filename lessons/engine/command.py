@@ -30,14 +30,13 @@ from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
 from lessons.engine.outputs import picture_saver, writable, write_json
+from lessons.engine.predict import Score
 from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.recording import record as record_run
-from lessons.engine.resume import Start, start_at, step_number, unfinished
 from lessons.engine.route import chosen, lessons_of
-from lessons.engine.run import RunOptions, Session
-from lessons.engine.score import Score
+from lessons.engine.run import RunOptions, Session, Start, start_at, step_number, unfinished
 from lessons.engine.screen import Screen
 
 # torch 2.11 prints this at each use of its profiler, even without a schedule of several cycles.

@@ -7,16 +7,28 @@ module are pure.
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
-
-from lessons.engine.standing import Standing
 
 if TYPE_CHECKING:
     from harness.paired.duel_result import Duel
 
 UNLIKELY = 0.04
 """The largest probability that the true median lies outside `Interval.median` of six or more values."""
+
+
+class Standing(StrEnum):
+    """The result of a claim in one run of a lesson: held, refuted, inconclusive or skipped."""
+
+    HELD = "held"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    SKIPPED = "skipped"
+
+    def words(self, *, held: str, refuted: str, unclear: str) -> str:
+        """Return the text that fits this result. For a skipped claim, it is empty."""
+        return {self.HELD: held, self.REFUTED: refuted, self.INCONCLUSIVE: unclear}.get(self, "")
 
 
 @dataclass(frozen=True, slots=True)

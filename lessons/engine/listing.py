@@ -1,17 +1,20 @@
-"""The table of all lessons with the student's progress."""
+"""The table of all lessons with the student's progress, and the points of the exercises."""
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
 from harness.rendering import units
+from harness.storage.user_state import state_folder
 from lessons.engine.catalogue import Entry
-from lessons.engine.exercise_points import ExercisePoints
 from lessons.engine.markup import styled
+from lessons.engine.predict import Score
 from lessons.engine.progress import LessonProgress
-from lessons.engine.score import Score
 
 LEGEND = (
     "After: lessons that make this lesson easier. Minutes: for the lesson + for its exercise. Claims: how many were "
@@ -19,11 +22,29 @@ LEGEND = (
     "python -m grader check."
 )
 
+POINTS_FILE: Final = "exercise_points.json"
+"""The grader keeps the student's points in this file of the user's state folder: {"format": 1, "lessons": {LESSON:
+{"points": 8.0, "possible": 10.0}}}."""
+
 FIRST_SUCCESS_MIN: Final = 10
 """The minutes after which a new student has seen the first results."""
 
 Lessons = Sequence[Entry]
 Done = Mapping[str, LessonProgress]
+
+
+@dataclass(frozen=True, slots=True)
+class ExercisePoints:
+    """The points that the student has in one exercise, and the largest possible number of points."""
+
+    points: float
+    possible: float
+
+    def __add__(self, other: "ExercisePoints") -> "ExercisePoints":
+        return ExercisePoints(self.points + other.points, self.possible + other.possible)
+
+    def __str__(self) -> str:
+        return f"{self.points:g}/{self.possible:g}"
 
 
 def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) -> Table:
@@ -115,3 +136,19 @@ def _finished(lessons: Lessons, done: Done) -> str:
 
 def _total(points: Mapping[str, ExercisePoints]) -> str:
     return str(sum(points.values(), ExercisePoints(0.0, 0.0))) if points else ""
+
+
+def load_points(folder: Path | None = None) -> dict[str, ExercisePoints]:
+    """Return the student's points in each exercise, by the name of its lesson.
+
+    They come from `POINTS_FILE` in `folder`, by default the user's state folder. The result is empty if the file is
+    missing or cannot be read.
+    """
+    try:
+        whole = json.loads(((folder or state_folder()) / POINTS_FILE).read_text(encoding="utf-8"))
+        if whole["format"] != 1:
+            return {}
+        lessons = whole["lessons"].items()
+        return {str(name): ExercisePoints(float(each["points"]), float(each["possible"])) for name, each in lessons}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -12,11 +12,10 @@ from typing import Protocol, TypeVar, cast
 from harness.rendering import plots
 from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
-from lessons.engine.interval import Interval, interval_of
+from lessons.engine.interval import Interval, Standing, interval_of
 from lessons.engine.markup import plain
 from lessons.engine.predict import Answer, Prediction, PredictionResult, Truth
 from lessons.engine.screen import Screen
-from lessons.engine.standing import Standing
 
 R_co = TypeVar("R_co", covariant=True)
 Results = MutableMapping[str, object]

@@ -4,18 +4,18 @@ The file is replaced atomically, so that a crash leaves the previous file. A dam
 a warning, and the progress starts again.
 """
 
-import datetime as dt
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE, state_folder
 from harness.storage.whole_files import write_whole
+from lessons.engine.interval import Standing
 from lessons.engine.predict import PredictionResult
 from lessons.engine.record import LessonRecord, Unfinished
-from lessons.engine.standing import Standing
 
 FORMAT = 1
 
@@ -108,7 +108,7 @@ class ProgressFile:
             return {}
         except OSError as error:
             self.warning = f"Your progress in {self.path} cannot be read ({error.strerror}). This run does not use it."
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             aside = self.path.with_suffix(".damaged.json")
             try:
                 self.path.replace(aside)
@@ -143,45 +143,19 @@ def _encode(lessons: dict[str, LessonProgress]) -> str:
 
 
 def _decode(text: str) -> dict[str, LessonProgress]:
-    whole = _mapping(json.loads(text))
+    whole = json.loads(text)
     if whole["format"] != FORMAT:
         raise ValueError(f"format {whole['format']}")
-    return {str(name): _progress(_mapping(each)) for name, each in _mapping(whole["lessons"]).items()}
+    return {name: _progress(**each) for name, each in whole["lessons"].items()}
 
 
-def _progress(each: Mapping[str, object]) -> LessonProgress:
-    when, steps_done = each["last_run_utc"], each["steps_done"]
-    if not (isinstance(when, str) and isinstance(steps_done, int)):
-        raise TypeError("a run needs a time and a number of steps")
-    dt.datetime.fromisoformat(when)
-    complete, claims = each["complete"] is True, _claims(each["claims"])
-    predictions = _mapping(each["predictions"]).items()
+def _progress(
+    *, predictions: dict[str, dict[str, Any]], left: dict[str, Any] | None = None, claims: dict[str, str], **rest: Any
+) -> LessonProgress:
+    """Return a lesson's progress from its fields in the file. Raise `ValueError` or `TypeError` if a field is wrong."""
     return LessonProgress(
-        last_run_utc=when,
-        complete=complete,
-        steps_done=steps_done,
-        claims=claims,
-        predictions={step: PredictionResult(**_mapping(result)) for step, result in predictions},  # type: ignore[arg-type]  # these values are only printed
-        durations_s={length: float(str(took_s)) for length, took_s in _mapping(each["durations_s"]).items()},
-        left=_left(each["left"]) if "left" in each else None if complete else Unfinished(steps_done, claims),
+        claims={id_: Standing(standing).value for id_, standing in claims.items()},
+        predictions={step: PredictionResult(**result) for step, result in predictions.items()},
+        left=Unfinished(**left) if left else None,
+        **rest,
     )
-
-
-def _left(value: object) -> Unfinished | None:
-    if value is None:
-        return None
-    left = _mapping(value)
-    steps = left["steps"]
-    if not isinstance(steps, int):
-        raise TypeError("an unfinished run needs a number of steps")
-    return Unfinished(steps, _claims(left["claims"]))
-
-
-def _claims(value: object) -> dict[str, str]:
-    return {id_: Standing(str(standing)).value for id_, standing in _mapping(value).items()}
-
-
-def _mapping(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError(f"{value!r} is not a mapping")
-    return {str(key): each for key, each in value.items()}

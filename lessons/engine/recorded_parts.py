@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 
 from harness.rendering.tables import Column, Table
 from lessons.engine.claim import Claim, SettledClaim
+from lessons.engine.interval import Standing
 from lessons.engine.screen import Screen, claim_value
-from lessons.engine.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +20,12 @@ class Paragraph:
 
     text: str
 
-    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
-        """Print the paragraph."""
-        del claims
-        screen.say(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class RevealedAnswer:
     """The recorded text that gives the right answer to a question."""
 
     text: str
-
-    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
-        """Print the answer."""
-        del claims
-        screen.reveal(self.text, right=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +34,6 @@ class RecordedPicture:
 
     text: str
     caption: str
-
-    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
-        """Print the picture."""
-        del claims
-        screen.picture(self.text, self.caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +51,16 @@ class RecordedTable:
         numeric = [at for at in range(len(table.columns)) if table.is_numeric(at)]
         return cls(table.title, [column.name for column in table.columns], table.texts(), numeric)
 
-    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
-        """Print the table. Columns of numbers are aligned to the right, as in the original table."""
-        del claims
-        columns = [Column(name, self._texts_of(at).__getitem__) for at, name in enumerate(self.heads)]
-        cells = [
+    @property
+    def table(self) -> Table:
+        """The table. Columns of numbers are aligned to the right, as in the original table."""
+        texts = [{float(number): row[at] for number, row in enumerate(self.rows)} for at in range(len(self.heads))]
+        columns = tuple(Column(name, of.__getitem__) for name, of in zip(self.heads, texts, strict=True))
+        cells = (
             tuple(number if at in self.numeric else text for at, text in enumerate(row))
             for number, row in enumerate(self.rows)
-        ]
-        screen.table(Table(self.title, tuple(columns), tuple(cells)))
-
-    def _texts_of(self, column: int) -> dict[float, str]:
-        return {number: row[column] for number, row in enumerate(self.rows)}
+        )
+        return Table(self.title, columns, tuple(cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +94,6 @@ class RecordedClaim:
         """Whether the record confirms or refutes the claim."""
         return self.standing in {Standing.HELD, Standing.REFUTED}
 
-    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
-        """Print the claim with its current sentence, and the recorded result."""
-        screen.claim_line(Standing(self.standing), claims[self.id].sentence, self.value)
-
 
 Part = Paragraph | RevealedAnswer | RecordedPicture | RecordedTable | RecordedClaim
 
@@ -126,6 +105,21 @@ _KINDS: dict[str, type[Part]] = {
     "claim": RecordedClaim,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def show_part(part: Part, screen: Screen, claims: Mapping[str, Claim]) -> None:
+    """Print a part. A claim is printed with its sentence in `claims`, and with the recorded result."""
+    match part:
+        case Paragraph(text):
+            screen.say(text)
+        case RevealedAnswer(text):
+            screen.reveal(text, right=None)
+        case RecordedPicture(text, caption):
+            screen.picture(text, caption)
+        case RecordedTable():
+            screen.table(part.table)
+        case RecordedClaim():
+            screen.claim_line(Standing(part.standing), claims[part.id].sentence, part.value)
 
 
 def to_json(part: Part) -> dict[str, object]:

@@ -15,9 +15,9 @@ from harness.errors import UsageError
 from harness.machine.environment import NOT_ASKED, Environment
 from harness.rendering import units
 from lessons.engine.claim import Claim, SettledClaim
-from lessons.engine.recorded_parts import Paragraph, Part, RecordedClaim, from_json, to_json
+from lessons.engine.interval import Standing
+from lessons.engine.recorded_parts import Paragraph, Part, RecordedClaim, from_json, show_part, to_json
 from lessons.engine.screen import Screen
-from lessons.engine.standing import Standing
 
 FILE: Final = "run.json"
 """The name of the file with the recorded steps, in the lesson's folder of recorded data."""
@@ -167,4 +167,4 @@ def _print(
         screen.recorded(f"On {made_on.describe()}, {verb}")
         for part in parts:
             if not isinstance(part, RecordedClaim) or part.id in claims:
-                part.show(screen, claims)
+                show_part(part, screen, claims)

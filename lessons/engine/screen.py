@@ -19,10 +19,9 @@ from rich.text import Text
 
 from harness.rendering.tables import Table
 from lessons.engine.claim import SettledClaim
+from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
-from lessons.engine.predict import BETWEEN
-from lessons.engine.score import Score
-from lessons.engine.standing import Standing
+from lessons.engine.predict import BETWEEN, Score
 
 WIDTH = 100
 """The largest number of columns. Longer lines are hard to read."""

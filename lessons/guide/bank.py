@@ -1,6 +1,6 @@
 """The question bank: recall questions, questions about wrong answers, and questions about terms.
 
-Every question has a fixed right answer, which does not depend on a measurement.
+Every question has a fixed right answer, which does not depend on a measurement. The midterm is drawn from the bank.
 """
 
 import random
@@ -108,3 +108,31 @@ def _shuffled(right: str, others: Sequence[str], seed: str) -> tuple[tuple[str, 
     options = [right, *chance.sample(list(others), min(OPTIONS - 1, len(others)))]
     chance.shuffle(options)
     return tuple(options), options.index(right)
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """An exam: its questions in order."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def points(self) -> int:
+        """The points of all questions."""
+        return sum(question.points for question in self.questions)
+
+    @property
+    def minutes(self) -> int:
+        """The minutes for the exam, rounded up to a multiple of 5."""
+        return -int(-sum(question.minutes for question in self.questions) // 5) * 5
+
+
+def draw_exam(pages: Sequence[LessonPage], seed: int) -> Exam:
+    """Return an exam with one question of each kind about each lesson. Another `seed` draws other questions."""
+    chance = random.Random(f"midterm {seed}")
+    drawn: list[Question] = []
+    for page in pages:
+        everything = list(questions_of(page))
+        by_kind = [[question for question in everything if question.kind == kind] for kind in KINDS]
+        drawn += [chance.choice(of_kind) for of_kind in by_kind if of_kind]
+    return Exam(tuple(drawn))

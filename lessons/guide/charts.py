@@ -13,8 +13,7 @@ from typing import Final
 from harness.rendering import svg
 from harness.rendering.bar_chart import shortened
 from lessons.engine.markup import plain
-from lessons.guide.chart_axis import Axis
-from lessons.guide.readings import NUMBER, Reading, read
+from lessons.guide.chart_values import NUMBER, Axis, Reading, read
 from lessons.guide.results import Shown
 
 MOST_ROWS: Final = 12

@@ -1,10 +1,12 @@
 """Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 from harness import glossary
 from lessons.engine import glossary as glossary_screen
@@ -15,11 +17,37 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.predict import UNCLEAR, Choice, Guess
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
-from lessons.guide import charts, claim_texts, photos, readings, task_texts
+from lessons.guide import charts, claim_texts, task_texts
 from lessons.guide.claim_texts import Said
-from lessons.guide.photos import Photo
-from lessons.guide.results import ClaimResult, LessonResults, Shown
+from lessons.guide.results import RECORDED, ClaimResult, LessonResults, Shown
 from lessons.guide.task_texts import Task
+
+PHOTOS: Final = Path(__file__).with_name("photos.toml")
+"""The list of the recorded PNG files of lessons, such as pictures of TensorBoard's pages, with their steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A PNG picture with its caption, which is also its text for screen readers."""
+
+    caption: str
+    png: bytes
+
+
+@cache
+def listed_photos() -> tuple[dict[str, str], ...]:
+    """Return the fields `file`, `step` and `caption` of each photo, from the file `photos.toml`."""
+    return tuple(tomllib.loads(PHOTOS.read_text(encoding="utf-8"))["photos"])
+
+
+def photos_of(lesson: str, step: str, folder: Path = RECORDED) -> tuple[Photo, ...]:
+    """Return the photos of a step. Files that the folder does not contain are left out."""
+    found = [
+        (each["caption"], folder / each["file"])
+        for each in listed_photos()
+        if each["step"] == step and each["file"].startswith(f"{lesson}/")
+    ]
+    return tuple(Photo(caption, path.read_bytes()) for caption, path in found if path.is_file())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +202,7 @@ def page_of(
     said = claim_texts.said_about_claims(Path(lesson.file))
     minutes = lesson.entry.step_minutes
     steps = tuple(
-        _step(number, step, said, results, minutes[number - 1], photos.of_step(lesson.name, step.name))
+        _step(number, step, said, results, minutes[number - 1], photos_of(lesson.name, step.name))
         for number, step in enumerate(lesson.steps, start=1)
     )
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
@@ -215,10 +243,8 @@ def _claim(claim: Claim, said: Sequence[Said], result: ClaimResult | None, parag
         "refuted": [each.refuted for each in said],
         "inconclusive": [each.unclear for each in said],
     }
-    if result:
-        result = readings.completed(claim, result)
-        if result.verdict in texts:
-            texts[result.verdict] = [claim_texts.filled(text, paragraphs) for text in texts[result.verdict]]
+    if result and result.verdict in texts:
+        texts[result.verdict] = [claim_texts.filled(text, paragraphs) for text in texts[result.verdict]]
     return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
 
 

@@ -1,13 +1,17 @@
-"""Make all files of the pack: pages, slides, question files, midterm and project."""
+"""Write all files of the pack: pages, slides, question files, midterm and project."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
+from harness.errors import UsageError
 from harness.machine.environment import Environment
-from lessons.guide import bank, exam, project, question_files, syllabus
-from lessons.guide.contents import LessonPage
-from lessons.guide.rendering import render
+from harness.storage.overwriting import refuse_edited
+from lessons.engine.catalogue import lesson_names
+from lessons.guide import bank, project, question_files, results, syllabus
+from lessons.guide.contents import LessonPage, load_all
+from lessons.guide.rendering import render, written
 from lessons.guide.slides import slides_page
 
 INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -e ."
@@ -15,6 +19,33 @@ ACTIVATE: Final = "source .venv/bin/activate"
 """The commands that install fairclock, and that make `python` mean `.venv/bin/python` in a terminal."""
 FULL, SHORT = "project.html", "project_short.html"
 """The pages of the two projects."""
+RESULTS: Final = "results"
+"""The folder in the pack for the results of `--run`."""
+
+
+def write(
+    out: Path, *, results_folder: Path | None, run: bool, seed: int, force: bool, report: Callable[[str], None]
+) -> tuple[int, list[str]]:
+    """Write the pack to the folder `out`. Return the number of files, and the lessons whose run failed.
+
+    With `run`, run all lessons first, and show their results. Otherwise show the results in `results_folder`, or the
+    recorded results of this kit. `seed` draws the questions of the midterm. Without `force`, raise `UsageError` if the
+    folder contains a pack already. `report` is called with what happens now.
+    """
+    refuse_edited(out / "index.html", force=force)
+    if run and results_folder is not None:
+        raise UsageError("--run makes new results, and --results names old ones. Use one of the two options.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        failed = results.run_all(lesson_names(), out / RESULTS, lambda name: report(f"lesson {name}")) if run else []
+        report("the pack")
+        chosen = out / RESULTS if run else results_folder
+        found = results.load(chosen) if chosen else results.recorded()
+        files = dict(files_of(load_all(found), seed=seed))
+        written(files, out)
+    except OSError as error:
+        raise UsageError(f"{error.filename} cannot be written ({error.strerror}). Name another folder.") from error
+    return len(files), failed
 
 
 def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[str, str | bytes]]:
@@ -24,7 +55,7 @@ def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[st
         "syllabus_12_weeks.html": syllabus.twelve_weeks(pages),
         "syllabus_4_weeks.html": syllabus.four_weeks(pages),
     }
-    midterm, projects = exam.draw(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
+    midterm, projects = bank.draw_exam(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
     for name, course in courses.items():
         is_long = len(course.weeks) > syllabus.SHORT_WEEKS
         work, link = (projects[project.FULL], FULL) if is_long else (projects[project.SHORT], SHORT)
@@ -56,7 +87,7 @@ def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[st
     )
 
 
-def _question_files(questions: list[bank.Question], midterm: exam.Exam) -> Iterator[tuple[str, str | bytes]]:
+def _question_files(questions: list[bank.Question], midterm: bank.Exam) -> Iterator[tuple[str, str | bytes]]:
     title, exam_title, drawn = "fairclock question bank", "fairclock midterm", list(midterm.questions)
     yield "questions/questions.csv", "\ufeff" + question_files.as_csv(questions)  # Excel needs the mark to read UTF-8
     yield "questions/questions_moodle.xml", question_files.as_moodle_xml(questions, category=title)

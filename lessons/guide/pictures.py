@@ -13,8 +13,7 @@ from markupsafe import Markup
 from harness.rendering import svg, units
 from harness.rendering.bar_chart import shortened
 from lessons.engine.markup import plain
-from lessons.guide.contents import LessonPage
-from lessons.guide.photos import Photo
+from lessons.guide.contents import LessonPage, Photo
 from lessons.guide.results import ClaimResult
 
 _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)

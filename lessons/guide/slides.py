@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lessons.guide.claim_texts import VALUE
-from lessons.guide.contents import LessonPage, StepPage
-from lessons.guide.photos import Photo
+from lessons.guide.contents import LessonPage, Photo, StepPage
 from lessons.guide.pictures import claim_chart, displayed_height
 from lessons.guide.rendering import render
 from lessons.guide.results import Shown

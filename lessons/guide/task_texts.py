@@ -12,7 +12,6 @@ from harness.errors import UsageError
 from lessons.engine.catalogue import FOLDER
 
 COMMAND = ("-m", "grader.authoring.task_texts")
-FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +62,9 @@ def load() -> dict[str, tuple[Task, ...]]:
         last = (ran.stderr.strip().splitlines() or ["no message"])[-1]
         raise UsageError(f"The tasks of the exercises cannot be listed ({last}). Run: python {' '.join(COMMAND)}")
     found: dict[str, tuple[Task, ...]] = {}
-    for each in from_json(ran.stdout):
-        found[each.lesson] = (*found.get(each.lesson, ()), each)
+    for each in json.loads(ran.stdout)["tasks"]:
+        found[each["lesson"]] = (*found.get(each["lesson"], ()), _task(**each))
     return found
-
-
-def from_json(text: str) -> list[Task]:
-    """Return the tasks from their JSON text. Raise `UsageError` if the JSON has another format."""
-    whole = json.loads(text)
-    if whole["format"] != FORMAT:
-        raise UsageError(f"The list of tasks has the format {whole['format']}, and not {FORMAT}. Install one version.")
-    return [_task(**each) for each in whole["tasks"]]
 
 
 def _task(

@@ -23,12 +23,11 @@ from neighbours import LOADS, Load, disturbed
 from harness.errors import UsageError
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
-from lessons.engine import tally
+from lessons.engine import check_claims
 from lessons.engine.catalogue import lesson_names
-from lessons.engine.check_claims import chosen, run_all
+from lessons.engine.check_claims import LessonRun, chosen, run_all
+from lessons.engine.interval import Standing
 from lessons.engine.outputs import write_json
-from lessons.engine.standing import Standing
-from lessons.engine.tally import LessonRun
 
 Runs = Mapping[str, Sequence[LessonRun]]
 """The results of all runs, by the name of the load."""
@@ -49,9 +48,9 @@ def main() -> int:
     loads = [load for load in LOADS if load.name in (options.load or ["bursty"])]
     runs = under_each(loads, names, options.times, tell=partial(print, file=sys.stderr, flush=True))
     if options.json:
-        write_json({load: tally.to_json(some, fast=True) for load, some in runs.items()}, options.json)
+        write_json({load: check_claims.to_json(some, fast=True) for load, some in runs.items()}, options.json)
     print(report(runs))
-    return 0 if all(tally.all_well(some) for some in runs.values()) else 1
+    return 0 if all(check_claims.all_well(some) for some in runs.values()) else 1
 
 
 def under_each(
@@ -72,7 +71,7 @@ def under_each(
             for turn in range(1, times + 1):
                 for lesson in lessons:
                     runs[load.name] += run_all([lesson], 1, report=lambda _: None)
-                    tell(f"{load.name}, {turn} of {times}, {lesson}: {tally.summary(runs[load.name][-1:])}")
+                    tell(f"{load.name}, {turn} of {times}, {lesson}: {check_claims.summary(runs[load.name][-1:])}")
     return runs
 
 
@@ -82,7 +81,7 @@ def report(runs: Runs) -> str:
     for load, some in runs.items():
         parts.append(table(load, some).to_text())
         parts += [f"{run.lesson} {run.fault}" for run in some if run.fault]
-        parts.append(tally.summary(some))
+        parts.append(check_claims.summary(some))
     return "\n\n".join(parts)
 
 
@@ -92,7 +91,7 @@ def table(load: str, runs: Sequence[LessonRun]) -> Table:
     verdicts: Heads = dict.fromkeys([standing.value for standing in Standing], units.count)
     rows = [
         (fate.lesson, fate.id, fate.shown, fate.wanted, *(getattr(fate, standing.value) for standing in Standing))
-        for fate in tally.summaries(runs)
+        for fate in check_claims.summaries(runs)
     ]
     return Table.of(f"Machine: {load}", {**heads, **verdicts}, rows)
 

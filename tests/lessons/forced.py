@@ -17,13 +17,12 @@ from rich.console import Console
 from lessons.__main__ import main
 from lessons.engine import command
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
-from lessons.engine.interval import Interval
+from lessons.engine.interval import Interval, Standing
 from lessons.engine.markup import plain
 from lessons.engine.page import Page, Words
 from lessons.engine.predict import Choice, Truth
 from lessons.engine.run import Session, explain
 from lessons.engine.screen import Screen
-from lessons.engine.standing import Standing
 from lessons.engine.step import Step
 
 NOTHING_MEASURED = "nothing measured"

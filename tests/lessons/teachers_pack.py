@@ -11,7 +11,8 @@ from once import once
 from harness.glossary import Term
 from lessons.engine.predict import Choice
 from lessons.engine.recall import Recall
-from lessons.guide import command, contents, results
+from lessons.guide import contents, results
+from lessons.guide import pages as pack
 from lessons.guide.contents import LessonPage
 from lessons.guide.results import ClaimResult, LessonResults
 from lessons.guide.task_texts import Task, Threshold, WrongAnswer
@@ -33,7 +34,7 @@ def written(factory: pytest.TempPathFactory) -> Path:
 
 
 def _write(folder: Path) -> None:
-    command.write(folder, results_folder=None, run=False, seed=1, force=True, report=lambda _what: None)
+    pack.write(folder, results_folder=None, run=False, seed=1, force=True, report=lambda _what: None)
 
 
 @cache

@@ -1,11 +1,8 @@
-import os
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 import torch
-from sessions import ROOT, MadeUp
+from sessions import MadeUp
 
 LESSON = MadeUp("01_correct_first")
 
@@ -36,16 +33,6 @@ def test_the_worst_error_is_relative_to_the_terms_and_not_to_a_sum_that_cancels(
     assert LESSON.worst_error(LESSON.mul_sum, long_a, long_b) < 1e-6
 
 
-@pytest.mark.long
-@pytest.mark.skipif("BLAS_INFO=mkl" not in torch.__config__.show(), reason="counts the calls of MKL")
-def test_bmm_calls_the_matrix_library_for_rows_of_400_numbers_or_more() -> None:
-    for n, calls in ((399, False), (400, True)):
-        code = f"import torch; a, b = torch.rand(2, 64, {n}); torch.bmm(a[:, None], b[:, :, None])"
-        command, verbose = [sys.executable, "-c", code], {**os.environ, "MKL_VERBOSE": "1"}
-        done = subprocess.run(command, env=verbose, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-        assert ("GEMM" in done.stdout) == calls
-
-
 def test_a_careful_look_names_what_is_wrong() -> None:
     a, b = torch.rand(2, 5, 8)
     mul_sum = LESSON.mul_sum
@@ -61,20 +48,6 @@ def test_the_kind_of_input_with_rejected_answers_is_the_answer() -> None:
         all_kinds = ("usual", "no rows", "NaN", "strided", "alias")
         looks = {kind: LESSON.Look("ok", kind not in kinds) for kind in all_kinds}
         assert LESSON.rejecting_kind({"mul_sum": looks, "bmm": looks}) == letter
-
-
-def test_what_more_cores_did_is_said_as_it_came_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = [SimpleNamespace(median=1e-3)] * 3, [SimpleNamespace(median=2e-3)] * 3
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
-    assert "took 0.500× as long" in LESSON.about_cores(two, one)
-    assert "took 2×" in LESSON.about_cores(one, two)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert "a single thread" in LESSON.about_cores(one, two)
-
-
-def test_equal_bits_on_another_machine_refute_the_claim_and_are_explained() -> None:
-    result = LESSON.Compared(1.0, 0.0, close=True)
-    LESSON.check("compare_two", result, {"bits-differ": "refuted", "yet-close": "held"}, "all numbers are equal")
 
 
 def test_the_slower_side_takes_longer_whichever_side_it_is() -> None:

@@ -3,8 +3,6 @@ import subprocess
 import pytest
 import torch
 from sessions import MadeUp
-from torch.utils.benchmark import Measurement
-from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from lessons.engine.interval import Interval
@@ -27,19 +25,6 @@ def threads(monkeypatch: pytest.MonkeyPatch, turns: list[object], number: int, o
     """Return a result of the step on threads, on a machine on which torch uses `number` threads."""
     monkeypatch.setattr(torch, "get_num_threads", lambda: number)
     return LESSON.Threads(turns, BackgroundLoad(others))
-
-
-def test_threads_that_change_the_winner_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = threads(monkeypatch, turns_of([1e-4, 2e-4, 1e-4], [2e-4, 1e-4, 2e-4]), 4)
-    LESSON.check("one_thread_or_all", found, "held", f"So{FASTER_CHANGES[2:]}", "the faster function changes")
-
-
-def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = threads(monkeypatch, turns_of([9e-3, 1e-4, 9e-3], [18e-3, 2e-4, 18e-3]), 2)
-    printed, standings = LESSON.explained("one_thread_or_all", found, answer="a")
-    assert "Your answer: by less than 5 %. That is right." in printed
-    assert "mul_sum took 90× as long with 2 threads as with one" in printed
-    assert standings == {"one-thread-is-slower": "refuted", "same-threads-agree": "held", "two-answers": "held"}
 
 
 def test_a_single_thread_skips_the_claims_about_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,11 +79,6 @@ def test_a_result_grew_only_if_its_whole_interval_shows_it() -> None:
         assert LESSON.grew(Interval.every(total), Interval.every(per_run)) == letter
 
 
-def test_the_constants_show_whether_the_compiler_computed_the_power() -> None:
-    assert "The compiler computed" in LESSON.about_constants([1024, None])
-    assert "when the statement runs" in LESSON.about_constants([2, 10])
-
-
 def test_one_disturbed_repetition_does_not_turn_the_direction_of_a_change() -> None:
     assert LESSON.changes([1.0] * 9, [2.0] * 8 + [0.1])[:8] == [2.0] * 8
     assert LESSON.changes([2.0] * 9, [1.0] * 8 + [40.0])[:8] == [2.0] * 8
@@ -116,16 +96,6 @@ def test_equal_printed_times_do_not_show_that_the_runs_were_equal() -> None:
         LESSON.check("command_line", run, {"prints-the-best": "held", "raw-times-differ": standing})
 
 
-def test_a_product_that_feeds_itself_is_judged_by_its_values_and_its_time() -> None:
-    def fed(finite: Row, wrong_s: float) -> object:
-        wrong, right = (Measurement(1, [seconds], TaskSpec("pass", "pass")) for seconds in (wrong_s, 1e-5))
-        return LESSON.Fed([(wrong, right)] * 9, finite)
-
-    infinite = "No finite number. All numbers were finite after each of the first 4 calls. After 96 of 100 calls,"
-    LESSON.check("feeds_itself", fed([1.0] * 4 + [0.0] * 96, 1e-5), "held", infinite)
-    LESSON.check("feeds_itself", fed([1.0] * 100, 5e-5), "refuted", "Larger, finite numbers.")
-
-
 def test_a_cold_start_is_seen_in_both_orders() -> None:
     def orders(first_s: float, second_s: float, warm_s: Row) -> object:
         return LESSON.Orders([[first_s, 1e-6]] * 9, [[second_s, 1e-6]] * 9, [warm_s] * 9)
@@ -135,8 +105,3 @@ def test_a_cold_start_is_seen_in_both_orders() -> None:
     LESSON.check("only_a_cold_start", orders(1e-6, 1e-6, [1e-6] * 2), {"first-loses": "refuted"}, "0.67× to 1.5×.")
     LESSON.check("only_a_cold_start", orders(9e-6, 9e-6, [3e-6, 1e-6]), {"first-loses": "held", equal: "refuted"})
     LESSON.check("only_a_cold_start", orders(9e-6, 1e-6, [1e-6] * 2), {"first-loses": "inconclusive", equal: "held"})
-
-
-def test_the_table_shows_the_names_in_both_orders() -> None:
-    table = LESSON.times_by_order(LESSON.Orders([[8.0, 1.0]] * 3, [[6.0, 2.0]] * 3, [[1.0, 1.0]] * 3))
-    assert [row[1:] for row in table.rows] == [(8.0, 1.0, 8.0), (2.0, 6.0, 2 / 6), (1.0, 1.0, 1.0)]

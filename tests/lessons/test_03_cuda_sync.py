@@ -41,18 +41,3 @@ def test_events_include_the_time_in_which_the_device_waits_for_a_launch() -> Non
         last = stream.record()
         stream.synchronize()
     assert last.seconds_since(first) >= 0.015
-
-
-def test_the_published_tables_name_their_own_source() -> None:
-    """The recipe has rows of 1024 numbers, and the re-run has rows of 64."""
-    printed, _ = LESSON.explained("how_often", LESSON.Waits([1e-6] * 9, [2e-4] * 9, [1e-4] * 9))
-    before, recipe, rerun = printed.split("Published: ")
-    assert "10000×" not in before
-    assert recipe.startswith("PyTorch's benchmark recipe")
-    assert rerun.startswith("a reader's re-run")
-    assert ("10000×64" in recipe, "10000×1024" in rerun) == (False, False)
-
-
-def test_the_default_clock_waits_for_a_gpu_only() -> None:
-    assert "waits for this GPU" in LESSON.about_default_clock(on_a_gpu=True)
-    assert "does not wait for our stream" in LESSON.about_default_clock(on_a_gpu=False)

@@ -70,15 +70,6 @@ def test_neighbours_slow_some_blocks_more_than_others_only_where_they_were_felt(
     LESSON.check(step, one_block, held, absent=["Both, at most 2 percentage points apart."])
 
 
-def test_a_slow_first_call_is_not_blamed_on_other_work() -> None:
-    for slow, said in ((0, "The slowest call was the first call."), (6, "call number 7.")):
-        calls_s = [1e-5] * 9
-        calls_s[slow] = 1e-3
-        printed, _ = LESSON.explained("one_call", LESSON.SingleCalls(calls_s, [1e-7] * 9))
-        assert said in printed
-        assert ("did other work" in printed) == (slow > 0)
-
-
 def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribution() -> None:
     """The medians of samples from one distribution have, on average, the range that `by_chance` returns."""
     draws, shares = Random(5), []
@@ -128,22 +119,6 @@ def test_medians_that_no_steady_measurement_explains_are_not_called_alike() -> N
     )
 
 
-def test_torchs_text_is_printed_without_the_address_of_the_object() -> None:
-    assert LESSON.torch_text(blocks_of(1.5e-6, 5)).splitlines() == [
-        "pass",
-        "  Median: 1.50 us",
-        "  IQR:    0.00 us (1.50 to 1.50)",
-        "  5 measurements, 1 runs per measurement, 1 thread",
-    ]
-
-
-def test_the_median_of_one_run_is_compared_with_the_median_of_single_calls() -> None:
-    for usual_s, said, standing in ((1e-6, "5× or more.", "held"), (1.1e-5, "Less than 1.5×.", "refuted")):
-        found = LESSON.Medians("Median: 11 us", blocks_of(usual_s, 1000), blocks_of(1.1e-5, 1), blocks_of(1.1e-5, 50))
-        wanted = {"median-is-a-mean": standing, "torch-omits-median": "held", "blocks-are-means": standing}
-        LESSON.check("called_median", found, wanted, said, "Median: 11 us")
-
-
 def test_one_of_ten_calls_is_slow_in_each_way_of_measuring() -> None:
     """Each run and each block contains slow calls. A single measurement makes three calls, so it meets slow calls."""
     work = LESSON.uneven()
@@ -151,12 +126,6 @@ def test_one_of_ten_calls_is_slow_in_each_way_of_measuring() -> None:
     found = LESSON.called_median(fast=True)
     assert found.blocks.number_per_run >= 10
     assert 50 <= sum(seconds > 5 * found.single.median for seconds in found.single.times) <= 500
-
-
-def test_noise_divides_and_multiplies_a_large_ratio() -> None:
-    """With a noise of 200 %, a ratio of 42 is still above 3."""
-    found = LESSON.with_factor(42.0, 2.0)
-    assert (found.lowest, found.middle, found.highest) == pytest.approx((14, 42, 126))
 
 
 def test_one_block_as_long_as_the_measurement_refutes_nothing_about_the_spread() -> None:
@@ -171,8 +140,3 @@ def test_one_block_as_long_as_the_measurement_refutes_nothing_about_the_spread()
         absent=["Less than 1 %.", "torch prints no warning for this IQR"],
         one_long_run=[LESSON.Run(5000, 0.172), LESSON.Run(10_000, 0.236)],
     )
-
-
-def test_a_slow_statement_in_blocks_of_ten_calls_refutes_nothing() -> None:
-    found = LESSON.Slow(blocks_of(0.04, 1), Measurement(10, [0.4], SPEC))
-    LESSON.check("one_slow_statement", found, {"longer-cures": "inconclusive"})

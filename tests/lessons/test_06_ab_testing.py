@@ -1,6 +1,5 @@
 import math
 import random
-from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -20,18 +19,6 @@ def test_the_recorded_counts_come_from_two_environments_and_contain_no_absolute_
     path = FOLDER / "recorded" / "06_counts.jsonl"
     assert load(path) == (first, second)
     assert '"/' not in path.read_text(encoding="utf-8")
-
-
-def test_the_text_lists_differences_of_the_environments_only_if_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
-    a = LESSON.here("A", 1e-4)
-    same = replace(a, result=replace(a.result, task_spec=replace(a.result.task_spec, env="B")))
-    settings = (*a.environment.settings, ("ATEN_CPU_CAPABILITY", "default"))
-    other = replace(same, environment=replace(a.environment, settings=settings))
-    words = "ATEN_CPU_CAPABILITY=default (the value of A is the first one)"
-    LESSON.check("two_environments", LESSON.Results(a, other), {"prints-differ": "held"}, words)
-    words = "The environments do not differ"
-    LESSON.check("two_environments", LESSON.Results(a, same), {"prints-differ": "refuted"}, words)
 
 
 def test_a_steady_drift_cancels_only_in_the_order_abba() -> None:
@@ -105,8 +92,3 @@ def test_comparisons_without_a_difference_do_not_decide_which_side_looks_slower(
 def test_a_share_that_never_occurs_still_gives_a_finite_ratio() -> None:
     times = LESSON.times_as_often(0.2, 0.0, 1000)
     assert times.low < times.middle == 200 < times.high < math.inf
-
-
-def test_the_question_about_equal_copies_has_an_option_for_each_usual_result() -> None:
-    options = {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): None}
-    assert {each: LESSON.equal_copies(*each) for each in options} == options

@@ -1,13 +1,8 @@
 import math
 
-import pytest
-import torch
 from sessions import MadeUp
 
-from harness.torch_benchmark.fuzz import Sample
-
 LESSON = MadeUp("07_fuzzing")
-CONTEST = Sample({"a": torch.zeros(4, 4), "b": torch.zeros(4, 4)}, {}, {})
 
 
 def turned(turns: dict[int, list[tuple[float, float]]]) -> dict[int, list[object]]:
@@ -46,24 +41,3 @@ def test_sizes_that_are_slow_in_some_turns_only_leave_the_smallest_slow_size_ope
     size = LESSON.smallest_slow(found)
     assert (size.low, size.middle, size.high) == (128, 512, 512)
     assert math.isnan(LESSON.smallest_slow([LESSON.Shrunk(64, [1.0, 9.0])]).middle)
-
-
-def test_a_contest_in_which_the_layout_does_not_matter_says_so() -> None:
-    contest = [LESSON.Timed(CONTEST, [LESSON.Times(1e-5, 2e-5 * (1 + n / 100), 2e-5)] * 3) for n in range(6)]
-    words, absent = "the memory layout made no large difference", ["The memory layout is also a part"]
-    LESSON.check("a_contest", contest, "refuted", "Less than 2×.", words, absent=absent)
-
-
-def test_the_recipe_s_times_on_a_drawn_input_differ_more_than_on_its_chosen_shapes() -> None:
-    printed, _ = LESSON.explained("a_contest", [LESSON.Timed(CONTEST, [LESSON.Times(1e-5, 2e-5, 2e-5)] * 3)] * 6)
-    assert "bmm took 20.5× as long as mul-sum on one drawn input" in printed
-    assert (
-        "On the 16 shapes that the recipe chooses, with one thread, the slower function took at most 6.47×" in printed
-    )
-
-
-@pytest.mark.parametrize(
-    ("repaired", "words"), [(True, "its check is reversed"), (False, "Your release of torch does not")]
-)
-def test_the_text_about_probabilities_depends_on_the_torch(repaired: bool, words: str) -> None:
-    assert words in LESSON.about_repair(repaired)

@@ -5,7 +5,7 @@ from sessions import MadeUp
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import SnippetCounts, count_scripts, lookups
+from harness.callgrind import Counted, count_scripts, lookups
 
 LESSON = MadeUp("08_callgrind")
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
@@ -26,8 +26,8 @@ def test_the_text_explains_how_the_search_was_found(monkeypatch: pytest.MonkeyPa
     step, nameless = "a_statement_of_torch", set[str]()
     monkeypatch.setattr(lookups, "nameless", lambda: frozenset(nameless))
 
-    def python(*runs: CallgrindStats) -> dict[str, SnippetCounts]:
-        return {"Python": SnippetCounts(runs)}
+    def python(*runs: CallgrindStats) -> dict[str, Counted]:
+        return {"Python": Counted(runs)}
 
     unnamed = python(*(collected((more, SEARCH), (900, EVAL)) for more in (300, 200)))
     refuted = {"python-varies": "held", "lookups-are-noise": "refuted"}
@@ -62,31 +62,6 @@ def test_both_lists_of_the_second_step_contain_the_same_numbers_in_different_ord
     assert all(abs(a - b) >= 1_000 for a, b in zip(names["jumping"], names["jumping"][1:], strict=False))
 
 
-@pytest.mark.parametrize(
-    ("jumping_s", "standing", "words"),
-    [
-        ([3.0, 3.5], "held", "Callgrind does not count this waiting"),
-        ([1.1, 1.2], "refuted", "the difference is small"),
-        ([1.1, 3.0], "inconclusive", "does not show clearly"),
-    ],
-)
-def test_the_second_step_has_words_for_fast_and_for_slow_memory(
-    jumping_s: list[float], standing: str, words: str
-) -> None:
-    orders = LESSON.Orders(1_000, 50_000, 50_000, [1.0, 1.0], jumping_s)
-    LESSON.check("a_count_is_no_time", orders, {"same-count": "held", "no-fixed-price": standing}, words)
-
-
-def test_functions_without_a_name_are_mentioned_if_there_are_any() -> None:
-    assert LESSON.lost_names(0, 249) == ""
-    assert LESSON.lost_names(1, 249).startswith("Functions without a name: 1 of 249.")
-
-
-def test_the_question_about_the_broadcast_has_an_option_for_each_difference() -> None:
-    for more, option in ((-5.0, "{128} × {128}"), (0.0, "both take the same number"), (7.0, "the broadcast")):
-        assert LESSON.what_a_broadcast_costs.predict.judge(None, more).truth.endswith(option)
-
-
 def test_names_and_files_are_extracted_from_the_names_of_callgrind() -> None:
     for function, name, file in (
         (EVAL, "_PyEval_EvalFrameDefault", "[python3.13]"),
@@ -99,33 +74,9 @@ def test_names_and_files_are_extracted_from_the_names_of_callgrind() -> None:
         assert (LESSON.function_name(function), LESSON.group_by_file(function)) == (name, file)
 
 
-@pytest.mark.parametrize(
-    ("malloc", "standing", "option"), [(30, "held", "10 % to 40 %"), (2, "refuted", "Less than 10 %")]
-)
-def test_the_filters_keep_a_part_of_the_whole_count(malloc: int, standing: str, option: str) -> None:
-    memory, lock, rest = (malloc, "m.c:malloc [/a]"), (20, "p.c:mutex_lock [/a]"), (50, "e.c:eval [/a]")
-    own = counts(memory, lock, rest)
-    found = LESSON.Filtered(own, own.filter(LESSON.manages_memory), own.filter(LESSON.yours), counts(rest))
-    wanted = {"memory-matters": standing, "filters-add-up": "held"}
-    LESSON.check("a_filter", found, wanted, f"{option}. manages_memory keeps", "mutex_lock")
-
-
 def test_a_function_that_two_filters_keep_is_added_up_once() -> None:
     both, rest = counts((10, "m.c:mutex_alloc [/a]")), counts((50, "e.c:eval [/a]"))
     LESSON.check("a_filter", LESSON.Filtered(both + rest, both, both, rest), {"filters-add-up": "held"})
-
-
-@pytest.mark.parametrize(
-    ("by_value", "standing", "words"),
-    [(170, "held", "operations mul and sum take most instructions"), (300, "refuted", "a visible part")],
-)
-def test_the_copies_of_a_batched_dot_product_are_compared_with_its_work(
-    by_value: int, standing: str, words: str
-) -> None:
-    rows = ((44, "a.cpp:by_value(at::Tensor)"), (14, "a.cpp:by_reference(at::Tensor)"))
-    dots = ((by_value * 100, "a.cpp:dots_by_value(at::Tensor)"), (16_900, "a.cpp:dots_by_reference(at::Tensor)"))
-    wanted = {"copy-costs": "held", "dot-hides-copy": standing}
-    LESSON.check("by_value_by_reference", LESSON.Loops(counts(*rows, *dots), 1), wanted, words, "30 instructions.")
 
 
 def test_a_chain_that_loses_counts_is_noticed() -> None:

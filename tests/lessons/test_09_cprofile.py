@@ -7,8 +7,7 @@ from typing import Any
 from sessions import MadeUp
 
 from harness.machine.background_load import BackgroundLoad
-from harness.machine.environment import GIL_OFF, GIL_ON
-from harness.profiles import ProfiledFunction, ProfiledScript
+from harness.profiles import ProfiledFunction
 
 LESSON = MadeUp("09_cprofile")
 
@@ -48,11 +47,6 @@ def test_three_ways_to_look_are_explained_as_they_were_measured() -> None:
     LESSON.check(step, equal_calls, {"counts-know-no-time": "refuted"})
 
 
-def test_only_a_python_with_a_global_lock_explains_how_long_the_sampler_waits_for_it() -> None:
-    assert "After waiting for 5 ms" in LESSON.sampler_text(0.005, GIL_ON)
-    assert LESSON.sampler_text(0.005, GIL_OFF) == ""
-
-
 def test_a_main_with_much_own_time_refutes_the_claims_about_it() -> None:
     functions = (
         function("main", 1, 5.0, 6.0),
@@ -60,21 +54,6 @@ def test_a_main_with_much_own_time_refutes_the_claims_about_it() -> None:
         function("fib", 9, 1.0, 1.0, outer_calls=2),
     )
     LESSON.check("own_and_cumulative", LESSON.ScriptProfile(functions, "", 0.5), "refuted")
-
-
-def test_callers_that_do_not_add_up_refute_the_claims_about_callers() -> None:
-    clean = ProfiledFunction("clean", "script.py", 3, 3, 1.0, 4.0, {"load": (2, 2.0), "report": (1, 1.0)})
-    LESSON.check("who_called_it", LESSON.Callers((clean,), ""), "refuted")
-
-
-def test_a_fast_profile_and_a_printed_table_refute_the_claims_about_the_command_line() -> None:
-    def ran(fib: int) -> ProfiledScript:
-        others = (function(name, 1, 0.1, 0.1) for name in ("clean", "load", "report", "main"))
-        table = "0.5\n   ncalls  tottime\n   3  0.1\n   7  0.1\n"
-        return ProfiledScript(table, (function("fib", fib, 0.1, 0.1), *others))
-
-    runs = LESSON.CommandRuns(ran(5), [LESSON.Tracers(ran(5), ran(6))])
-    LESSON.check("from_the_command_line", runs, "refuted", "1 times.")
 
 
 def test_a_network_that_learns_nothing_and_a_slow_loop_refute_the_claims_about_training() -> None:
@@ -85,12 +64,6 @@ def test_a_network_that_learns_nothing_and_a_slow_loop_refute_the_claims_about_t
     busy = found._replace(others=BackgroundLoad(1.5))
     unclear = {"backward-near-the-top": "inconclusive", "loop-hardly-works": "inconclusive"}
     LESSON.check("a_network_trained", busy, unclear)
-
-
-def test_a_tracer_that_slows_both_loops_alike_refutes_that_inlining_looks_better() -> None:
-    unchanged = LESSON.Turn(with_calls=2.0, with_calls_traced=2.0, inlined=1.0, inlined_traced=1.0)
-    wanted = {"calls-are-slowed": "refuted", "inlining-gains": "held", "gain-looks-larger": "held"}
-    LESSON.check("what_asking_changes", [unchanged] * 3, wanted)
 
 
 def test_the_width_of_a_box_is_read_from_the_code_of_the_page() -> None:
@@ -112,18 +85,3 @@ def test_a_server_that_others_can_reach_and_that_does_not_end_refutes_the_claims
         _, standings = LESSON.explained("in_pictures", pictures)
         assert standings.pop("loopback-only") == standing
         assert set(standings.values()) == {"refuted"}
-
-
-def test_the_memory_of_profilers_is_explained_as_it_was_measured() -> None:
-    def taken(cprofile: float, trace: float, samples: int) -> list[Any]:
-        return [
-            LESSON.Taken("counting", 50_000, 50_000),
-            LESSON.Taken("sampling", 80, samples),
-            LESSON.Taken("with_cprofile", 200_000, round(200_000 * cprofile)),
-            LESSON.Taken("each_event", 1_000_000, round(1_000_000 * trace)),
-        ]
-
-    held = ("Less than 2×", "profile a program for hours", "A trace keeps each call")
-    refuted = ("5× or more", "grew to more than 1.5 times", "to less than three times")
-    LESSON.check("memory_of_a_profiler", taken(1.0, 10.0, 0), "held", *held)
-    LESSON.check("memory_of_a_profiler", taken(9.0, 1.0, 1_000_000), "refuted", *refuted)

@@ -28,20 +28,6 @@ def test_the_cost_of_new_memory_is_explained_as_it_was_measured() -> None:
     LESSON.check(step, apart, unclear, "does not show how much new memory costs", absent=[little])
 
 
-def test_a_tensor_that_tracemalloc_counts_refutes_that_it_counts_none() -> None:
-    seen = dict.fromkeys(("bytearray", "tensor", "empty tensor"), LESSON.Seen(WHOLE, WHOLE))
-    printed, standings = LESSON.explained("two_witnesses", seen)
-    assert "Nine tenths or more. tracemalloc counted 47.7 MiB" in printed
-    assert [id_ for id_, how in standings.items() if how == "refuted"] == ["tracemalloc-is-blind", "empty-is-not-there"]
-
-
-def test_small_objects_that_went_back_change_the_words() -> None:
-    wanted = {"large-goes-back": "held", "small-stays": "refuted"}
-    words, absent = "most of the memory returned to the system", ["can therefore stay large"]
-    LESSON.check("freed_and_still_there", LESSON.Freed(100, 0, 60, 3, 1), wanted, words, absent=absent)
-    LESSON.check("freed_and_still_there", LESSON.Freed(0, 0, 0, 0, 1), "inconclusive")
-
-
 def test_a_table_with_temporary_arrays_refutes_that_it_omits_them() -> None:
     texts = {"b = a * 2": 1.0, "c = (a + b) * (a - b)": 3.0, "del a": -1.0}
     lines = tuple(Line(n, text, 90 * MIB, more * 40e6, 1) for n, (text, more) in enumerate(texts.items()))
@@ -55,19 +41,6 @@ def test_a_system_without_a_stored_peak_skips_the_claim_about_it(exact: bool) ->
     found = LESSON.OverTime(curve, [100, 100], held(1.0, exact=exact), [100.0])
     wanted = {"mprof-sees-the-peak": "held", "mark-sees-all": "held" if exact else "skipped"}
     LESSON.check("over_time", found, wanted, "Less than a tenth. 2 samples showed a growth of 0 B.")
-
-
-def test_the_texts_about_this_python_depend_on_how_it_starts_processes_and_counts_references() -> None:
-    assert "This Python does not warn about this risk" in LESSON.how_it_starts("fork", (3, 11))
-    assert "hides it by default" in LESSON.how_it_starts("fork", (3, 13))
-    assert "imports your program again" in LESSON.how_it_starts("forkserver", (3, 14))
-    assert "Before Python 3.14 it returned 2" in LESSON.owners_text(1)
-    assert "is the argument of this call" in LESSON.owners_text(2)
-
-
-def test_names_that_cost_nothing_refute_that_they_do() -> None:
-    found = {"with names": held(2.0), "one line": held(2.0), "in place": held(1.0), "in blocks, the sum": held(0.01)}
-    LESSON.check("fewer_lines", found, {"names-keep": "refuted", "in-place-is-one": "held"}, "Less than 20 %.")
 
 
 def test_the_answer_about_a_cycle_follows_the_measurement() -> None:
@@ -94,20 +67,3 @@ def test_without_a_compiler_the_heap_is_measured_and_the_stack_is_skipped(monkey
     assert standings["del-does-not-free"] == "held"
     assert "apt-get install g++" in printed
     assert "The stack needs no free" not in printed
-
-
-def test_the_memory_of_training_is_explained_as_it_was_measured() -> None:
-    def training(forward: float, backward: float) -> tuple[Line, ...]:
-        """Return the table of two training steps. The growths are for one step, in outputs of the hidden layer."""
-        hidden_bytes = 4 * 75_000 * 128
-        return (
-            Line(1, "    loss = cross_entropy(network(x), y)", 3e8, 2 * forward * hidden_bytes, 2),
-            Line(2, "    slopes = grad(loss, weights)", 3e8, 2 * backward * hidden_bytes, 2),
-            Line(3, "        w.sub_(slope, alpha=0.5)", 3e8, 1e5, 8),
-            Line(4, ""),
-        )
-
-    words = ("The forward pass, loss", "keeps numbers for the backward pass", "frees them")
-    LESSON.check("memory_of_training", training(1.1, -1.1), "held", *words)
-    words = ("The backward pass, slopes", "keeps little memory", "frees little memory")
-    LESSON.check("memory_of_training", training(0.1, 0.2), "refuted", *words)

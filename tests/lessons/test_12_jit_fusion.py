@@ -11,7 +11,6 @@ from sessions import MadeUp, duel
 
 from harness.compilers import (
     Captured,
-    ImplementationTimes,
     OperationTraffic,
     Start,
     Starts,
@@ -25,7 +24,6 @@ LESSON = MadeUp("12_jit_fusion")
 UNCLEAR = "This run gives no clear answer"
 MIB = 1 << 20
 PASSES = tuple(OperationTraffic(f"aten.{n}", 2 * MIB, MIB) for n in range(9))
-KERNEL = 'extern "C" void kernel() {\n  for(long i = 0; i < 9; i++) {}\n}'
 COLD, WARM = Start(5.0, 6.0, 1e-3), Start(5.0, 0.5, 1e-3)
 KEPT = Starts(COLD, WARM, "2026-01-31")
 
@@ -48,29 +46,6 @@ def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatc
     assert (len(passes) > 5, written, gained) == (True, "", None)
 
 
-def test_a_compiler_that_costs_nothing_refutes_that_the_first_call_does() -> None:
-    found = {way: times(0.0, 1e-3, 1e-3) for way in ("interpreted", "just in time", "ahead of time")}
-    words = ("1 to 10.", "compiling takes a smaller part of the first call")
-    LESSON.check("three_ways_to_run", found, "refuted", *words)
-
-
-def test_a_cache_that_does_not_help_refutes_that_it_does() -> None:
-    calls = [LESSON.Call(name, 0.1, n) for n, name in enumerate(("1", "2", "2.0", "a", "b", "c"), start=1)]
-    found = LESSON.ByType(calls, ["int64"], Starts(COLD, COLD, "a day"))
-    LESSON.check("once_for_each_type", found, "refuted", "6 times")
-
-
-def test_the_gains_of_two_formulas_are_explained_as_they_were_measured() -> None:
-    step, noisy = "eight_passes_made_one", replace(duel(2.0), low=1.0, high=4.0)
-    words = "curve, with only sums and products"
-    for tanh, said in ((0.5, "With the tanh, the loop is slower"), (2.0, "With the tanh, the loop is faster")):
-        LESSON.check(step, LESSON.Gains(curve=duel(6.0), softened=duel(tanh)), "held", said, words)
-    same = LESSON.Gains(curve=duel(1.2), softened=duel(1.2))
-    LESSON.check(step, same, "refuted", "Both the same, within 10 %")
-    absent = ["So the gain of fusion depends", "is not much larger"]
-    LESSON.check(step, LESSON.Gains(noisy, noisy), "inconclusive", UNCLEAR, absent=absent)
-
-
 def test_an_unclear_duel_is_not_explained_as_a_result() -> None:
     for low, high, tanh, pays in (
         (0.5, 0.9, "the loop is slower", "never pays"),
@@ -80,40 +55,6 @@ def test_an_unclear_duel_is_not_explained_as_a_result() -> None:
         fought = replace(duel(1.0), low=low, high=high)
         assert tanh in LESSON.tanh_in_words(fought)
         assert pays in LESSON.pays_in_words(fought, 2.0)
-
-
-def test_a_graph_that_was_run_while_it_was_captured_is_reported() -> None:
-    traced = LESSON.Traced("graph()", 9, 8, 9, [], (2, 2), ["Tensor", "Tensor"])
-    LESSON.check("declare_or_run", traced, "refuted", "All, once", "depends on numbers runs runs")
-    LESSON.check("declare_or_run", LESSON.declare_or_run(), "held", "depends on numbers runs an error")
-
-
-def test_the_cost_of_signatures_is_explained_as_it_was_measured() -> None:
-    def signed(functions: int, returned: float) -> Any:
-        """Return a result in which numba compiles `functions` functions during the import."""
-        turns = [LESSON.Loaded(1e-3, 0.1, 0.1 * functions, 1e-5)] * 5
-        return LESSON.Signed(turns, returned, "No matching definition for argument type(s) complex128", 1)
-
-    words = ("More than 2", "that the program never calls", "converts 2.9 to the integer 2", "complex128")
-    LESSON.check("signatures_in_advance", signed(4, 4), "held", *words)
-    wanted = {"import-compiles": "refuted", "first-call-is-short": "held", "float-is-cut": "refuted"}
-    LESSON.check("signatures_in_advance", signed(1, 5.8), wanted, "0.5 to 2", "took little time", "returned 5.8")
-
-
-def test_other_implementations_are_explained_as_they_were_measured() -> None:
-    step, python = "other_ways_to_run", ImplementationTimes("CPython", 0.0, (0.01, 0.01))
-    nuitka = ImplementationTimes("Nuitka", reason="Nuitka is missing: python -m pip install nuitka")
-    for cython_s, pypy_s, standing, words in (
-        (0.005, 0.001, "held", ("1× to 10×", "compiles the loops that run often")),
-        (0.0001, 0.01, "refuted", ("10× or more", "PyPy is not much faster")),
-    ):
-        pypy = ImplementationTimes("PyPy", 0.0, (0.01, pypy_s))
-        cython = ImplementationTimes("Cython", 3.0, (cython_s, cython_s))
-        LESSON.check(step, (python, pypy, cython, nuitka), standing, *words, nuitka.reason)
-    names = ("PyPy", "Cython", "Nuitka")
-    missing = [ImplementationTimes(name, reason=f"{name} is missing: get {name}") for name in names]
-    recorded = "PyPy 7.3.11 (Python 3.9) 2.39 ms 78.7 µs"
-    LESSON.check(step, (python, *missing), "skipped", *(f"get {name}" for name in names), recorded)
 
 
 def test_only_the_second_size_and_another_dtype_may_compile_another_graph() -> None:
@@ -129,18 +70,6 @@ def test_only_the_second_size_and_another_dtype_may_compile_another_graph() -> N
     _, standings = LESSON.explained(step, guarded(1, 1, 1, 1, 1, branch=Captured(1, 9, ())))
     assert standings.pop("same-again") == "held"
     assert set(standings.values()) == {"refuted"}
-
-
-def test_what_fewer_bytes_gave_is_reported() -> None:
-    noisy = replace(duel(1.3), low=0.9, high=2.0)
-    for gain, standing, words, absent in (
-        (duel(3.0), "held", "do not expect that the speedup", "saves little time"),
-        (duel(1.1), "refuted", "moving fewer bytes saves little time", "do not expect that the speedup"),
-        (noisy, "inconclusive", "does not show clearly how much time the fused loop saves", "saves little time"),
-    ):
-        wanted = {"fused-is-faster": standing, "one-kernel": "held"}
-        found = LESSON.Written(PASSES, KERNEL, gain)
-        LESSON.check("the_loop_that_was_written", found, wanted, words, "for(long i = 0", absent=[absent])
 
 
 def test_when_compiling_pays_is_explained_as_it_was_measured() -> None:
@@ -196,13 +125,6 @@ def test_two_cores_are_judged_where_nobody_else_uses_them(monkeypatch: pytest.Mo
     assert set(standings.values()) == {"refuted"}
 
 
-def test_an_export_that_refuses_nothing_and_computes_something_else_is_reported() -> None:
-    found = LESSON.Exported("def forward(self, x)", 8, 9, 0.5, "", "", "size 65")
-    LESSON.check("whole_graph_or_none", found, "refuted", UNCLEAR)
-    whole = LESSON.Exported("def forward(self, x)", 9, 9, 0.0, "a branch on data", "Guard failed", "")
-    LESSON.check("whole_graph_or_none", whole, "held", "brighten, exported: a branch on data")
-
-
 def test_a_torch_that_lacks_a_compiler_skips_its_step_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LESSON.module, "unsupported", lambda: "torch.compile is not supported on Python 3.99+")
     assert LESSON.graphs_behind_guards() is None
@@ -212,11 +134,6 @@ def test_a_torch_that_lacks_a_compiler_skips_its_step_with_the_reason(monkeypatc
         monkeypatch.setattr(LESSON.module, "torchscript_support", lambda support=support: support)
         assert LESSON.for_history() is None
         LESSON.check("for_history", None, "skipped", "torch 9.9 has no TorchScript any more", "successors")
-
-
-def test_a_script_that_gains_and_a_trace_that_keeps_its_branch_change_the_words() -> None:
-    words = ("scripting saves much time", "It runs the other side")
-    LESSON.check("for_history", LESSON.History(True, False, duel(3.0)), "refuted", *words)
 
 
 @pytest.mark.long

@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 from sessions import MadeUp
-from torch.utils.benchmark import Measurement
-from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 
@@ -46,11 +44,6 @@ def test_without_a_compiler_a_step_says_what_it_would_have_shown(monkeypatch: py
         assert "without --fast" in getattr(LESSON, step).function(compiling=0)
 
 
-def test_a_module_that_is_wrong_and_slow_refutes_what_was_hoped() -> None:
-    found = LESSON.Built(built().times, 3, [2.0] * 9, "function", True)
-    check("a_module_in_c", found, "refuted", "3 of 200 differ")
-
-
 def test_broken_parts_that_break_otherwise_are_reported() -> None:
     broken = {
         "functions": LESSON.Failure("call", "SystemError: returned NULL"),
@@ -61,22 +54,6 @@ def test_broken_parts_that_break_otherwise_are_reported() -> None:
     check("one_part_broken", broken, "held", "At the import")
     compiling = {"init function": LESSON.Failure("compiling", "MachineError: no")}
     check("one_part_broken", compiling, "refuted", "When the module is compiled")
-
-
-def test_an_extension_that_knows_types_refutes_that_it_sees_bytes() -> None:
-    check("an_extension_is_no_jit", LESSON.Versions([1, 1, 2, 3], 0.5, 100, 800), "held")
-    check("an_extension_is_no_jit", LESSON.Versions([1, 1, 1, 1], 1e-3, 100, 100), "refuted", "100")
-
-
-def test_types_that_ctypes_guesses_right_refute_that_it_does_not() -> None:
-    wanted = {"same-by-ctypes": "held", "nothing-is-checked": "refuted", "declared-is-right": "held"}
-    check("c_without_python", LESSON.Answers(0, 6_000_000_000, 6_000_000_000), wanted)
-
-
-def test_calls_that_all_cost_the_same_refute_their_prices() -> None:
-    idle = {way: [1e-7] * 9 for way in ("Python function", "extension", "C through ctypes", "torch, one + one")}
-    loops = {f"{n} {way}": [1e-6] * 9 for n in (4, 4096) for way in ("python", "c")}
-    check("price_of_a_call", LESSON.Prices(idle, loops), "refuted")
 
 
 def spins(*ran: str, second: tuple[int, float] = (90, 0.5), others: float = 0.0) -> dict[str, Any]:
@@ -113,12 +90,3 @@ def test_a_binding_that_costs_nothing_and_checks_nothing_is_reported(monkeypatch
     found = standings("from_cpp", LESSON.FromCpp(20.0, 0, "longest_run takes uint8", {"pybind11": [1e-7]}))
     assert found.pop("same-by-torch") == found.pop("wrong-type-is-told") == "held"
     assert set(found.values()) == {"skipped"}
-
-
-def test_what_python_adds_is_reported_as_measured() -> None:
-    for python_s, standing, words in (
-        (2e-6, "held", "time the statement from C++"),
-        (1e-6, "refuted", "less than a tenth"),
-    ):
-        turn = LESSON.Turn(*(Measurement(1, [seconds] * 3, TaskSpec("x", "pass")) for seconds in (python_s, 1e-6)))
-        check("timed_in_both", [turn] * 9, {"python-on-top": standing}, words, "published")

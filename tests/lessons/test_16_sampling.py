@@ -26,13 +26,6 @@ def test_without_py_spy_or_python_3_15_a_step_is_skipped_and_names_the_command()
     LESSON.check("from_the_standard_library", "needs Python 3.15 or newer. Run it", "skipped", "Python 3.15")
 
 
-def test_a_dump_names_the_line_of_the_loop_or_refutes_the_claim_about_it() -> None:
-    without = LESSON.Dumped("Process 1: python\nPython v3.11\n\nThread 1 (idle)\n    wait (x.py:3)\n", 0)
-    LESSON.check("one_look", without, "refuted", absent=["The line of train"])
-    text = "Process 1: python\nPython v3.11\n\nThread 1 (active)\n    train (program.py:24)\n"
-    LESSON.check("one_look", LESSON.Dumped(text, 4), "held", "line 24", "Measured Nothing.")
-
-
 @pytest.mark.parametrize(
     ("load", "clock", "busy", "standing", "words"),
     [
@@ -75,12 +68,6 @@ def test_c_frames_refute_only_if_they_are_few_all_the_time() -> None:
     ):
         found = LESSON.Native(python, Samples(tuple(kinds[top] for top in tops)), 9.0, 5.0)
         LESSON.check("c_frames", found, {"c-with-native": standing})
-
-
-def test_a_cprofile_that_costs_nothing_refutes_the_claims_about_costs() -> None:
-    turn = dict(zip(("none", *LESSON.WAYS), (1.0, 1.5, 1.8, 1.2, 1.0), strict=True))
-    words = ("py-spy slows this program more", "Py-spy, 1000 samples per second.")
-    LESSON.check("costs", [turn] * 6, "refuted", *words)
 
 
 def traced(*names: str) -> ProfiledScript:
@@ -127,11 +114,6 @@ def test_seconds_per_round_are_compared_and_not_shares(after_s: float, standing:
     before = LESSON.Version(samples((600, ("parse",)), (400, ("total",))), 1.0, 0.95)
     after = LESSON.Version(samples((100, ("parse",)), (900, ("total",))), after_s, 0.95)
     LESSON.check("two_runs", [before, after], {"share-grows": "held", "time-stays": standing})
-
-
-@pytest.mark.parametrize(("in_c", "standing"), [(0.6, "held"), (0.05, "refuted")])
-def test_the_profiler_of_python_is_compared_with_the_clock(in_c: float, standing: str) -> None:
-    LESSON.check("from_the_standard_library", LESSON.Standard(5000, in_c, 0.6, 0.95, 1.01), standing)
 
 
 def test_intervals_of_shares_need_samples_are_never_empty_and_contain_the_share() -> None:

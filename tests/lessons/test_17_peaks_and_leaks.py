@@ -3,7 +3,7 @@
 import pytest
 from sessions import MadeUp
 
-from harness.memory import Allocated, LiveStage, MemoryUse, Recording
+from harness.memory import Allocated, MemoryUse, Recording
 from harness.memory.cuda_record import CudaMemory
 from harness.memory.tensors import TensorMemory
 
@@ -62,55 +62,6 @@ def test_the_peak_belongs_to_the_line_that_memray_names() -> None:
     LESSON.check("each_allocation", found, {**wanted, "memray-counts-requests": "held"}, words)
 
 
-def test_a_python_without_an_allocator_of_its_own_changes_the_words() -> None:
-    found = LESSON.TwoLevels(100_000, recording(1, 1, 100_000), recording(1, 1, 100_000))
-    LESSON.check("two_levels", found, {"few-pieces": "refuted", "each-block": "held"}, "does not use pymalloc")
-
-
-def test_native_frames_are_shown_by_their_short_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = block(LARGE, "c10::alloc_cpu(unsigned long)", "at::empty(long)", "at::ones<int>(long)")
-    LESSON.check("native_frames", found, "held", "A function of torch", absent=["unsigned long"])
-    none = block(LARGE, "<lambda>:3", "record_allocations:60")
-    LESSON.check("native_frames", none, "refuted", "found no names of C++ functions")
-    monkeypatch.setattr(LESSON.module, "lacking_memray", lambda: "")
-    LESSON.check("native_frames", None, "skipped", "a short run does")
-
-
-def test_the_explanation_of_copies_follows_the_sums() -> None:
-    whole = 4_000_000
-    joined = recording(2 * whole, 50.5 * whole, temporary=(block(49.5 * whole, "joined:4"),))
-    once = recording(whole, whole)
-    LESSON.check("temporary_allocations", {"joined": joined, "filled": once}, "held", "20× to 80×")
-    wanted = {"joined-copies": "refuted", "most-is-temporary": "refuted"}
-    words = "does not copy the earlier blocks each time"
-    LESSON.check("temporary_allocations", {"joined": once, "filled": once}, wanted, words)
-
-
-@pytest.mark.parametrize(
-    ("load", "prepared", "answer"), [(0.0, 3e7, "Only prepare"), (2e7, 3e7, "load and prepare"), (0.0, 0.0, "None,")]
-)
-def test_the_live_view_lists_what_is_in_use(load: float, prepared: float, answer: str) -> None:
-    stages = (
-        LiveStage("loaded", {"load": 20_000_000, "prepare": 0}),
-        LiveStage("prepared", {"load": round(load), "prepare": round(prepared)}),
-    )
-    wanted = {"live-sees": "held", "live-forgets": "refuted" if load else "held"}
-    LESSON.check("live_view", stages, wanted, f"Measured {answer}")
-
-
-def test_objects_that_are_freed_refute_that_cycles_leak() -> None:
-    found = LESSON.Leaks(tensors(1, -1), tensors(0), tensors(1, -1), recording(TENSOR))
-    wanted = dict.fromkeys(("cycles-leak", "cycles-are-collected"), "refuted")
-    wanted |= {"plain-is-freed": "held", "leak-is-named": "inconclusive"}
-    LESSON.check("leak_through_cycles", found, wanted, "the objects were freed, although they refer to themselves")
-
-
-def test_a_cache_that_finds_results_refutes_that_it_keeps_both() -> None:
-    wanted = {"no-hits": "refuted", "keeps-both": "refuted", "bounded": "held"}
-    words = ("Measured 2.", "keeps fewer tensors, or more tensors")
-    LESSON.check("leak_through_a_cache", LESSON.Cached(tensors(2), 5, tensors(2)), wanted, *words)
-
-
 def test_page_faults_are_explained_as_they_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     LESSON.check("used_again", LESSON.Faults([977] * 20, [0] * 5), "refuted", "the process has another allocator")
     monkeypatch.setattr(LESSON.module, "page_faults", lambda: None)
@@ -123,22 +74,6 @@ def test_a_step_of_training_counts_in_outputs() -> None:
     LESSON.check("peak_of_a_step", found, wanted, "More than 26", "autograd saves another number of tensors")
     nothing = LESSON.StepMemory(TENSOR, tensors(), tensors())
     LESSON.check("peak_of_a_step", nothing, "inconclusive", "torch recorded no memory")
-
-
-@pytest.mark.parametrize(
-    ("peaks", "answer", "standing", "words"),
-    [
-        ((20, 13, 11, 20), "4 segments", "held", "about √n segments are best"),
-        ((20, 20, 20, 10), "16 segments", "refuted", "many segments need no more memory"),
-    ],
-)
-def test_the_number_of_segments_follows_the_peaks(
-    peaks: tuple[float, ...], answer: str, standing: str, words: str
-) -> None:
-    rows = zip((0, 2, 4, 16), peaks, (16, 24, 28, 31), strict=True)
-    found = [LESSON.Checkpointed(segments, tensors(peak), calls) for segments, peak, calls in rows]
-    wanted = {"four-save": standing, "more-is-not-less": standing, "runs-again": "held"}
-    LESSON.check("checkpointing", found, wanted, f"Measured {answer}.", words)
 
 
 def test_a_record_of_a_gpu_is_shown_and_a_missing_record_names_the_command() -> None:

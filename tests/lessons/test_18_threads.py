@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.threads import PythonBuild, ScalingTurn, ThreadEvent
+from harness.threads import Access, Build, Turn
 
 LESSON = MadeUp("18_threads")
 UNCLEAR = "no clear answer"
@@ -20,9 +20,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LESSON.module, "lacking_free_threaded", lambda: needed)
 
 
-def turns(threads: float, *, share: float = 0.98, number: int = 6) -> list[ScalingTurn]:
+def turns(threads: float, *, share: float = 0.98, number: int = 6) -> list[Turn]:
     """Return turns in which two threads reach this part of the calls of two processes."""
-    return [ScalingTurn(2, 100.0, 190.0 * threads * (1 + 0.01 * each), 190.0, share, share) for each in range(number)]
+    return [Turn(2, 100.0, 190.0 * threads * (1 + 0.01 * each), 190.0, share, share) for each in range(number)]
 
 
 def measured(share: float = 0.98, **threads: float) -> Any:
@@ -57,11 +57,6 @@ def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.M
         LESSON.check(step, None, "skipped", "3.14t", "If nothing is missing, this step shows")
 
 
-def test_threads_without_the_lock() -> None:
-    LESSON.check("without_the_lock", four(0.98, 0.97, 0.95, 0.2), "held", "Each dict has its own lock")
-    LESSON.check("without_the_lock", four(0.98, 0.97, 0.4, 0.95), "refuted", "do not run at the same time")
-
-
 def test_the_functions_that_slow_each_other_down_decide_the_answer() -> None:
     letters = {(0.95, 0.2, 0.3): "c", (0.95, 0.2, 0.9): "b", (0.9, 0.9, 0.9): "d", (0.2, 0.3, 0.4): "a"}
     for parts, letter in letters.items():
@@ -91,19 +86,8 @@ def test_lost_updates_with_and_without_the_lock() -> None:
         LESSON.check("lost_updates", found, {"line-loses": standing})
 
 
-def test_the_repairs_are_right_and_have_a_cost() -> None:
-    for lock_s, lost_, nothing_lost, costs in (
-        (0.006, 0, "held", "held"),
-        (0.001, 0, "held", "refuted"),
-        (0.006, 7, "refuted", "held"),
-    ):
-        cpu_s = {"with_lock": [lock_s] * 6, "own_count": [0.001] * 6}
-        found = LESSON.Repaired("Python 3.14.2", {"with_lock": [0] * 6, "own_count": [lost_] * 6}, cpu_s)
-        LESSON.check("two_repairs", [found], {"nothing-lost": nothing_lost, "lock-costs": costs}, "Python 3.14.2")
-
-
 def test_recorded_accesses_without_a_lock() -> None:
-    events = [ThreadEvent("first", "write", "hits", ()), ThreadEvent("first", "write", "total", ("lock",))]
+    events = [Access("first", "write", "hits", ()), Access("first", "write", "total", ("lock",))]
     for hits, words in ((4, "they seldom run at the same time"), (3, "hits is 3 and total is 4")):
         LESSON.check("lost_nothing", LESSON.Watched(events, hits, 4), "held", words, "Yes, whatever the result is.")
     LESSON.check("lost_nothing", LESSON.Watched(events[1:], 4, 4), {"hits-unprotected": "inconclusive"})
@@ -122,15 +106,6 @@ def test_sub_interpreters() -> None:
     for interpreter_s, standing in ((5e-3, "held"), (2e-4, "inconclusive")):  # threads that started late refute nothing
         late = beside(interpreter_s, 0.95, busy=0.1)
         LESSON.check("other_workers", late, {"interpreter-costs": standing})
-
-
-def test_threads_of_torch() -> None:
-    for new, answer, team, no_team in (
-        ({1: 2, 2: 4, 4: 8}, "8.", "held", "held"),
-        ({1: 2, 2: 3, 4: 5}, "5.", "refuted", "held"),
-        ({1: 6, 2: 7, 4: 9}, UNCLEAR, "held", "refuted"),
-    ):
-        LESSON.check("threads_of_torch", new, {"a-team-each": team, "no-team": no_team}, answer)
 
 
 def test_too_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,18 +127,9 @@ def test_too_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     LESSON.check("too_many_threads", rates(2.1, 1.9), "skipped")  # more than two cores need a limit
 
 
-def test_a_slow_team_of_two_is_explained() -> None:
-    one, rate = LESSON.Rate(100, 1.0), LESSON.Rate
-    assert LESSON.team_of_two(one, rate(150, 1.9)) == ""
-    apart = LESSON.team_of_two(one, rate(50, 1.9))
-    assert "only 50 % of the calls" in apart
-    assert "same core" not in apart
-    assert "The system often kept both threads on the same core" in LESSON.team_of_two(one, rate(50, 1.0))
-
-
 @pytest.mark.parametrize("step", ["with_the_lock", "without_the_lock", "what_is_in_turn", "lost_updates"])
 def test_a_step_runs_in_each_build_that_is_found(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    here = PythonBuild(sys.executable, "3.14.2", gil=True)
+    here = Build(sys.executable, "3.14.2", gil=True)
     monkeypatch.setattr(LESSON.module, "usual", lambda: here)
     monkeypatch.setattr(LESSON.module, "free_threaded", lambda: here)
     found: Any = getattr(LESSON, step).function(turns=1)

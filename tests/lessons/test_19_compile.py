@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from sessions import MadeUp, duel
 
-from harness.compilers import Captured, Start, Starts, TorchScriptSupport
-from harness.profiles import Operator
+from harness.compilers import Start, Starts, TorchScriptSupport
 
 LESSON = MadeUp("19_compile")
 OF_CAPTURES = (
@@ -27,43 +26,10 @@ def test_a_step_is_skipped_where_torch_cannot_compile_or_a_compiler_is_missing(m
         LESSON.check(name, None, "skipped", "If nothing is missing, this step shows")
 
 
-@pytest.mark.parametrize(("graphs", "standing"), [(3, "held"), (1, "refuted")])
-def test_the_graphs_are_counted(graphs: int, standing: str) -> None:
-    found = Captured(graphs, 5, ("data-dependent\nmore",), ("if y.sum() > 100:",))
-    printed, standings = LESSON.explained("where_a_graph_ends", LESSON.Ended(found, same=True))
-    assert standings == {"two-breaks": standing, "still-right": "held"}
-    assert f"Measured {graphs}. torch captures" in printed
-    assert "more" not in printed.split("data-dependent")[1].split("Measured")[0]
-
-
-def test_a_loop_with_graphs_refutes_that_torch_gives_up() -> None:
-    found = LESSON.Looped(Captured(4, 6, (), ()), Captured(2, 6, (), ()))
-    LESSON.check("break_in_a_loop", found, "refuted", "torch captures 4 graphs.", "in spite of the break")
-
-
-def test_a_graph_for_other_numbers_gives_no_answer() -> None:
-    changes = [LESSON.Change("other numbers", 1, "n == 1")] + [LESSON.Change("another dtype", 0, "")] * 5
-    LESSON.check("new_graph", changes, "refuted", "This run gives no clear answer.")
-
-
 def test_the_limit_of_this_torch_decides() -> None:
     words = "hit config.recompile_limit (4)"
     modules = [LESSON.Limited("Counting", 4, 4, "self.n == 0", [words]), LESSON.Limited("Buffered", 1, 20, "", [])]
     LESSON.check("at_the_limit", LESSON.AtTheLimit(4, modules), "held", words)
-
-
-def test_stances_are_shown_with_their_errors() -> None:
-    found = [
-        LESSON.Stance("eager_on_recompile", 0, 2, []),
-        LESSON.Stance("fail_on_recompile", 0, 2, ["Detected recompile", "Detected recompile"]),
-        LESSON.Stance("force_eager", 0, 0, []),
-    ]
-    LESSON.check("after_the_warm_up", found, "held", "Measured 2.", "Detected recompile")
-
-
-def test_an_export_that_accepts_everything_refutes_its_claims() -> None:
-    found = LESSON.Ranged("def forward(x): pass", 6000, {2: "", 64: "", 65: ""}, "", {8: "", 20: ""})
-    LESSON.check("range_of_sizes", found, "refuted", "accepts the branch")
 
 
 def test_the_break_even_counts_each_graph() -> None:
@@ -76,23 +42,6 @@ def test_the_break_even_counts_each_graph() -> None:
     LESSON.check("several_graphs", price(0.5, again_s=12.0), wanted, "never")
     short = LESSON.Price(Starts(reason="no-kept-times"), duel(2.0))
     LESSON.check("several_graphs", short, "skipped", "no-kept-times")
-
-
-@pytest.mark.parametrize(
-    ("ratio", "standing", "words"), [(1.6, "held", "which fusion had avoided"), (0.9, "refuted", "is faster")]
-)
-def test_the_cost_of_a_break_follows_the_duel(ratio: float, standing: str, words: str) -> None:
-    found = LESSON.Split((1, 2), duel(ratio))
-    LESSON.check("cost_of_a_break", found, {"two-loops": "held", "break-costs": standing}, words)
-
-
-def test_a_profile_counts_operations_and_regions() -> None:
-    region = Operator("Torch-Compiled Region: 0/0", 1, 1e-5, 1e-5)
-    plain = (Operator("aten::mul", 4, 1e-5, 1e-5), Operator("aten::add", 4, 1e-5, 1e-5))
-    found = LESSON.Profiled(plain, (region,), (region, Operator("Torch-Compiled Region: 1/0", 1, 1e-5, 1e-5)))
-    LESSON.check("profile_of_compiled_code", found, "held", "Measured None.")
-    unfused, words = LESSON.Profiled(plain, plain, plain), "still runs some operations one by one"
-    LESSON.check("profile_of_compiled_code", unfused, {}, words, "Measured 8.")
 
 
 def test_results_of_torchscript_are_counted_or_skipped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,11 @@ from harness.glossary import load
 from lessons.engine import recall
 from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.glossary import FILE
+from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson
 from lessons.engine.recorded_parts import RecordedClaim
 from lessons.engine.recorded_run import FILE as RUN
 from lessons.engine.recorded_run import RecordedRun, RecordedStep
-from lessons.engine.standing import Standing
 
 RECORDED = FOLDER / "recorded"
 MOST_BYTES = 1_000_000

@@ -14,7 +14,7 @@ from typing import Final
 
 from harness.threads.accesses import Recorder
 
-from .races import ACCESSES
+from .recorded import ACCESSES
 
 Race = tuple[str, str, str]
 

@@ -207,7 +207,7 @@ def test_the_right_answers_of_a_task_are_its_solution_its_baseline_and_its_tiers
     assert files[:3] == [
         "solutions/05_compare.py",
         "known/crossover/baseline.py",
-        "known/crossover/tier1_by_doubling.py",
+        "known/crossover/tier0_walk_in_steps_best_split.py",
     ]
     assert not [file for file in files if "wrong_" in file]
 

@@ -11,8 +11,8 @@ from grader import catalogue, overlays, paths
 from grader.commands.apps import run_grader
 from grader.desk.check import split_target
 from grader.ways import ways_of
-from lessons.engine import exercise_points
-from lessons.engine.exercise_points import ExercisePoints
+from lessons.engine import listing
+from lessons.engine.listing import ExercisePoints
 
 KNOWN = ROOT / "grader" / "tasks"
 NOT_TAKEN = {
@@ -114,7 +114,7 @@ def test_full_marks_end_with_zero_and_the_idea_of_the_reference(tmp_path: Path) 
 def test_the_points_of_a_whole_lesson_are_kept_for_the_list_of_lessons(state: dict[str, str], tmp_path: Path) -> None:
     grader("check", handed(tmp_path, paths.solution("04_autorange"), "04_autorange"), env=state)
     grader("check", "2", "repair", env=state)
-    assert exercise_points.load(Path(state["FAIRCLOCK_STATE"])) == {"04_autorange": ExercisePoints(10, 10)}
+    assert listing.load_points(Path(state["FAIRCLOCK_STATE"])) == {"04_autorange": ExercisePoints(10, 10)}
 
 
 def test_what_a_submission_prints_is_shown_when_it_fails(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from classroom import ENVIRONMENT
 
 from grader.desk import last_points
 from grader.records import Attempt, Report, Status, Submission, Verdict
-from lessons.engine import exercise_points
-from lessons.engine.exercise_points import ExercisePoints
+from lessons.engine import listing
+from lessons.engine.listing import ExercisePoints
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.
 
 def stored() -> dict[str, ExercisePoints]:
     """Return the stored points that the list of lessons shows."""
-    return exercise_points.load()
+    return listing.load_points()
 
 
 def test_the_last_points_of_each_lesson_are_kept(state: Path) -> None:

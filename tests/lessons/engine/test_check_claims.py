@@ -1,3 +1,5 @@
+"""`check-claims` runs lessons, and counts the results of their claims."""
+
 import json
 import re
 import subprocess
@@ -7,14 +9,11 @@ from typing import Any
 import pytest
 
 from harness.command_line.command import guarded
-from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.__main__ import app
 from lessons.engine import check_claims
-from lessons.engine.check_claims import chosen, run_all, run_lesson
-from lessons.engine.tally import LessonRun
-
-LESSONS = ("02_a", "04_b", "10_c")
+from lessons.engine.check_claims import LessonRun, all_well, run_lesson, summaries, summary, table
+from lessons.engine.record import Json
 
 
 def run(*arguments: str | Path) -> int:
@@ -39,47 +38,19 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return verdicts
 
 
-def test_lessons_are_chosen_by_the_beginning_of_their_names_and_run_in_their_order() -> None:
-    assert chosen(["04", "02_a"], LESSONS) == ("02_a", "04_b")
-    assert chosen([], LESSONS) == LESSONS
-    with pytest.raises(UsageError, match="no lesson '99'"):
-        chosen(["04", "99"], LESSONS)
-
-
-def test_each_lesson_runs_once_before_any_lesson_runs_again(planted: dict[str, str]) -> None:
-    reported: list[str] = []
-    assert [run.lesson for run in run_all(LESSONS, 2, report=reported.append)] == [*LESSONS, *LESSONS]
-    assert reported[-1] == "10_c, run 2 of 2"
-    assert planted == {}
-
-
-def test_it_prints_every_claim_and_ends_with_0_when_none_is_refuted(
-    planted: dict[str, str], capsys: pytest.CaptureFixture[str]
+def test_it_prints_every_claim_and_ends_with_1_if_one_is_refuted(
+    planted: dict[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     planted["04_autorange"] = "inconclusive"
     assert run() == 0
-    out = capsys.readouterr().out
-    assert re.search(r"04_autorange +x +2 s +at least 1 s +inconclusive", out)
-
-
-def test_a_refuted_claim_ends_with_1_and_is_named(
-    planted: dict[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+    assert re.search(r"04_autorange +x +2 s +at least 1 s +inconclusive", capsys.readouterr().out)
     planted["04_autorange"] = "refuted"
     file = tmp_path / "claims.json"
     assert run("04", "--times", "3", "--json", file) == 1
     assert "Refuted: 04_autorange x." in capsys.readouterr().out
     whole = json.loads(file.read_text(encoding="utf-8"))
     assert [claim["refuted"] for claim in whole["claims"]] == [3]
-    assert len(whole["runs"]) == 3
-
-
-def test_a_file_that_cannot_be_written_is_reported_before_a_lesson_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(check_claims, "run_lesson", lambda _lesson: pytest.fail("it ran"))
-    assert run("--json", "/nowhere/claims.json") == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert [each["lesson"] for each in whole["runs"]] == ["04_autorange"] * 3
 
 
 def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
@@ -101,3 +72,42 @@ def test_a_short_run_of_a_lesson_does_not_change_the_students_progress(
     monkeypatch.setattr(subprocess, "run", ran)
     found = run_lesson("04_autorange")
     assert (found.fault, found.record) == ("", {"fast": True})
+
+
+def ran(lesson: str, *claims: tuple[str, float | None, str]) -> LessonRun:
+    claims_: list[Json] = [
+        {
+            "id": id_,
+            "sentence": f"{id_} is so",
+            "measured": measured,
+            "shown": "" if measured is None else f"{measured:g} s",
+            "wanted": "" if measured is None else "at least 1 s",
+            "verdict": verdict,
+            "reason": "no counter" if verdict == "skipped" else "",
+        }
+        for id_, measured, verdict in claims
+    ]
+    return LessonRun(lesson, {"claims": claims_})
+
+
+RUNS = (
+    ran("02_a", ("x", 2.0, "held"), ("y", None, "skipped")),
+    ran("04_b", ("x", 3.0, "held")),
+    ran("02_a", ("x", 10.0, "inconclusive"), ("y", None, "skipped")),
+    ran("04_b", ("x", 3.0, "held")),
+)
+
+
+def test_the_verdict_of_one_run_is_a_word_and_of_several_runs_the_count_of_each_result() -> None:
+    assert [each.verdict for each in summaries(RUNS)] == ["1 held, 1 inconclusive", "skipped", "held"]
+    assert [column.name for column in table(RUNS).columns][-1] == "skipped"
+    assert [column.name for column in table(RUNS[:2]).columns][-1] == "verdict"
+    assert table(RUNS).rows[0] == ("02_a", "x", "2 s to 10 s", "at least 1 s", 1, 0, 1, 0)
+
+
+def test_a_refuted_claim_or_a_failed_lesson_is_not_well() -> None:
+    assert all_well(RUNS)
+    refuted, failed = ran("04_b", ("x", 0.0, "refuted")), LessonRun("05_c", {}, "ended with 1: it broke")
+    assert not all_well((*RUNS, refuted))
+    assert not all_well((*RUNS, failed))
+    assert summary((*RUNS, refuted, failed)).endswith("Refuted: 04_b x. Did not run to the end: 05_c.")

@@ -1,6 +1,12 @@
+"""The command of a lesson: at a terminal, with typed input, with its options, and with wrong ones."""
+
+import gc
+import io
 import json
 import os
+import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,30 +14,19 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 import small_lesson
 
+from harness.errors import MachineError
+from lessons.engine import recall
+from lessons.engine.command import run_command
 from lessons.engine.progress import LessonProgress, ProgressFile
 
 ROOT = Path(__file__).parents[3]
 
-needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
-
-def at_a_terminal(state: Path, *arguments: str, file: str = small_lesson.__file__) -> Any:  # pexpect has no types
-    """Start the small lesson, or the lesson in `file`, in a pseudo-terminal of 80 columns and 24 lines."""
-    environment = {
-        **os.environ,
-        "FAIRCLOCK_STATE": str(state),
-        "PYTHONPATH": str(ROOT),
-        "TERM": "xterm",
-        "COLUMNS": "80",
-    }
-    return pexpect.spawn(
-        sys.executable,
-        [str(Path(file)), *arguments],
-        env=environment,
-        encoding="utf-8",
-        timeout=60,
-        dimensions=(24, 80),
-    )
+def at_a_terminal(state: Path) -> Any:  # pexpect has no types
+    """Start the small lesson in a pseudo-terminal of 80 columns and 24 lines."""
+    settings = {"FAIRCLOCK_STATE": str(state), "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    command, environment = [small_lesson.__file__], {**os.environ, **settings}
+    return pexpect.spawn(sys.executable, command, env=environment, encoding="utf-8", timeout=60, dimensions=(24, 80))
 
 
 def passes(child: Any, *answers: str) -> None:
@@ -68,25 +63,7 @@ def kept(state: Path) -> LessonProgress:
     return ProgressFile(state).load()["small_lesson"]
 
 
-@needs_a_terminal
-def test_a_student_at_a_terminal_answers_and_the_lesson_waits_after_each_result(state: Path) -> None:
-    child = at_a_terminal(state)
-    child.expect("Enter skips")
-    child.sendline("what?")
-    child.expect("not one of the answers")
-    child.expect("Enter skips")
-    child.sendline("b")
-    child.expect("Your answer: no. The right answer: yes.")
-    child.expect("Enter continues")
-    assert child.expect(["2 of 2", pexpect.TIMEOUT], timeout=1) == 1, "the next step must wait for Enter"
-    child.sendline("")
-    passes(child, "")
-    child.expect("Your turn")
-    assert ended(child) == 0
-    assert kept(state).predictions["twice"].answer == "no"
-
-
-@needs_a_terminal
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_a_student_can_leave_with_ctrl_c_or_ctrl_d_and_continue_with_the_next_step(state: Path) -> None:
     child = at_a_terminal(state)
     passes(child, "a")
@@ -110,30 +87,197 @@ def test_a_student_can_leave_with_ctrl_c_or_ctrl_d_and_continue_with_the_next_st
     assert kept(state).durations_s == {}, "the duration of an incomplete session is not saved"
 
 
-@pytest.mark.long
-@needs_a_terminal
-def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_count(state: Path) -> None:
-    state.mkdir()
-    taken = {"last_run_utc": "2026-01-02T03:04:05+00:00", "complete": True, "steps_done": 8}
-    taken |= {"claims": {}, "predictions": {}, "durations_s": {}}
-    (state / "progress.json").write_text(json.dumps({"format": 1, "lessons": {"02_timeit_vs_timer": taken}}))
-    lesson = str(ROOT / "lessons" / "04_autorange.py")
-    child = at_a_terminal(state, "--fast", file=lesson)
-    child.expect(r"on its own\. It is easier after 02_timeit_vs_timer\.")
-    child.expect("Questions about lesson 02_timeit_vs_timer")
-    for answer in ("a", "c", ""):
-        child.expect("Enter skips")
-        child.sendline(answer)
-    child.expect(r"1 of \d")
-    assert "The right answer: the time of all" in child.before or "They sort a list" in child.before
-    passes(child, "a")
-    child.expect("Enter skips")
-    child.sendcontrol("d")
-    assert ended(child) == 0
-    (counted,) = ProgressFile(state).load()["04_autorange"].predictions.values()
-    assert "timeit.timeit" not in counted.question
-    for arguments, first in ((("--no-input",), r"1 of \d"), (("--from", "3"), r"3 of \d")):
-        child = at_a_terminal(state, "--fast", *arguments, file=lesson)
-        child.expect(first)
-        assert "Questions about lesson" not in child.before
-        child.close(force=True)
+def test_garbage_collection_is_on_and_no_object_stays_frozen_after_a_lesson() -> None:
+    gc.disable()
+    assert run_command(small_lesson.lesson, ["--no-input", "--fast"]) == 0
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_the_option_record_runs_the_lesson_and_its_recorder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def failing(folder: Path) -> list[Path]:
+        raise MachineError(f"no browser for {folder.name}")
+
+    monkeypatch.setattr(small_lesson.lesson, "file", str(tmp_path / "small_lesson.py"))
+    monkeypatch.setattr(small_lesson.lesson, "recorder", failing)
+    folder = tmp_path / "recorded" / "small_lesson"
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == MachineError.exit_code
+    assert "no browser for small_lesson" in capsys.readouterr().err
+    assert (folder / "run.json").is_file()
+    monkeypatch.setattr(small_lesson.lesson, "recorder", lambda folder: [folder / "b.png"])
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == 0
+    written = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Wrote ")]
+    assert written == [f"Wrote {folder / name}." for name in ("b.png", "twice-samples.svg", "run.json")]
+
+
+Answer = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Answer:
+    """Return a function that runs the small lesson as at a terminal.
+
+    Its arguments are the lines that the student types, before Ctrl-D ends the input, and the options of the command.
+    It returns the exit code and the printed text.
+    """
+
+    def run(*lines: str, options: Sequence[str] = ()) -> tuple[int, str]:
+        typed = io.StringIO("".join(f"{line}\n" for line in lines))
+        monkeypatch.setattr(typed, "isatty", lambda: True)
+        monkeypatch.setattr(sys, "stdin", typed)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("TERM", "dumb")
+        code = run_command(small_lesson.lesson, options)
+        return code, " ".join(capsys.readouterr().out.split())
+
+    return run
+
+
+def test_a_student_can_start_again(answer: Answer, state: Path) -> None:
+    answer("a", "")
+    code, out = answer("s")  # the new run has no finished step yet, so the unfinished run is kept
+    assert code == 0
+    assert "To continue with step 2: python -m lessons.small_lesson" in out
+    code, out = answer("what?", "s", "b", "", "", "")
+    assert code == 0
+    assert "not one of the answers" in out
+    assert kept(state).complete
+    assert kept(state).predictions["twice"].answer == "no"
+    assert "You left after" not in answer()[1].partition("1 of 2")[0]
+
+
+def test_leaving_after_the_last_result_completes_the_lesson(answer: Answer, state: Path) -> None:
+    code, out = answer("a", "", "")
+    assert code == 0
+    assert "You left after the last step" in out
+    assert kept(state).complete
+
+
+def test_without_input_and_for_a_json_file_all_steps_of_an_unfinished_lesson_run(
+    answer: Answer, state: Path, tmp_path: Path
+) -> None:
+    answer("a", "")
+    file = tmp_path / "claims.json"
+    code, out = answer("a", options=["--json", str(file)])
+    assert code == 0
+    assert "With --json or --plots, all steps run again" in out
+    assert [claim["id"] for claim in json.loads(file.read_text())["claims"]] == ["twice-is-two"]
+    code, out = answer(options=["--no-input"])
+    assert code == 0
+    assert "1 of 2" in out
+    assert "Your turn" in out
+    assert kept(state).left is None
+    assert "default" in kept(state).durations_s
+
+
+def test_questions_about_the_previous_lesson_come_first_and_do_not_count(
+    answer: Answer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("02_timeit_vs_timer", recall.load()["02_timeit_vs_timer"])
+    monkeypatch.setattr(recall, "about_last_lesson", lambda _lesson, _done: asked)
+    code, out = answer("a", "c", "", "a", "", "", "")
+    assert code == 0
+    assert out.index("Questions about lesson 02_timeit_vs_timer") < out.index("1 of 2 · Twice")
+    assert list(kept(state).predictions) == ["twice"]
+    for options in (["--no-input"], ["--from", "2"]):
+        assert "Questions about lesson" not in answer("", "", options=options)[1]
+
+
+def test_the_steps_are_listed_with_their_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, ["--list-steps"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"1 +Twice +\(twice\)\n +twice-is-two: twice one is two\n2 +Four times", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--fats"], "No such option: --fats"),
+        (["--json", "/nowhere/claims.json"], "/nowhere/claims.json cannot be written"),
+        (["--json", "."], ". cannot be written"),
+        (["--notebook", "/nowhere/lesson.ipynb"], "/nowhere/lesson.ipynb cannot be written"),
+        (["--plots", os.devnull], "cannot be written"),
+        (["surplus"], "surplus"),
+        (["--from", "3"], "There is no step '3'"),
+        (["--from", "five"], "twice, four_times"),
+    ],
+)
+def test_a_wrong_command_line_is_reported_in_one_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(small_lesson.lesson, arguments) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert sentence in said.err
+
+
+def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_command(small_lesson.lesson, []) == 0
+    out = capsys.readouterr().out
+    assert "runs up to 20 s" in out
+    assert "lessons/exercises/small_lesson.py" in out
+    assert "python -m grader check small_lesson" in out
+    run_command(small_lesson.lesson, [])
+    assert "up to" not in capsys.readouterr().out
+    run_command(small_lesson.lesson, ["--fast"])
+    assert "runs up to 5 s" in capsys.readouterr().out
+
+
+def test_progress_that_cannot_be_saved_does_not_stop_the_lesson(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state.write_text("a file where the folder should be")
+    assert run_command(small_lesson.lesson, []) == 0
+    assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1
+
+
+def test_an_error_in_the_lesson_is_one_line_and_with_debug_a_traceback_and_leaves_no_empty_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fail(number: float = 1.0) -> float:
+        return number / 0
+
+    monkeypatch.setattr(small_lesson.lesson.steps[0], "function", fail)
+    assert run_command(small_lesson.lesson, ["--json", str(tmp_path / "claims.json")]) == 1
+    assert list(tmp_path.glob("*.json")) == []
+    assert capsys.readouterr().err.count("\n") == 1
+    assert run_command(small_lesson.lesson, ["--debug"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_files_that_may_be_edited_are_overwritten_only_with_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input", "--plots", str(tmp_path)]) == 0
+    (picture,) = tmp_path.glob("small_lesson-*.svg")
+    (tmp_path / "another-lesson.svg").write_text("not in the way")
+    for option, path, given in (
+        ("--json", tmp_path / "mine.json", tmp_path / "mine.json"),
+        ("--notebook", tmp_path / "mine.ipynb", tmp_path / "mine.ipynb"),
+        ("--plots", picture, tmp_path),
+    ):
+        path.write_text("mine")
+        capsys.readouterr()
+        assert run_command(small_lesson.lesson, ["--no-input", option, str(given)]) == 2
+        said = capsys.readouterr()
+        assert said.out == "", "nothing was measured"
+        assert f"{path.name} is there already" in said.err
+        assert "--force" in said.err
+        assert path.read_text() == "mine"
+        assert run_command(small_lesson.lesson, ["--no-input", "--force", option, str(given)]) == 0
+        assert path.read_text() != "mine"
+
+
+def test_a_run_can_start_at_a_step(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input", "--from", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 2" not in out
+    assert "Step 1 runs again because this step uses the result of step 1" in out
+    assert "python -m grader check small_lesson" in out
+    assert (kept(state).complete, kept(state).claims) == (False, {})
+    assert run_command(small_lesson.lesson, ["--no-input", "--from", "four"]) == 0
+    assert "2 of 2" in capsys.readouterr().out

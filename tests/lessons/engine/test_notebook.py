@@ -1,15 +1,19 @@
+"""A lesson as a notebook."""
+
+import base64
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 import small_lesson
+from nbclient import NotebookClient
+from sessions import ROOT
 
 from harness.errors import UsageError
 from lessons.engine import notebook
-from lessons.engine.notebook import Guide
-
-HERE = Path(__file__).parents[1]
+from lessons.engine.notebook import Guide, markdown
+from lessons.engine.screen import Screen
 
 
 def written(path: Path, *, fast: bool = False) -> nbformat.NotebookNode:
@@ -56,26 +60,6 @@ def test_a_notebook_that_was_only_run_is_written_again_also_with_another_length(
     assert "twice(number=0.5)" in path.read_text()
 
 
-@pytest.mark.parametrize("data", [b"text", b'{"cells": [3]}', b"\xff"])
-def test_a_file_that_is_not_a_notebook_is_not_overwritten(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "small.ipynb").write_bytes(data)
-    with pytest.raises(UsageError, match="--force"):
-        written(tmp_path / "small.ipynb")
-    assert (tmp_path / "small.ipynb").read_bytes() == data
-
-
-def test_an_empty_file_and_a_device_are_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "small.ipynb").touch()
-    assert written(tmp_path / "small.ipynb").cells
-    notebook.write(small_lesson.lesson, Path("/dev/null"), fast=False)
-    assert Path("/dev/null").is_char_device()
-
-
-def test_a_notebook_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be written"):
-        written(tmp_path / "nowhere" / "small.ipynb")
-
-
 @pytest.fixture
 def guide(monkeypatch: pytest.MonkeyPatch) -> Guide:
     monkeypatch.setitem(sys.modules, "lessons.small_lesson", small_lesson)
@@ -98,3 +82,49 @@ def test_a_result_is_explained_without_its_question_and_after_text_that_is_not_a
     out = capsys.readouterr().out
     assert "perhaps is not one of the answers" in out
     assert "Your answer" not in out
+
+
+CODE = """
+from lessons.engine.notebook import for_this_process
+screen = for_this_process()
+screen.say("a `word` with *emphasis*")
+screen.ask("How *many*?", "a  one     b  two")
+screen.reveal("Your answer: `x`.", right=True)
+with screen.quoted():
+    screen.recorded("On a machine, this step showed:")
+    screen.say("Two.")
+"""
+
+
+PHOTO = """
+from pathlib import Path
+from lessons.engine.notebook import for_this_process
+for_this_process().photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `picture`")
+"""
+
+
+def test_marks_stay_and_angle_brackets_begin_no_html() -> None:
+    assert markdown("*a* <b> `<c>`") == "*a* &lt;b> `<c>`"
+    assert type(notebook.for_this_process()) is Screen, "outside of a notebook"
+
+
+@pytest.mark.slow
+def test_in_a_notebook_paragraphs_are_markdown() -> None:
+    cells = [nbformat.v4.new_code_cell(code) for code in (CODE, PHOTO)]  # type: ignore[no-untyped-call]
+    whole = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
+    here = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(whole, timeout=120, startup_timeout=120, kernel_name="python3", resources=here).execute()
+    outputs = whole.cells[0].outputs
+    shown = [output["data"]["text/markdown"] for output in outputs if output.output_type == "display_data"]
+    assert shown == [
+        "a `word` with *emphasis*",
+        "**Predict** How *many*?",
+        "**Measured** Your answer: `x`.",
+        "> **Recorded** On a machine, this step showed:",
+        "> Two.",
+    ]
+    words, picture = (output["data"] for output in whole.cells[1].outputs)
+    assert words["text/markdown"] == "A `picture`"
+    recorded = (ROOT / "lessons" / "recorded" / "11_torch_profiler" / "overview.png").read_bytes()
+    assert base64.b64decode(picture["image/png"]) == recorded
+    assert "a  one     b  two" in "".join(output.get("text", "") for output in outputs)

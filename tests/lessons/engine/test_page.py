@@ -1,20 +1,84 @@
+"""The screen: its width, its marks, and the claims and words on a page."""
+
 import io
 import math
-from types import SimpleNamespace
-from typing import cast
+from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
-from harness.paired.duel_result import Duel
 from harness.rendering import units
+from harness.rendering.tables import Table
 from lessons.engine.claim import Claim
 from lessons.engine.interval import Interval
+from lessons.engine.markup import plain, styled
 from lessons.engine.page import Page
+from lessons.engine.predict import Choice
 from lessons.engine.screen import Screen
+
+WORDS = "A block need only be long enough for the clock, and no longer. " * 4
+CODE = (
+    "def f(values):\n    return [value * value + 1 for value in values if value > 100 and value % 7 == 3 or not value]"
+)
+FILE = Path("/home/student/a_folder_with_a_long_name/of_a_project/lessons/recorded/11_torch_profiler/overview.png")
+URL = "https://docs.pytorch.org/tutorials/recipes/recipes/a_very_long_name_of_a_page_that_no_terminal_of_60_holds.html"
 
 FASTER = Claim("faster", "it is *faster*", at_least=1, unit=units.ratio)
 OTHER = Claim("other", "it is `other`", 0, 0)
+
+
+def test_all_text_is_shown_within_the_width_also_if_the_terminal_is_resized() -> None:
+    file = io.StringIO()
+    console = Console(file=file)
+    screen = Screen(console)
+    for width in (140, 60):
+        console.width = width
+        screen.say(WORDS)
+        screen.code(CODE)
+        screen.table(Table.of("A table", {"what": None, "value": None}, [(URL, 1.0)]))
+        screen.photo(FILE, WORDS)
+        screen.closing([WORDS], [URL])
+        lines = file.getvalue().splitlines()
+        assert max(map(cell_len, lines)) <= width
+        assert any(CODE.splitlines()[1] in line for line in lines) == (width == 140), "long code is wrapped if needed"
+        text = "".join(line.strip().removeprefix("│").strip() for line in lines)
+        assert "…" not in text
+        for part in (URL, str(FILE), "not value]"):
+            assert part in text
+        file.truncate(0)
+        file.seek(0)
+
+
+def test_marks_are_left_out_only_where_they_are_marks() -> None:
+    for text, shown in (
+        ("a `b * c` and *not* d", "a b * c and not d"),
+        ("2*3 is 3*2", "2*3 is 3*2"),
+        ("a * b * c", "a * b * c"),
+        ("**kwargs and *args", "**kwargs and *args"),
+        ("(*both words*), then", "(both words), then"),
+        ("`*x*`", "*x*"),
+    ):
+        assert plain(text) == shown
+    assert {span.style for span in styled("a `b` and *c*").spans} == {"cyan", "italic"}
+
+
+def test_all_parts_of_the_screen_render_marks() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=100))
+    text = "a `word` with *emphasis*"
+    screen.header(text, "1 min", text, text, "a machine")
+    screen.open_step(1, 2, text, text)
+    screen.ask(text, Choice(text, {"a": text}).offer())
+    screen.reveal(text, right=True)
+    screen.table(Table.of(text, {text: None}, [(1.0,)]))
+    screen.picture("█", text)
+    screen.claim(Claim("id", text).settled(Interval.exact(1)), text)
+    screen.say(text)
+    screen.closing([text], [text])
+    screen.note(text)
+    assert not {"`", "*"} & set(out.getvalue())
+    assert out.getvalue().count("a word with emphasis") == 17
 
 
 @pytest.fixture
@@ -28,33 +92,16 @@ def page(printed: io.StringIO) -> Page:
     return Page(screen, 0.01, {"faster": FASTER, "other": OTHER}, {}, lambda _name, _svg: None)
 
 
-def fought(ratio: float, low: float, high: float) -> Duel:
-    return cast("Duel", SimpleNamespace(ratio=ratio, low=low, high=high))
+def text(printed: io.StringIO) -> str:
+    return " ".join(printed.getvalue().split())
 
 
-@pytest.mark.parametrize(
-    ("duel", "standing"),
-    [
-        (fought(1.5, 1.2, float("inf")), "held"),
-        (fought(1.5, 0.9, 1.6), "inconclusive"),
-        (fought(0.5, 0.4, 0.6), "refuted"),
-    ],
-)
-def test_a_claim_about_a_duel_uses_the_interval_of_the_duel(page: Page, duel: Duel, standing: str) -> None:
-    page.settle(FASTER, Interval.duel(duel))
-    assert page.claims[-1].standing == standing
-    assert page.claims[-1].claim.bounds == "at least 1×"
-
-
-def test_shown_replaces_the_value_and_not_the_bounds(page: Page, printed: io.StringIO) -> None:
+def test_a_lesson_can_replace_the_printed_value_and_the_bounds_of_a_claim(page: Page, printed: io.StringIO) -> None:
     page.settle(FASTER, 1.5, shown="1.2× to 1.8×", remark="in all turns")
     assert (page.claims[-1].shown, page.claims[-1].claim.bounds) == ("1.2× to 1.8×", "at least 1×")
-    assert "1.2× to 1.8×, in all turns" in text(printed)
     assert "it is faster" in text(printed)
-
-
-def test_bounds_that_are_measured_replace_those_of_the_claim(page: Page) -> None:
-    page.settle(FASTER, 1.5, at_least=2, unit=units.percent)
+    assert "1.2× to 1.8×, in all turns" in text(printed)
+    page.settle(OTHER, 1.5, at_least=2, at_most=math.inf, unit=units.percent)
     assert (page.claims[-1].standing, page.claims[-1].claim.bounds) == ("refuted", "at least 200 %")
 
 
@@ -78,12 +125,9 @@ def test_words_fit_the_result_of_the_claim(
     assert text(printed).endswith(" ".join(filter(None, ("First.", words, "Last."))))
 
 
-def test_words_about_a_claim_that_is_not_settled_yet_are_an_error(page: Page) -> None:
+def test_a_claim_is_settled_once_and_before_words_about_it(page: Page) -> None:
     with pytest.raises(ValueError, match="no result yet"):
         page.say(FASTER.words(held="It won.", refuted="It lost.", unclear="It is unclear."))
-
-
-def test_a_claim_is_settled_once(page: Page) -> None:
     page.settle(FASTER, 2)
     with pytest.raises(ValueError, match="already settled"):
         page.settle(FASTER, 2)
@@ -95,7 +139,3 @@ def test_a_step_that_cannot_run_skips_each_claim_and_prints_what_it_would_show(
     page.skip_step("no counter: apt install counter", shows="the counts of two functions")
     assert [claim.standing for claim in page.claims] == ["skipped", "skipped"]
     assert text(printed).endswith("If nothing is missing, this step shows the counts of two functions.")
-
-
-def text(printed: io.StringIO) -> str:
-    return " ".join(printed.getvalue().split())

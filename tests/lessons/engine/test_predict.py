@@ -1,3 +1,5 @@
+"""Questions: what a student may type, the right answers, and the score."""
+
 import io
 
 import pytest
@@ -5,28 +7,61 @@ from rich.console import Console
 
 from harness.rendering import units
 from lessons.engine.interval import Interval
-from lessons.engine.predict import Answer, Choice, Guess, Judgement, ask
+from lessons.engine.numbers import positive
+from lessons.engine.predict import Answer, Choice, Guess, Judgement, PredictionResult, Score, ask
 from lessons.engine.screen import Screen
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
 GUESS = Guess("How many calls?", "calls")
+TIMES = Choice.ranges("How many times?", (1.5, 5), units.ratio)
+UNCLEAR = "This run gives no clear answer."
+
+RIGHT = PredictionResult("How `many`?", "two", "two", right=True)
+WRONG = PredictionResult("How long?", "2 s", "30 s", right=False)
+UNDECIDED = PredictionResult("Which?", "the first", None, None)
+SKIPPED = PredictionResult("Why?", None, "because", None)
 
 
-@pytest.mark.parametrize("typed", ["B", " b ", "b)", "Two"])
-def test_a_choice_is_made_by_its_letter_or_its_words(typed: str) -> None:
-    assert CHOICE.parse(typed) == Answer("b", "two")
+def test_a_choice_is_made_by_its_letter_or_its_words() -> None:
+    assert {CHOICE.parse(typed) for typed in ("B", " b ", "b)", "Two")} == {Answer("b", "two")}
+    assert {CHOICE.parse(typed) for typed in ("c", "1", "twofold")} == {None}
 
 
-@pytest.mark.parametrize("typed", ["c", "1", "twofold"])
-def test_other_text_is_not_an_answer(typed: str) -> None:
-    assert CHOICE.parse(typed) is None
+def test_numbers_are_read_as_students_write_them() -> None:
+    for typed, unit, value in (
+        ("1,5 million calls", "calls", 1.5e6),
+        ("2M", "elements", 2e6),
+        ("60 k calls", "calls", 60_000),
+        ("2.5e3", "calls", 2500),
+        ("1,000", "calls", 1000),
+        ("1'000'000", "calls", 1e6),
+        ("about 300", "events", 300),
+        ("3 ×", "times", 3),
+        ("1 call", "calls", 1),
+        ("3 ms", "µs", 3000),
+        ("0,5 seconds", "ms", 500),
+        ("50%", "times", 0.5),
+        ("50 %", "%", 50),
+    ):
+        assert positive(typed, unit) == pytest.approx(value), typed
 
 
-def test_a_guess_must_be_a_positive_number() -> None:
-    answer = GUESS.parse("2 000")
-    assert answer is not None
-    assert answer.value == 2000
-    assert [typed for typed in ("many", "", "-3", "nan", "3 apples") if GUESS.parse(typed) is not None] == []
+def test_text_that_is_not_a_positive_number_of_the_unit_is_not_read() -> None:
+    for typed in ("5 apples", "3 ms", "50 %", "-3", "0", "nan", "1e999", "1.2.3", "k", ""):
+        assert positive(typed, "calls") is None, typed
+    assert positive("1m", "ms") is None
+
+
+def test_the_question_repeats_until_the_answer_can_be_read_and_enter_skips() -> None:
+    numbers = "Type a number of calls above 0, such as 3, 2.5e3, 1,000, 60k."
+    for question, typed, answer, hint in (
+        (CHOICE, "b", Answer("b", "two"), "Type a or b."),
+        (GUESS, "60k", Answer(60_000.0, "60 000 calls"), numbers),
+    ):
+        shown = list[str]()
+        assert ask(question, iter(["what?", typed]).__next__, shown.append) == answer
+        assert shown == [f"This is not one of the answers. {hint} Press Enter to skip."]
+    assert ask(CHOICE, lambda: "", lambda _text: None) is None
 
 
 def test_a_wrong_choice_is_answered_with_the_right_one() -> None:
@@ -34,34 +69,6 @@ def test_a_wrong_choice_is_answered_with_the_right_one() -> None:
     assert (right.right, right.words) == (True, "Your answer: one. That is right.")
     assert (wrong.right, wrong.words) == (False, "Your answer: one. The right answer: two.")
     assert CHOICE.judge(None, "b") == Judgement(None, "two", "two.")
-
-
-def test_a_guess_within_a_factor_of_two_is_right() -> None:
-    answer = Answer(100.0, "100 calls")
-    assert GUESS.judge(answer, 200).right
-    assert GUESS.judge(answer, 50).right
-    far = GUESS.judge(answer, 2000)
-    assert not far.right
-    assert far.words == f"Your answer: 100 calls, {units.ratio(20)} too low. Measured: 2 000 calls."
-    assert "too high" in GUESS.judge(answer, 10).words
-
-
-def test_the_question_repeats_until_the_answer_can_be_read() -> None:
-    typed, shown = iter(["what?", "b"]), list[str]()
-    assert ask(CHOICE, lambda: next(typed), shown.append) == Answer("b", "two")
-    assert shown == ["This is not one of the answers. Type a or b. Press Enter to skip."]
-
-
-def test_text_that_is_not_a_number_gets_one_line_with_examples() -> None:
-    typed, shown = iter(["many", "60k"]), list[str]()
-    assert ask(GUESS, lambda: next(typed), shown.append) == Answer(60_000.0, "60 000 calls")
-    (line,) = shown
-    assert "Type a number of calls above 0, such as 3, 2.5e3, 1,000, 60k. Press Enter to skip." in line
-    assert "\n" not in line
-
-
-def test_enter_skips() -> None:
-    assert ask(CHOICE, lambda: "", lambda _text: None) is None
 
 
 def test_options_that_do_not_fit_on_one_line_have_a_line_each() -> None:
@@ -72,9 +79,6 @@ def test_options_that_do_not_fit_on_one_line_have_a_line_each() -> None:
         assert len(out.getvalue().strip().splitlines()) == 1 + lines
 
 
-TIMES = Choice.ranges("How many times?", (1.5, 5), units.ratio)
-
-
 def test_a_question_about_ranges_has_one_option_per_range() -> None:
     assert list(TIMES.options.values()) == ["less than 1.5×", "1.5× to 5×", "5× or more"]
     with pytest.raises(ValueError, match="one limit fewer than options"):
@@ -83,40 +87,62 @@ def test_a_question_about_ranges_has_one_option_per_range() -> None:
         CHOICE.judge(None, 3.0)
 
 
-@pytest.mark.parametrize(
-    ("interval", "right", "truth"),
-    [
+def test_an_interval_decides_only_if_it_lies_within_one_option() -> None:
+    for interval, right, truth in (
         (Interval(2, 1.5, 4.9), True, "1.5× to 5×"),
         (Interval(1, 0.9, 1.4), False, "less than 1.5×"),
         (Interval(4, 3, 6), None, None),
         (Interval(4, 2, 4).widened(1), None, None),
-        (Interval(6, 5, 7), False, "5× or more"),
         (Interval.unknown(), None, None),
         (Interval.exact(3).void_if(True), None, None),
-    ],
-)
-def test_an_interval_decides_only_if_it_lies_within_one_option(
-    interval: Interval, right: bool | None, truth: str | None
-) -> None:
-    judged = TIMES.judge(TIMES.parse("b"), interval)
-    assert (judged.right, judged.truth) == (right, truth)
-    if right is None:
-        assert judged.words == "Your answer: 1.5× to 5×. This run gives no clear answer."
+    ):
+        judged = TIMES.judge(TIMES.parse("b"), interval)
+        assert (judged.right, judged.truth) == (right, truth)
+        assert right is not None or judged.words == f"Your answer: 1.5× to 5×. {UNCLEAR}"
+    outside = TIMES.judge(TIMES.parse("a"), Interval(4, 3, 6))
+    assert (outside.right, outside.truth) == (False, "1.5× to 5× or 5× or more")
+    assert TIMES.judge(None, Interval(4, 3, 6)) == Judgement(None, None, UNCLEAR)
 
 
-def test_an_answer_outside_all_possible_options_is_wrong() -> None:
-    judged = TIMES.judge(TIMES.parse("a"), Interval(4, 3, 6))
-    assert (judged.right, judged.truth) == (False, "1.5× to 5× or 5× or more")
-    assert TIMES.judge(None, Interval(4, 3, 6)) == Judgement(None, None, "This run gives no clear answer.")
-
-
-def test_an_interval_decides_a_guess_only_if_all_of_it_agrees() -> None:
-    answer = GUESS.parse("100")
-    assert GUESS.judge(answer, Interval(150, 120, 190)).right is True
-    assert GUESS.judge(answer, Interval(300, 250, 350)).right is False
-    assert GUESS.judge(answer, Interval(200, 150, 250)).right is None
-    assert GUESS.judge(answer, Interval(300, 10, 900)).right is None
-    assert GUESS.judge(answer, Interval.exact(100).void_if(True)).right is None
-    assert GUESS.judge(answer, 0.0).words == "Your answer: 100 calls, far too high. Measured: 0 calls."
-    assert GUESS.judge(answer, Interval.unknown()).words == "Your answer: 100 calls. This run gives no clear answer."
+def test_a_guess_is_right_if_all_of_the_interval_is_within_a_factor_of_two() -> None:
+    answer = Answer(100.0, "100 calls")
+    for measured, right in (
+        (200.0, True),
+        (50.0, True),
+        (Interval(150, 120, 190), True),
+        (Interval(300, 250, 350), False),
+        (Interval(200, 150, 250), None),
+        (Interval(300, 10, 900), None),
+        (Interval.exact(100).void_if(True), None),
+    ):
+        assert GUESS.judge(answer, measured).right is right, measured
+    for number, words in (
+        (2000.0, f"Your answer: 100 calls, {units.ratio(20)} too low. Measured: 2 000 calls."),
+        (10.0, f"Your answer: 100 calls, {units.ratio(10)} too high. Measured: 10 calls."),
+        (0.0, "Your answer: 100 calls, far too high. Measured: 0 calls."),
+    ):
+        assert GUESS.judge(answer, number) == Judgement(False, words.rpartition(": ")[2][:-1], words)
+    assert GUESS.judge(answer, Interval.unknown()).words == f"Your answer: 100 calls. {UNCLEAR}"
     assert GUESS.judge(None, Interval.unknown()).truth is None
+
+
+def test_only_decided_answers_count_in_the_score() -> None:
+    for predictions, sentence in (
+        ([RIGHT, RIGHT, WRONG], "2 of 3 predictions right."),
+        ([WRONG, UNDECIDED, SKIPPED], "0 of 1 prediction right. 1 answer could not be decided."),
+        ([UNDECIDED, UNDECIDED], "2 answers could not be decided."),
+        ([SKIPPED], ""),
+    ):
+        assert Score.of(predictions).sentence() == sentence
+    total = sum([Score.of([RIGHT]), Score.of([WRONG, UNDECIDED])], Score())
+    assert (total.right, total.decided, total.undecided) == (1, 2, 1)
+
+
+def test_wrong_predictions_are_shown_with_the_right_answers() -> None:
+    out = io.StringIO()
+    Screen(Console(file=out, width=80)).score(Score.of([SKIPPED]))
+    assert out.getvalue() == ""
+    Screen(Console(file=out, width=80)).score(Score.of([RIGHT, WRONG]))
+    printed = " ".join(out.getvalue().split())
+    assert "1 of 2 predictions right. ✗ How long? your answer: 2 s; right: 30 s" in printed
+    assert "many" not in printed

@@ -1,15 +1,21 @@
 """The content of the pack about each lesson. The catalogue finds the lessons, so these tests include new ones."""
 
+import ast
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import small_lesson
 from teachers_pack import pages, small_page
 
+from harness.errors import UsageError
 from lessons.engine.predict import Guess
-from lessons.guide import contents
-from lessons.guide.claim_texts import VALUE
+from lessons.guide import contents, task_texts
+from lessons.guide.claim_texts import VALUE, AskedLater, Said, asked_later, filled, joined, said_about_claims, text_of
 from lessons.guide.pages import lesson_page
 from lessons.guide.rendering import html
+from lessons.guide.results import RECORDED
 from lessons.guide.slides import slides_page
 
 
@@ -45,16 +51,6 @@ def test_the_expected_answer_is_the_recorded_one_unless_it_depends_on_the_machin
     assert wrong == []
 
 
-def test_each_exercise_has_points_and_explained_wrong_answers() -> None:
-    tasks = [(page.name, task) for page in pages().values() for task in page.tasks]
-    assert {name for name, _ in tasks} == set(pages())
-    explained = {
-        task.name: [bool(wrong.explanation and wrong.code) for wrong in task.wrong_answers] for _, task in tasks
-    }
-    assert [name for name, each in explained.items() if len(each) < 2 or not all(each)] == []
-    assert [task.name for _, task in tasks if task.points <= 0] == []
-
-
 def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> None:
     twice, four_times = small_page().steps
     assert twice.asked is not None
@@ -74,20 +70,6 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     assert (four_times.asked.question, four_times.asked.right) == ("And four times 2?", None)
     assert four_times.asked.expected_shown == "8 units"
     assert "Expected answer:</strong> 8 units. The answer depends on the first step." in lesson_page(small_page())
-
-
-@pytest.mark.parametrize(
-    ("measured", "option"),
-    [
-        ("less than 2×", "less than 2×"),
-        ("Less than 2×. It took 2 s.", "less than 2×"),
-        ("Less than 2× or 2× to 3×.", ""),
-        ("This run gives no clear answer.", ""),
-        ("", ""),
-    ],
-)
-def test_the_right_option_is_the_first_sentence_of_a_measured_answer(measured: str, option: str) -> None:
-    assert contents.right_option(measured, ("less than 2×", "less", "2× to 3×")) == option
 
 
 def test_without_results_a_page_has_the_expected_answers() -> None:
@@ -120,3 +102,67 @@ def test_a_text_about_a_claim_has_the_values_of_the_recorded_run() -> None:
     assert VALUE in claim.said.refuted
     for step in page.steps:
         assert not step.asked or VALUE not in step.asked.question, step.name
+
+
+def test_the_right_option_is_the_first_sentence_of_a_measured_answer() -> None:
+    for measured, option in (
+        ("less than 2×", "less than 2×"),
+        ("Less than 2×. It took 2 s.", "less than 2×"),
+        ("Less than 2× or 2× to 3×.", ""),
+        ("", ""),
+    ):
+        assert contents.right_option(measured, ("less than 2×", "less", "2× to 3×")) == option
+
+
+def test_a_text_about_a_claim_is_read_from_the_source_and_filled_with_recorded_values() -> None:
+    said = said_about_claims(Path(small_lesson.__file__))
+    texts = Said("It is two.", "It is not two.", "Two or not: unclear.")
+    assert said == {"twice-is-two": [Said("It always is."), texts]}
+    assert joined(["It always is.", "", VALUE, f"It takes {VALUE} s."]) == f"It always is. It takes {VALUE} s."
+    for source, text in (
+        ("'one ' 'two'", "one two"),
+        ("f'it took {seconds} s'", f"it took {VALUE} s"),
+        ("'f(…)' + name", f"f(…){VALUE}"),
+        ("'fast' if quick else 'slow'", "fast / slow"),
+        ("about(turns)", VALUE),
+    ):
+        assert text_of(ast.parse(source, mode="eval").body) == text
+    paragraphs = ["Two calls. It takes 2.5 s.", "There are 4. 3 functions are fast. In step 2, `a` is first."]
+    for text, found in (
+        ("It takes … s.", "It takes 2.5 s."),
+        ("… functions are fast.", "3 functions are fast."),
+        ("In …, … is first.", "In step 2, `a` is first."),
+        ("It takes … minutes.", "It takes … minutes."),
+        ("…", "…"),
+    ):
+        assert filled(text.replace("…", VALUE), paragraphs) == found.replace("…", VALUE)
+
+
+def test_a_question_made_by_a_function_has_its_options_and_no_measured_values(tmp_path: Path) -> None:
+    file = tmp_path / "lesson.py"
+    file.write_text("def ask(page):\n    return Choice(f'Is it {page}?', {'a': 'yes', 'b': 'no'})\n", encoding="utf-8")
+    assert asked_later(file, "ask") == AskedLater(f"Is it {VALUE}?", ("yes", "no"))
+    with pytest.raises(ValueError, match="does not return a question"):
+        asked_later(Path(small_lesson.__file__), "double")
+
+
+def test_each_recorded_png_file_belongs_to_a_step() -> None:
+    listed = {each["file"]: each for each in contents.listed_photos()}
+    assert set(listed) == {str(path.relative_to(RECORDED)) for path in RECORDED.glob("*/*.png")}
+    for file, each in listed.items():
+        page = pages()[file.partition("/")[0]]
+        (step,) = (step for step in page.steps if step.name == each["step"])
+        assert each["caption"] in [photo.caption for photo in step.photos]
+
+
+def test_the_tasks_of_each_lesson_come_from_the_grader(monkeypatch: pytest.MonkeyPatch) -> None:
+    (task,) = pages()["04_autorange"].tasks
+    assert (task.name, task.points, task.points_if_right) == ("blocked_autorange", 10, 4)
+    assert [each.points for each in task.thresholds] == [6, 8, 10]
+    assert len(task.hints) == 3
+    (mean,) = (wrong for wrong in task.wrong_answers if wrong.name == "mean")
+    assert mean.explanation.startswith("The mean of the samples gives these wrong answers.")
+    failed = subprocess.CompletedProcess([], 1, "", "Traceback …\nImportError: no grader\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_arguments, **_options: failed)
+    with pytest.raises(UsageError, match=r"cannot be listed \(ImportError: no grader\)\. Run: python -m grader"):
+        task_texts.load()

@@ -3,22 +3,19 @@
 import html
 import json
 import re
-import shutil
-import subprocess
-import sysconfig
-import venv
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markdown_pages import commands
 from teachers_pack import pages, written
+from test_pages import fault_of
 from test_results import record
 
 from harness.command_line.command import guarded
-from harness.errors import UsageError
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
-from lessons.guide import command, results
+from lessons.guide import results
 from lessons.guide.pages import ACTIVATE, INSTALL, before_class, for_students
 
 ROOT = FOLDER.parent
@@ -64,18 +61,6 @@ def test_each_link_leads_to_a_file_of_the_pack(pack: Path) -> None:
             assert not place or place in links_of(linked).ids, (page.name, target)
 
 
-def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -> None:
-    text = (pack / "lessons" / "04_autorange.html").read_text(encoding="utf-8")
-    page = pages()["04_autorange"]
-    for step in page.steps:
-        assert f'id="{step.name}"' in text
-    assert text.count("The usual wrong reasoning:") == len(page.steps)
-    assert text.count("Measured answer:") + text.count("Expected answer:") == len(page.steps)
-    assert "If the result is inconclusive:" in text
-    assert "This run does not show whether other work of the machine made a call slower." in text
-    assert "The mean includes the bursts of another program." in text
-
-
 def test_an_objective_does_not_describe_the_machine_that_wrote_the_pack(pack: Path) -> None:
     page = (pack / "lessons" / "03_cuda_sync.html").read_text(encoding="utf-8")
     assert '<p class="lead">You can time work that runs on a GPU after the call has returned.</p>' in page
@@ -107,69 +92,27 @@ def commands_on(page: Path, kind: str = "commands") -> list[str]:
     return [html.unescape(line) for block in blocks for line in block.strip().splitlines()]
 
 
-def test_each_page_with_commands_says_how_to_install_and_which_python_to_call(pack: Path) -> None:
+def test_the_commands_on_the_pages_exist_and_each_page_says_which_python_to_call(pack: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for page in (pack / "index.html", *(pack / "lessons").iterdir()):
         assert commands_on(page, "install") == [INSTALL, ACTIVATE], page.name
         assert "<code>python</code> means <code>.venv/bin/python</code>" in page.read_text(encoding="utf-8")
     first = next(line for line in readme.splitlines() if line.startswith("    python"))
     assert first.startswith(f"    {INSTALL} && ")
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the kit with an environment in `.venv`, in which commands may write files.
-
-    The environment uses the packages of this interpreter, because an installation downloads gigabytes.
-    """
-    copy = tmp_path_factory.mktemp("kit") / "kit"
-    for name in ("lessons", "grader", "harness", "solutions"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    venv.create(copy / ".venv", symlinks=True)
-    (packages,) = copy.glob(".venv/lib/python*/site-packages")
-    (packages / "packages.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    return copy
-
-
-def ended(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command as the page says: in the folder, after the activation of its environment."""
-    whole = ["bash", "-c", f"{ACTIVATE} && {words}"]
-    return subprocess.run(whole, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-
-
-@pytest.mark.long
-def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) -> None:
-    code = "import sys, lessons, rich; print(sys.prefix, lessons.__file__, sep='\\n')"
-    done = ended(f'python -c "{code}"', here)
-    assert done.stdout.splitlines() == [str(here / ".venv"), str(here / "lessons" / "__init__.py")], done.stderr
-    page = pages()["04_autorange"]
     listed = commands_on(pack / "lessons" / "04_autorange.html")
-    assert listed == [*before_class(page), *for_students(page)]
-    for words in listed:
-        done = ended(words, here)
-        is_unsolved = words.startswith("python -m grader check 4")
-        assert done.returncode == int(is_unsolved), (words, done.stdout, done.stderr)
-    assert (here / "04_autorange.ipynb").is_file()
-    assert list((here / "pictures").glob("04_autorange-*.svg"))
-    text = (pack / "lessons" / "04_autorange.html").read_text(encoding="utf-8")
-    starts = re.findall(r"<td[^>]*><code>(python -m lessons 4 --from \d)</code></td>", text)
-    assert len(starts) == len(page.steps)
-    assert ended(f"{starts[-1]} --fast", here).returncode == 0
+    lesson = pages()["04_autorange"]
+    assert listed == [*before_class(lesson), *for_students(lesson)]
+    assert {each: fault for each in listed if (fault := fault_of(*commands(f"    {each}")))} == {}
 
 
 def test_a_pack_is_not_overwritten(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
     assert run(tmp_path) == 2
     assert "--force" in capsys.readouterr().err
+    assert run(tmp_path / "new", "--run", "--results", tmp_path) == 2
+    assert "Use one of the two options" in capsys.readouterr().err
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
     assert (pack / "index.html").is_file()
-
-
-def test_results_can_be_made_or_named_but_not_both(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Use one of the two options"):
-        command.write(
-            tmp_path / "out", results_folder=tmp_path, run=True, seed=1, force=False, report=lambda _what: None
-        )
 
 
 def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(

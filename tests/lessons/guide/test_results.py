@@ -15,15 +15,7 @@ from lessons.guide.results import ClaimResult
 
 def record(**changes: Any) -> dict[str, Any]:
     environment = {"cpu": "a CPU", "cores": 2, "cuda_device": None, "python": "3.11.7", "torch": "2.13.0"}
-    claim = {
-        "id": "fast",
-        "verdict": "held",
-        "shown": "2×",
-        "reason": "",
-        "measured": 2.0,
-        "low": 1.0,
-        "high": None,
-    }
+    claim = {"id": "fast", "verdict": "held", "shown": "2×", "reason": "", "measured": 2.0, "low": 1.0, "high": None}
     steps = [
         {"name": "one", "prediction": {"question": "How fast?", "truth": "2×"}},
         {"name": "two", "prediction": {"question": "How slow?", "truth": None}},
@@ -46,11 +38,13 @@ def test_results_are_read_with_the_pictures_of_each_step(tmp_path: Path) -> None
     assert found.pictures == {"one": ("one-a", "one-b-c"), "two": ("two-d",)}
 
 
-@pytest.mark.parametrize("text", ["{", "[]", json.dumps(record(format=0)), json.dumps(record(claims=[{}]))])
-def test_a_file_of_another_kind_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / "04_autorange.json").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"04_autorange\.json is not a file that"):
+def test_a_folder_without_results_and_a_file_of_another_kind_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="contains no results of lessons"):
         results.load(tmp_path)
+    for text in ("{", "[]", json.dumps(record(format=0)), json.dumps(record(claims=[{}]))):
+        (tmp_path / "04_autorange.json").write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=r"04_autorange\.json is not a file that"):
+            results.load(tmp_path)
 
 
 def recorded_run() -> dict[str, Any]:
@@ -59,7 +53,7 @@ def recorded_run() -> dict[str, Any]:
         {"kind": "table", "title": "Times", "heads": ["", "time"], "rows": [["one", "2 s"]], "numeric": [1]},
         {"kind": "picture", "caption": "a tree", "text": "a\n└ b"},
         {"kind": "answer", "text": "Less than 2×. It took 2 s."},
-        {"kind": "claim", "id": "fast", "standing": "held", "value": "1.5×"},
+        {"kind": "claim", "id": "fast", "standing": "held", "value": "1.5×", "middle": 1.5, "at_least": 1.1},
         {"kind": "paragraph", "text": "The loop runs in C."},
     ]
     return {"steps": {"one": {"made on": made_on, "question": "Is 2 s long?", "parts": parts}}}
@@ -67,40 +61,22 @@ def recorded_run() -> dict[str, Any]:
 
 def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(tmp_path: Path) -> None:
     (tmp_path / "04_autorange").mkdir()
-    (tmp_path / "04_autorange" / "run.json").write_text(json.dumps(recorded_run()), encoding="utf-8")
+    file = tmp_path / "04_autorange" / "run.json"
+    file.write_text(json.dumps(recorded_run()), encoding="utf-8")
+    file.with_name("one-flame.svg").write_text("<svg/>", encoding="utf-8")
     found = results.recorded(tmp_path)["04_autorange"]
     assert found.machine == "a CPU, 2 cores, no GPU, Python 3.11.7, torch 2.13.0"
     assert found.date == "2026-11-23"
     assert found.questions == {"one": "Is 2 s long?"}
     assert found.truths == {"one": "Less than 2×. It took 2 s."}
-    assert (found.claims["fast"].verdict, found.claims["fast"].shown) == ("held", "1.5×")
+    assert found.claims["fast"] == ClaimResult("held", "1.5×", "", 1.5, 1.1, None)
+    assert found.pictures == {"one": ("<svg/>",)}
     table, picture = found.shown["one"]
     assert (table.title, table.heads, table.rows) == ("Times", ("", "time"), (("one", "2 s"),))
     assert (picture.title, picture.text, picture.rows) == ("a tree", "a\n└ b", ())
-
-
-def test_a_recorded_run_gives_the_numbers_of_its_claims_and_its_drawings(tmp_path: Path) -> None:
-    folder = tmp_path / "04_autorange"
-    folder.mkdir()
-    whole = recorded_run()
-    whole["steps"]["one"]["parts"][3] |= {"low": 1.2, "middle": 1.5, "high": 2.0, "at_least": 1.1}
-    (folder / "run.json").write_text(json.dumps(whole), encoding="utf-8")
-    (folder / "one-flame.svg").write_text("<svg/>", encoding="utf-8")
-    found = results.recorded(tmp_path)["04_autorange"]
-    assert found.claims["fast"] == ClaimResult("held", "1.5×", "", 1.5, 1.1, None, (1.2, 2.0))
-    assert found.pictures == {"one": ("<svg/>",)}
-
-
-def test_a_damaged_recorded_run_is_named(tmp_path: Path) -> None:
-    (tmp_path / "04_autorange").mkdir()
-    (tmp_path / "04_autorange" / "run.json").write_text('{"steps": {}}', encoding="utf-8")
+    file.write_text('{"steps": {}}', encoding="utf-8")
     with pytest.raises(UsageError, match=r"run\.json is not a recorded run"):
         results.recorded(tmp_path)
-
-
-def test_a_folder_without_results_is_an_error_that_names_the_option(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="contains no results of lessons"):
-        results.load(tmp_path)
 
 
 def test_a_run_keeps_the_progress_of_the_user_and_names_failed_lessons(

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from teachers_pack import RESULTS, small_page
 
-from lessons.guide.photos import Photo
+from lessons.guide.claim_texts import VALUE
+from lessons.guide.contents import Photo
+from lessons.guide.rendering import highlighted, html
 from lessons.guide.results import Shown
 from lessons.guide.slides import MOST_LINES, PICTURES_WIDTH, fitting, in_chunks, slides_of, slides_page
 
@@ -44,32 +46,6 @@ def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> No
     assert "<td>a</td><td>n</td>" in page
 
 
-def test_functions_stay_whole_on_a_slide() -> None:
-    short, long = "def a():\n    return 1", "def b():\n" + "    pass\n" * 22
-    assert list(in_chunks(short, short)) == [f"{short}\n\n\n{short}"]
-    assert list(in_chunks(f"{short}\n\n\n{long.strip()}", short)) == [short, long.strip(), short]
-    assert list(in_chunks("", short)) == [short]
-
-
-def test_a_function_that_is_too_long_is_divided_at_an_empty_line() -> None:
-    code = "def f():\n" + "    first()\n" * 19 + "\n" + "    second()\n" * 19
-    first, second = in_chunks(code.strip())
-    assert first.endswith("first()")
-    assert second.strip().startswith("second()")
-    assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
-
-
-def test_a_table_with_numbers_becomes_a_chart() -> None:
-    table = Shown("Times", ("", "time"), (("one", "2 s"), ("two", "3 s")))
-    (answer, _) = (
-        slide
-        for slide in slides_of(small_page(replace(RESULTS, pictures={}, shown={"twice": (table,)})))
-        if slide.kind == "answer"
-    )
-    assert answer.shown is None
-    assert "<title>Times</title>" in answer.pictures[0]
-
-
 def test_pictures_are_shown_if_they_fit_and_the_first_one_always() -> None:
     low, high = (f'<svg viewBox="0 0 {PICTURES_WIDTH} {height}">' for height in (200, 900))
     assert fitting([low, low, low]) == [low, low]
@@ -83,3 +59,20 @@ def test_each_photo_has_a_slide_of_its_own() -> None:
     with_photos = replace(page, steps=(replace(page.steps[0], photos=photos), *page.steps[1:]))
     assert [slide.photo for slide in slides_of(with_photos) if slide.kind == "photo"] == list(photos)
     assert slides_page(with_photos).count('src="data:image/png;base64,') == 2
+
+
+def test_functions_stay_whole_on_a_slide_or_are_divided_at_an_empty_line() -> None:
+    short, long = "def a():\n    return 1", "def b():\n" + "    pass\n" * 22
+    assert list(in_chunks(short, short)) == [f"{short}\n\n\n{short}"]
+    assert list(in_chunks(f"{short}\n\n\n{long.strip()}", short)) == [short, long.strip(), short]
+    first, second = in_chunks("def f():\n" + "    first()\n" * 19 + "\n" + "    second()\n" * 19)
+    assert first.endswith("first()")
+    assert second.strip().startswith("second()")
+    assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
+
+
+def test_marks_and_code_are_html_and_everything_else_is_escaped() -> None:
+    assert html("a `b < c` and *not* <d> & 2*3") == "a <code>b &lt; c</code> and <em>not</em> &lt;d&gt; &amp; 2*3"
+    assert html(f"`{VALUE}` s") == "<code>…</code> s"
+    assert highlighted("if a < 2: 1").startswith('<span class="k">if</span>')
+    assert "&lt;" in highlighted("if a < 2: 1")

@@ -5,14 +5,20 @@ magnitude, with eps by dtype.
 
 import math
 
-from tier2_all_cases_first import all_right
-
 
 def agrees(f, g, cases):
-    return all_right([(case, g(case), *f(case)) for case in cases], within)
+    for case in cases:
+        got = g(case)
+        values, magnitudes = f(case)
+        if len(got) != len(values):
+            return False
+        for row in zip(got, values, magnitudes):
+            if not close(*row):
+                return False
+    return True
 
 
-def within(got, value, magnitude, allowed):
+def close(got, value, magnitude):
     if math.isnan(value):
         return math.isnan(got)
     if math.isinf(value):

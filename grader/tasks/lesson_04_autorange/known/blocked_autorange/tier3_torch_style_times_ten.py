@@ -7,8 +7,6 @@ Trade: Multiplying by ten needs few steps. The last trial block may be much long
 import math
 import statistics
 
-from baseline import time_block
-
 
 def blocked_autorange(run, clock, min_run_time):
     run(1)
@@ -25,7 +23,9 @@ def blocked_autorange(run, clock, min_run_time):
 
     n = 1
     while True:
-        elapsed = time_block(run, clock, n)
+        start = clock()
+        run(n)
+        elapsed = clock() - start
         if elapsed >= minimum / 4:
             break
         n *= 10
@@ -35,7 +35,9 @@ def blocked_autorange(run, clock, min_run_time):
         times, total = [], 0.0
         too_short = False
         while (total < min_run_time or len(times) < 10) and not too_short:
-            times.append(time_block(run, clock, n))
+            start = clock()
+            run(n)
+            times.append(clock() - start)
             total += times[-1]
             too_short = times[-1] < 1.02 * minimum
         if not too_short:

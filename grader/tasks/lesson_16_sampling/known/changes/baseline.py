@@ -5,27 +5,24 @@ import re
 from collections import Counter
 
 
-def counts(lines, of_frames=set):
+def counts(lines):
     seen, total = Counter(), 0
     for line in lines:
         stack, samples = re.fullmatch(r"(.*) (\d+)", line).groups()
         total += int(samples)
-        for function in of_frames(re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")):
+        for function in {re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")}:
             seen[function] += int(samples)
     return seen, total
 
 
 def changes(before, after):
-    return significant(*counts(before), *counts(after))
-
-
-def significant(one, n, other, m):
+    (one, n), (other, m) = counts(before), counts(after)
     if n == 0 or m == 0:
         return []
     rows = []
     for function in sorted(set(one) | set(other)):
         a, b = one[function], other[function]
-        p = min((a + b) / (n + m), 1)
+        p = (a + b) / (n + m)
         if abs(a / n - b / m) > 2 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)):
             rows.append([function, a, b])
     return rows

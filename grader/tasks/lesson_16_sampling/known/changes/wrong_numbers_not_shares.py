@@ -3,13 +3,26 @@ function. Divide by the number of all samples of the recording.
 """
 
 import math
+import re
+from collections import Counter
 
-from baseline import counts
+
+def counts(lines):
+    seen = Counter()
+    for line in lines:
+        stack, samples = line.rsplit(" ", 1)
+        for function in {re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")}:
+            seen[function] += int(samples)
+    return seen
 
 
 def changes(before, after):
-    (one, _), (other, _) = counts(before), counts(after)
+    one, other = counts(before), counts(after)
     if not before or not after:
         return []
-    rows = [[function, one[function], other[function]] for function in sorted(set(one) | set(other))]
-    return [[function, a, b] for function, a, b in rows if abs(a - b) > 2 * math.sqrt(a + b)]
+    rows = []
+    for function in sorted(set(one) | set(other)):
+        a, b = one[function], other[function]
+        if abs(a - b) > 2 * math.sqrt(a + b):
+            rows.append([function, a, b])
+    return rows

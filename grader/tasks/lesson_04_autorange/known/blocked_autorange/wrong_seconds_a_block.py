@@ -1,0 +1,13 @@
+"""The times of whole blocks give these wrong answers. Divide each time by the number of runs in a block."""
+
+import statistics
+
+from baseline import collect, find_block_size, smallest_step, time_block
+
+
+def blocked_autorange(run, clock, min_run_time):
+    run(1)
+    n = find_block_size(run, clock, 200 * smallest_step(clock))
+    samples = [sample * n for sample in collect(run, clock, n, min_run_time)]
+    low, middle, high = statistics.quantiles(samples, n=4)
+    return n, samples, middle, high - low

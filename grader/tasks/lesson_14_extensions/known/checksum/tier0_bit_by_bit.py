@@ -1,0 +1,16 @@
+"""Handles one bit at a time, with a branch."""
+
+checksum = r"""
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t checksum(const uint8_t *data, size_t size) {
+  uint32_t crc = 0xFFFFFFFF;
+  for (size_t i = 0; i < size; i++) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; bit++)
+      crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
+  }
+  return ~crc;
+}
+"""

@@ -1,0 +1,14 @@
+"""Takes the samples that 90 % confidence needs for the share one half."""
+
+import math
+
+
+def share(sample, name, margin):
+    wanted = math.ceil((1.75 * 0.5 / margin) ** 2)
+    hits = total = 0
+    while total < wanted:
+        stack = sample()
+        if stack:
+            total += 1
+            hits += name in stack
+    return hits / total

@@ -1,0 +1,193 @@
+"""The list of lessons, the paths through them, and the commands of `python -m lessons`."""
+
+import importlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from sessions import Play
+
+from harness.command_line.command import guarded
+from harness.glossary import load
+from harness.storage.user_state import FOLDER_VARIABLE
+from lessons import __main__ as main
+from lessons.__main__ import app
+from lessons.engine import listing, route
+from lessons.engine.catalogue import FOLDER, Entry, listed
+from lessons.engine.glossary import FILE
+from lessons.engine.listing import FIRST_SUCCESS_MIN
+from lessons.engine.progress import ProgressFile
+from lessons.engine.route import FULL, SHORT, lessons_of, previous
+
+
+def test_the_list_has_each_lesson_once_with_its_minutes_and_after_its_prerequisites() -> None:
+    assert sorted(listed()) == sorted(path.stem for path in FOLDER.glob("[0-9][0-9]_*.py"))
+    for path in (lessons_of(FULL), lessons_of(SHORT)):
+        places = list(enumerate(path))
+        assert [name for place, name in places if not set(listed()[name].prerequisites) <= set(path[:place])] == []
+    for name, entry in listed().items():
+        assert len(entry.step_minutes) == len(importlib.import_module(f"lessons.{name}").lesson.steps), name
+        assert all((entry.title, entry.exercise_minutes, entry.tasks)), name
+    assert listed()[lessons_of(FULL)[0]].steps_within(FIRST_SUCCESS_MIN) >= 2, "the first lesson has an early success"
+
+
+def test_a_kit_has_only_the_lessons_whose_files_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for names, short in (
+        (["13_bytecode"], ["13_bytecode"]),
+        (["05_compare", "09_cprofile"], ["09_cprofile", "05_compare"]),
+    ):
+        folder = tmp_path / names[0]
+        folder.mkdir()
+        for name in names:
+            (folder / f"{name}.py").touch()
+        monkeypatch.setattr(route, "listed", lambda folder=folder: listed(folder))
+        assert lessons_of(SHORT) == tuple(short)
+        assert lessons_of(FULL) == tuple(names)
+
+
+def test_the_previous_lesson_is_the_last_one_that_the_student_took() -> None:
+    path = ("a", "b", "c", "d")
+    assert previous("d", path, {"a", "b", "d"}) == "b"
+    assert previous("a", path, {"a", "b"}) is None
+    assert previous("b", path, {"c"}) is None
+    assert previous("x", path, {"a"}) is None
+
+
+def test_without_a_readable_choice_the_path_is_full(tmp_path: Path) -> None:
+    assert route.chosen(tmp_path) == FULL
+    for content in (b"", b"shrot\n", b"\xff"):
+        (tmp_path / route.FILE).write_bytes(content)
+        assert route.chosen(tmp_path) == FULL
+
+
+def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
+    state: Path, prepare: Play, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {
+        "small_lesson": Entry("small_lesson", "How *small*?", step_minutes=(2, 1), exercise_minutes=20),
+        "02_other": Entry("02_other", "B", ("small_lesson",), step_minutes=(6,)),
+    }
+    monkeypatch.setattr(main, "entry_of", found.get)
+    monkeypatch.setattr(route, "listed", lambda: found)
+    played = prepare(typed=["b", "8"])
+    played.session.play()
+    ProgressFile().save(played.session.record())
+    saved = {"small_lesson": {"points": 4, "possible": 10}, "02_other": {"points": 2.5, "possible": 5}}
+    (state / "exercise_points.json").write_text(json.dumps({"format": 1, "lessons": saved}))
+    assert guarded(app, "python -m lessons", []) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["Lesson", "After", "Minutes", "Progress", "Claims", "Predicted", "Points"]
+    assert re.search(r"small_lesson +5 \+ 20 +done +2/2 +1/2 +4/10", lines[1])
+    assert lines[2].strip() == "How small?"
+    assert re.search(r"02_other +small +10 +new +2.5/5", lines[3])
+    assert re.search(r"Total +15 \+ 20 +1/2 done +1/2 +6.5/15", lines[5])
+
+
+def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+    assert guarded(app, "python -m lessons", []) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
+    assert listed == 2 * list(lessons_of(SHORT))
+    assert "Path:  short. For all 19 lessons: python -m lessons --path full" in lines
+    assert guarded(app, "python -m lessons", ["--path", "full"]) == 0
+    out = capsys.readouterr().out
+    assert "Path:  full. For a short path (02, 04, 09, 05): python -m lessons --path short" in out
+    assert out.index("\n02_timeit_vs_timer") < out.index("\n01_correct_first")
+    assert out.index("\n13_bytecode") < out.index("\n12_jit_fusion")
+
+
+def test_only_a_new_student_reads_how_far_ten_minutes_go(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", []) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert " new " in out
+    assert "python -m lessons glossary [TERM]" in out
+    assert re.search(r"Start: the first \d steps of 02_timeit_vs_timer take about 10 minutes\.", out)
+    complete(state, "02_timeit_vs_timer")
+    assert guarded(app, "python -m lessons", []) == 0
+    out = capsys.readouterr().out
+    assert "Start:" not in out
+    assert "Next:  python -m lessons.01_correct_first\n" in out
+    complete(state, *lessons_of(SHORT))
+    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+    assert "Next:  python -m lessons --path full\n" in capsys.readouterr().out
+
+
+def complete(state: Path, *lessons: str) -> None:
+    """Write a progress file of a student who has completed these lessons."""
+    row = {"last_run_utc": "2026-01-02T03:04:05+00:00", "complete": True, "steps_done": 1, "left": None}
+    row |= {"claims": {}, "predictions": {}, "durations_s": {}}
+    state.mkdir(exist_ok=True)
+    text = json.dumps({"format": 1, "lessons": dict.fromkeys(lessons, row)})
+    (state / "progress.json").write_text(text, encoding="utf-8")
+
+
+def test_exercise_points_that_cannot_be_read_are_left_out(state: Path) -> None:
+    state.mkdir()
+    for content in ("", "{", "[]", '{"format": 2, "lessons": {}}', '{"format": 1, "lessons": {"a": 3}}'):
+        (state / "exercise_points.json").write_text(content)
+        assert listing.load_points() == {}, content
+
+
+def test_the_list_reports_a_damaged_progress_file(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state.mkdir()
+    (state / "progress.json").write_text("{")
+    assert guarded(app, "python -m lessons", []) == 0
+    assert "was damaged" in capsys.readouterr().out
+
+
+def test_an_edited_notebook_is_reported_and_all_others_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "lesson_names", lambda: ("04_autorange", "07_fuzzing", "13_bytecode"))
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 0
+    filled, gone = tmp_path / "lesson_04_autorange.ipynb", tmp_path / "lesson_13_bytecode.ipynb"
+    filled.write_text(work := filled.read_text().replace('answer=\\"\\"', 'answer=\\"b\\"'))
+    gone.unlink()
+    capsys.readouterr()
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert f"Wrote {gone}." in said.out
+    assert f"because you have edited these files: {filled}." in said.err
+    assert "--force" in said.err
+    assert filled.read_text() == work
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path), "--force"]) == 0
+    assert filled.read_text() != work
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_glossary_and_the_list_fit_the_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert guarded(app, "python -m lessons", ["glossary"]) == 0
+    out = capsys.readouterr().out
+    assert all(term.name.split()[0] in out for term in load(FILE).terms)
+    assert "`" not in out
+    if width >= 80:
+        assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+        out += capsys.readouterr().out
+        assert "\n04_autorange" in out
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_a_term_is_printed_with_its_names_lesson_and_related_terms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", ["glossary", "Interquartile", "ranges"]) == 0
+    out = capsys.readouterr().out
+    parts = ("IQR\n", "Also called: interquartile range", "Lesson: 02_timeit_vs_timer", "See also: median, quartile")
+    assert [part for part in parts if part not in out] == []
+
+
+def test_a_wrong_argument_is_one_sentence_with_the_right_ones(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state.write_text("a file where the folder should be")
+    for arguments, words in (
+        (["99_none"], "99_none"),
+        (["glossary", "bassline"], "baseline"),
+        (["--path", "shrot"], "python -m lessons --path short"),
+        (["--path", "short"], FOLDER_VARIABLE),
+    ):
+        assert guarded(app, "python -m lessons", arguments) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+        assert words in said.err

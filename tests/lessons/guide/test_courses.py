@@ -1,0 +1,64 @@
+"""The weeks of the two courses, and their projects."""
+
+import pytest
+from teachers_pack import pages, small_page
+
+from lessons.engine.route import FULL, SHORT, lessons_of
+from lessons.guide import project, syllabus
+
+PROJECTS = {
+    project.FULL: (syllabus.twelve_weeks, syllabus.PROJECT_STARTS),
+    project.SHORT: (syllabus.four_weeks, syllabus.SHORT_PROJECT_STARTS),
+}
+
+
+def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None:
+    course = syllabus.twelve_weeks(pages())
+    assert tuple(page.name for page in course.lessons) == lessons_of(FULL)
+    assert len(course.weeks) == 12
+    assert [week.number for week in course.weeks if not week.lessons] == [7, 12]
+    assert [week.number for week in course.weeks if week.event] == [7, 8, 12]
+    assert course.points == sum(page.points for page in pages().values())
+    assert course.before_midterm == tuple(page for week in course.weeks[:6] for page in week.lessons)
+    minutes = [week.class_minutes + week.homework_minutes for week in course.weeks if week.lessons]
+    assert max(minutes) <= 2 * sum(minutes) / len(minutes)
+
+
+def test_the_short_course_has_one_lesson_a_week() -> None:
+    course = syllabus.four_weeks(pages())
+    assert [[page.name for page in week.lessons] for week in course.weeks] == [[name] for name in lessons_of(SHORT)]
+    assert course.before_midterm == course.lessons
+
+
+def test_a_week_asks_about_the_lessons_of_the_week_before_it() -> None:
+    course = syllabus.twelve_weeks(pages())
+    assert course.weeks[0].recall_questions == 0
+    assert course.weeks[7].before == course.weeks[5].lessons
+    assert course.weeks[1].recall_questions == sum(len(page.recall) for page in course.weeks[0].lessons)
+
+
+def test_parts_have_similar_minutes_and_a_few_lessons_leave_the_last_weeks_empty() -> None:
+    for minutes, count, ends in (
+        ((1, 1, 1, 1), 2, (2, 4)),
+        ((5, 1, 1, 1), 2, (1, 4)),
+        ((1, 2, 3), 3, (1, 2, 3)),
+        ((7,), 1, (1,)),
+    ):
+        assert syllabus.best_ends(minutes, count) == ends
+    page = small_page()
+    assert [len(part) for part in syllabus.divided([page, page], [10, 10], 4)] == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_has_a_hundred_points_and_its_tasks_come_after_the_lessons_that_they_need(name: str) -> None:
+    loaded, (course, starts) = project.load()[name], PROJECTS[name]
+    assert loaded.points == 100
+    assert [row.criterion for row in loaded.rubric if len({row.full, row.half, row.none}) < 3] == []
+    assert loaded.optional
+    weeks = course(pages()).weeks
+    taught = {page.name: week.number for week in weeks for page in week.lessons}
+    assert [task.text for task in loaded.tasks if any(taught[needed] > task.week for needed in task.needs)] == []
+    when = [task.week for task in loaded.tasks]
+    assert when == sorted(when)
+    assert starts <= when[0]
+    assert when[-1] == len(weeks)
