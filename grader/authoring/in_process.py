@@ -1,175 +1,161 @@
-"""Estimate the grade of a trusted function in this process, without a sandbox.
+"""Judge trusted code on a task's random test cases in this process, without a sandbox: code of the kit, and mutants.
 
-An estimate takes seconds, a real grading takes minutes. Answers are judged as in grading, and simulated costs are
-exact. All other costs are estimates, which can distinguish a function from one that is twice as fast. CPU time is the
-smallest of a few calls. Peak memory is measured only on Linux; on other systems the function earns no points for
-memory. Executed Python opcodes stand for machine instructions.
+Answers are judged as in grading, and simulated costs are exact. All other costs are estimates, which can distinguish a
+function from one that is twice as fast. CPU time is the smallest of a few calls. Peak memory is measured only on Linux;
+on other systems the function earns no points for memory.
 """
 
 import math
 import re
 import signal
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
 from grader import overlays
 from grader.records import Cost
 from grader.seeds import generator, independent
-from grader.task import Array, CountedExam, Inputs, Scenario, SimulatedExam, Task, TensorExam, tier_of
+from grader.task import (
+    Array,
+    CountedExam,
+    Inputs,
+    Scenario,
+    SimulatedExam,
+    SimulatedFunction,
+    Task,
+    TensorExam,
+    tier_of,
+)
 from grader.trials import native, simulated
 from grader.trials.correctness import Answer, Expected, judge
-
-T = TypeVar("T")
+from grader.trials.inputs import describe, root
 
 Solver = Callable[[Any], Any]
-"""A function that answers one test case: a simulated scenario, or a sequence of NumPy arrays."""
+"""A function that answers one test case: a scenario, or a sequence of NumPy arrays."""
+
+TensorCase = tuple[str, Inputs, Expected]
+"""A test case with tensors: a description, the inputs, and the right answer."""
 
 CALLS: Final = 3
 """The number of timed calls of each function. The shortest time is used."""
 
 DOUBTS: Final = 4
-"""The number of extra measurements of a tensor function that seems fast enough to earn points."""
+"""The number of extra estimates of a function that seems fast enough to earn points."""
 
 LONGEST_S: Final = 20.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
+
+TIMED: Final = 2
+"""The number of judged inputs of each timed size. A function that always returns its first answer fails the second."""
 
 
 class TooLongError(BaseException):
     """A function used more CPU time than its limit. `except Exception` in the function does not catch this error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """The estimated grade: whether the answers are right, the ratio, and the number of grade thresholds reached.
-
-    The ratio is the baseline's cost divided by the function's cost.
-    """
-
-    right: bool
-    ratio: float = 0.0
-    tier: int = 0
-
-
-WRONG: Final = Worth(right=False)
-
-
 @dataclass
-class Bench:
-    """Estimates the grades of functions in one task. The text `draw` is the seed of the random inputs.
+class Draw:
+    """The random test cases of one task for one seed. They are drawn once for all functions that are judged on them.
 
-    The baseline's costs are computed once for all functions.
+    `timed` is the number of timed inputs of each size that are judged too, besides the test cases for correctness.
     """
 
     task: Task
-    draw: str = "a draw"
+    seed: str
+    timed: int = TIMED
+    _scenarios: Sequence[Scenario] = field(default=(), init=False)
 
-    def worth(self, solver: Solver) -> Worth:
-        """Return the estimated grade of a function. A function that raises an exception is wrong."""
+    def prepare(self) -> None:
+        """Draw the test cases now, so that forked processes need not draw them again."""
+        _ = self.cases if isinstance(self.task.exam, TensorExam) else self.scenarios()
+
+    def mistake(self, solver: Solver) -> str:
+        """Return a description of the first test case with a wrong answer, or "" if enough answers are right."""
+        exam = self.task.exam
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            if isinstance(exam, TensorExam):
+                return next(filter(None, (of_tensors(solver, *case) for case in self.cases)), "")
+            wrong, scenarios = list[str](), self.scenarios()
+            for scenario in scenarios:
+                wrong += filter(None, [_of_scenario(solver, scenario)])
+                if len(wrong) > (exam.forgiven if isinstance(exam, SimulatedExam) else 0):
+                    return wrong[0]
+            mismatch = exam.together(scenarios) if isinstance(exam, SimulatedExam) else None
+        return f"all scenarios together: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
+
+    def mistake_in_time(self, solver: Solver) -> str:
+        """Return what `mistake` returns, or a description of a function that never ends. Windows has no time limit."""
         try:
-            with ended_after(LONGEST_S), warnings.catch_warnings(action="ignore"):
-                if isinstance(self.task.exam, TensorExam):
-                    return self._tensors(solver)
-                if isinstance(self.task.exam, CountedExam):
-                    return self._counted(self.task.exam, solver)
-                return self._simulated(self.task.exam, solver)
-        except (Exception, TooLongError, SystemExit):  # noqa: BLE001 - any exception makes the answer wrong
-            return WRONG
+            with ended_after(LONGEST_S):
+                return self.mistake(solver)
+        except TooLongError:
+            return "it never ends"
 
-    def _simulated(self, exam: SimulatedExam, solver: Solver) -> Worth:
-        played = []
-        for scenario in exam.scenarios(generator(self.draw)):
-            answer = simulated.as_plain(solver(scenario))
-            played.append(simulated.Played(scenario, answer, scenario.judge(answer)))
-            if sum(one.mismatch is not None for one in played) > exam.forgiven:
-                return WRONG
-        if exam.together([one.scenario for one in played]):
-            return WRONG
-        if not self.task.tiers:
-            return Worth(right=True)
-        speed = simulated.speed(self.task, played)
-        return Worth(True, speed.ratio, speed.tier)
-
-    def _counted(self, exam: CountedExam, solver: Solver) -> Worth:
-        for scenario in exam.scenarios(generator(self.draw, "cases")):
-            if scenario.judge(simulated.as_plain(solver(scenario))):
-                return WRONG
-        return self._compared([self._baseline_opcodes / max(_opcodes(solver, self._counted_scenarios), 1)])
-
-    def _tensors(self, solver: Solver) -> Worth:
-        for inputs, expected in self.cases:
-            with np.errstate(all="ignore"):
-                answer = np.asarray(solver(_copied(inputs))).astype(expected.dtype)
-            if judge(expected, Answer(answer, "Tensor", inputs_unchanged=True)):
-                return WRONG
-        found = self._compared([plain / self._cost(solver, one) for one, plain in self._sizes(self._baseline_costs)])
+    def ratio(self, solver: Solver) -> float:
+        """Return the estimated ratio of a right function: the baseline's cost divided by its cost."""
+        if isinstance(self.task.exam, SimulatedExam):
+            scenarios = self.scenarios()
+            played = [simulated.Played(one, answer, one.judge(answer)) for one in scenarios for answer in [solver(one)]]
+            return simulated.speed(self.task, played).ratio
+        ratio = self._estimate(solver)
         for _ in range(DOUBTS):  # another process may have slowed the baseline, so both are measured again
-            if found.tier:
-                costs = [
-                    self._cost(baseline, one) / self._cost(solver, one) for one, baseline in self._sizes(self._plain)
-                ]
-                found = min(found, self._compared(costs), key=lambda worth: worth.ratio)
-        return found
+            if tier_of(ratio, self.task.tiers):
+                ratio = min(ratio, self._estimate(solver))
+        return ratio
 
-    def _compared(self, ratios: Sequence[float]) -> Worth:
-        ratio = min(ratios)
-        return Worth(True, ratio, tier_of(ratio, self.task.tiers))
+    def _estimate(self, solver: Solver) -> float:
+        cost = _peak_bytes if self.task.cost is Cost.PEAK_MEMORY else _least_s
+        baselines = [of_source(self.task, overlays.whole(path)) for path in self.task.baselines]
+        every = baselines if len(baselines) > 1 else baselines * len(self._timed)
+        return min(cost(plain, calls) / cost(solver, calls) for plain, calls in zip(every, self._timed, strict=True))
+
+    @cached_property
+    def _timed(self) -> list[list[Any]]:
+        """The calls whose cost is estimated together, for each timed size."""
+        exam = self.task.exam
+        if isinstance(exam, CountedExam):
+            return [list(exam.counted(generator(self.seed, "counted")))]
+        assert isinstance(exam, TensorExam)
+        return [[next(timed(independent(generator(self.seed, "timed"))))] for timed in (exam.timed, *exam.also_timed)]
+
+    def scenarios(self) -> Sequence[Scenario]:
+        """Return the scenarios of a task without tensors. Simulated scenarios are new each time: they count calls."""
+        exam = self.task.exam
+        assert not isinstance(exam, TensorExam)
+        if isinstance(exam, SimulatedExam):
+            return exam.scenarios(generator(self.seed))
+        if not self._scenarios:
+            timed = self._timed[0] if self.timed else []
+            self._scenarios = [*exam.scenarios(generator(self.seed, "cases")), *timed]
+        return self._scenarios
 
     @property
-    def _cost(self) -> Callable[[Solver, Inputs], float]:
-        return _peak_bytes if self.task.cost is Cost.PEAK_MEMORY else _least_s
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        if isinstance(self.task.exam, TensorExam):
+            return False
+        return any(isinstance(given, SimulatedFunction) for one in self.scenarios() for given in one.arguments)
 
     @cached_property
-    def _plain(self) -> list[Solver]:
-        return [of_source(self.task, overlays.whole(path)) for path in self.task.baselines]
-
-    @cached_property
-    def cases(self) -> list[tuple[Inputs, Expected]]:
-        """The test cases of a task with tensors, each with the right answer."""
+    def cases(self) -> list[TensorCase]:
+        """The test cases of a task with tensors: a description, the inputs, and the right answer."""
         exam = self.task.exam
         assert isinstance(exam, TensorExam)
-        with np.errstate(all="ignore"):
-            return [(inputs, Expected.of(exam, inputs)) for inputs in exam.cases(generator(self.draw, "cases"))]
-
-    @cached_property
-    def _timed(self) -> list[Inputs]:
-        exam = self.task.exam
-        assert isinstance(exam, TensorExam)
-        return [next(timed(independent(generator(self.draw, "timed")))) for timed in (exam.timed, *exam.also_timed)]
-
-    def _sizes(self, of_baselines: Sequence[T]) -> Iterator[tuple[Inputs, T]]:
-        every = of_baselines if len(of_baselines) > 1 else [*of_baselines] * len(self._timed)
-        yield from zip(self._timed, every, strict=True)
-
-    @cached_property
-    def _baseline_costs(self) -> list[float]:
-        return [self._cost(baseline, inputs) for inputs, baseline in self._sizes(self._plain)]
-
-    @cached_property
-    def _counted_scenarios(self) -> Sequence[Scenario]:
-        assert isinstance(self.task.exam, CountedExam)
-        return self.task.exam.counted(generator(self.draw, "counted"))
-
-    @cached_property
-    def _baseline_opcodes(self) -> int:
-        return _opcodes(self._plain[0], self._counted_scenarios)
-
-
-def earns(task: Task, found: Worth) -> bool:
-    """Return whether an estimated grade earns points.
-
-    If the task has speed thresholds, a right answer must also reach one of them.
-    """
-    return found.right and (found.tier > 0 or not task.tiers)
+        drawn = [("", inputs) for inputs in exam.cases(generator(self.seed, "cases"))]
+        for timed in (exam.timed, *exam.also_timed):
+            endless = timed(independent(generator(self.seed, "timed")))
+            drawn += [("timed, ", inputs) for inputs in islice(endless, self.timed)]
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            return [(at + describe(exam.parameters, one), one, Expected.of(exam, one)) for at, one in drawn]
 
 
 def of_source(task: Task, source: str) -> Solver:
@@ -182,7 +168,7 @@ def of_source(task: Task, source: str) -> Solver:
     exec(compile(source, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, or a mutant of it
     if isinstance(task.exam, TensorExam):
         return lambda inputs: _as_tensors(names[task.name], inputs)
-    return lambda scenario: names[scenario.function](*simulated.arguments_here(scenario))
+    return lambda scenario: simulated.as_plain(names[scenario.function](*simulated.arguments_here(scenario)))
 
 
 def _as_tensors(function: Callable[..., Any], inputs: Inputs) -> Array:
@@ -193,51 +179,71 @@ def _as_tensors(function: Callable[..., Any], inputs: Inputs) -> Array:
     return answer
 
 
-def _opcodes(solver: Solver, scenarios: Sequence[Scenario]) -> int:
-    count = 0
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal count
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
+def of_tensors(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:
+    """Return a description of a wrong answer to a test case with tensors, or ""."""
+    copies, unchanged = copied(inputs)
     try:
-        for scenario in scenarios:
-            solver(scenario)
-    finally:
-        sys.settrace(before)
-    return count
+        answer = np.array(solver(copies))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
+        return f"{words}: raises {type(error).__name__}"
+    mismatch = judge(expected, Answer(answer, "Tensor", unchanged()))
+    return f"{words}: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
 
 
-def _copied(inputs: Inputs) -> Inputs:
-    return tuple(array.copy(order="K") for array in inputs)
+def _of_scenario(solver: Solver, scenario: Scenario) -> str:
+    try:
+        mismatch = scenario.judge(simulated.as_plain(solver(scenario)))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
+        return f"{scenario.title}: raises {type(error).__name__}"
+    if mismatch is None:
+        return ""
+    text = ", ".join(repr(given) for given in scenario.arguments if not isinstance(given, SimulatedFunction))
+    call = f", {scenario.function}({text})" if text and len(text) <= simulated.MOST_SHOWN else ""
+    return f"{scenario.title}{call}: expected {mismatch.expected}, got {mismatch.got}"
 
 
-def _least_s(solver: Solver, inputs: Inputs) -> float:
-    """Return the CPU seconds of the fastest of `CALLS` calls, after one untimed call."""
+def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:
+    """Return copies of the inputs, and a function that returns whether the copies are still unchanged.
+
+    If two inputs share memory, their copies share memory too.
+    """
+    roots = {id(root(array)): root(array) for array in inputs}
+    own = {key: array.copy() for key, array in roots.items()}
+    copies = tuple(_view(array, roots[id(root(array))], own[id(root(array))]) for array in inputs)
+    return copies, lambda: all(own[key].tobytes() == array.tobytes() for key, array in roots.items())
+
+
+def _view(array: Array, base: Array, copy: Array) -> Array:
+    if not array.size:
+        return array.copy()
+    at = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, copy.reshape(-1).view(np.uint8).data, at, array.strides)
+
+
+def _least_s(solver: Solver, calls: Sequence[Any]) -> float:
+    """Return the CPU seconds of the fastest of `CALLS` runs of these calls, after one untimed run."""
     found = []
     for _ in range(1 + CALLS):
         began_s = time.thread_time()
-        solver(inputs)
+        for each in calls:
+            solver(each)
         found.append(time.thread_time() - began_s)
     return max(min(found[1:]), 1e-9)
 
 
-def _peak_bytes(solver: Solver, inputs: Inputs) -> float:
-    """Return the bytes by which a call raises this process's peak memory, at least 1 MiB, or NaN if unknown.
+def _peak_bytes(solver: Solver, calls: Sequence[Any]) -> float:
+    """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown.
 
     One call is made before, because the first call may load a library, such as torch.
     """
-    solver(inputs)
+    solver(calls[0])
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # sets the peak to the present memory use
     except OSError:
         return math.nan
     before = _resident_kib("VmRSS")
-    solver(inputs)
+    for each in calls:
+        solver(each)
     return max(_resident_kib("VmHWM") - before, 1024) * 1024.0
 
 

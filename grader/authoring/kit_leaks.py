@@ -1,6 +1,6 @@
-"""Find code in the student kit that a student could copy and hand in to earn points.
+"""Find ways to earn points without work: code of the student kit, and answers that ignore the input.
 
-The command `release`, which makes the kit, refuses such code. This code is tried as an answer:
+The command `release`, which makes the kit, refuses code that earns points. This code is tried as an answer:
 
 - every property and method of a simulated scenario, on a copy of the scenario that has only the arguments of the
   student's function. If a function of the task's modules parses an argument, the copy has the result too,
@@ -8,32 +8,30 @@ The command `release`, which makes the kit, refuses such code. This code is trie
 - every baseline in the kit with one of its loops removed,
 - every baseline for a single size, unchanged.
 
-In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. In a task that
-is solved in C, only the baseline without one of its loops is tried. It may crash, so it runs in a process of its own.
-Without a C compiler, it is not tried.
+`lint` also tries answers that ignore the input. In a task without speed thresholds, no code may be right. In other
+tasks, no code may reach a threshold. Tasks in C are left out.
 """
 
-import ast
 import contextlib
 import copy
 import dataclasses
 import inspect
-import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
+from itertools import cycle
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from grader import catalogue, overlays
-from grader.authoring import c_loops, forked, in_process
-from grader.authoring.in_process import Bench, Solver, Worth
-from grader.task import SimulatedFunction, Task, TensorExam
-from grader.trials import native, simulated
-from harness import syntax
+from grader import catalogue, overlays, paths
+from grader.authoring.in_process import Draw, Solver, of_source
+from grader.authoring.mutation import mutants
+from grader.task import SimulatedFunction, Task, TensorExam, tier_of
+from grader.trials import simulated
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
@@ -41,8 +39,10 @@ WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title",
 RECORDERS: Final = frozenset({"record"})
 """Modules that record test data. They are not tried, because they start programs."""
 
-WALL_S: Final = 120.0
-"""Seconds after which a process that runs changed C code is ended."""
+WITHOUT_LOOP: Final = frozenset({"(dropped)", "(ends after its first round)", "while False:"})
+"""The descriptions of mutants that lack a loop, or run its body once."""
+
+CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, 1.0, "", [], {})
 
 Candidate = tuple[str, Solver]
 """The name of some code in the student kit, and a function that answers a task's test cases with this code."""
@@ -53,38 +53,68 @@ def leaks(lesson: str) -> tuple[str, ...]:
     """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
     found = []
     for task in catalogue.load().tasks(lesson):
-        for name, worth in _worths(task):
-            if in_process.earns(task, worth):
-                reached = f"reaches tier {worth.tier} with {worth.ratio:.2f}×" if task.tiers else "is right"
+        draw = Draw(task, "a draw")
+        for name, solver in [] if task.exam.in_c else candidates(task):
+            if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
 
 
-def _worths(task: Task) -> Iterator[tuple[str, Worth]]:
-    """Yield the name and the estimated grade of each piece of code in the kit."""
-    bench = in_process.Bench(task)
-    if not native.is_native(task):
-        yield from ((name, bench.worth(solver)) for name, solver in candidates(task))
-    elif native.compiler() and hasattr(os, "fork"):
-        yield from c_worths(task, bench)
+def earned(draw: Draw, solver: Solver) -> str:
+    """Return what a function reaches, such as "reaches tier 2 with 3.40×", or "" if it earns no points for it."""
+    if draw.mistake_in_time(solver):
+        return ""
+    if not draw.task.tiers:
+        return "is right"
+    ratio = draw.ratio(solver)
+    return f"reaches tier {tier} with {ratio:.2f}×" if (tier := tier_of(ratio, draw.task.tiers)) else ""
 
 
-def c_worths(task: Task, bench: Bench) -> Iterator[tuple[str, Worth]]:
-    """Yield the name and the estimated grade of each baseline in C without one of its loops. Leave out wrong code."""
-    found = [
-        (f"{path.stem} without its loop in line {line}", changed)
-        for path in dict.fromkeys(task.baselines)
-        for line, changed in c_loops.without_loops(overlays.whole(path))
-    ]
+def right_blind_answers(task: Task) -> Iterator[str]:
+    """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
+    draw = Draw(task, "a draw")
+    for name, blind in [] if task.exam.in_c else blind_solvers(task):
+        if not draw.mistake_in_time(blind):
+            yield f"a solver that ignores the question is right: it returns {name}"
 
-    def work(item: tuple[str, str], tell: forked.Tell) -> None:
-        forked.end_after(in_process.LONGEST_S)
-        worth = bench.worth(in_process.of_source(task, item[1]))
-        tell(f"{worth.right:d} {worth.ratio} {worth.tier}")
 
-    for ended in forked.each(found, work, 1, WALL_S):
-        for right, ratio, tier in map(str.split, ended.lines):
-            yield ended.item[0], Worth(right == "1", float(ratio), int(tier))
+def blind_solvers(task: Task) -> Iterator[Candidate]:
+    """Yield functions that answer test cases without looking at them, each with a description of its answers.
+
+    They return a constant, an argument as it is, or right answers to other random test cases.
+    """
+    other = Draw(task, "other inputs", timed=0)
+    if isinstance(task.exam, TensorExam):
+        arity, answers = len(other.cases[0][1]), [expected.want for _, _, expected in other.cases]
+    else:
+        scenarios, solution = other.scenarios(), paths.solution(task.lesson)
+        right = of_source(task, solution.read_text(encoding="utf-8"))
+        arity, answers = max(len(one.arguments) for one in scenarios), [right(one) for one in scenarios]
+        times = Counter(map(repr, answers))
+        most = max(answers, key=lambda answer: times[repr(answer)])
+        yield "the most frequent right answer to other inputs", lambda _: most
+        yield "right answers to other inputs, in reverse order", _one_by_one(answers[::-1])
+    yield "right answers to other inputs, in order", _one_by_one(answers)
+    for value in CONSTANTS:
+        yield repr(value), partial(_like, value)
+    for number in range(arity):
+        yield f"argument {number + 1}", partial(_argument, number, 1)
+        yield f"argument {number + 1}, backwards", partial(_argument, number, -1)
+
+
+def _one_by_one(answers: Sequence[Any]) -> Solver:
+    left = cycle(answers)
+    return lambda _: next(left)
+
+
+def _like(value: Any, given: Any) -> Any:
+    """Return a constant, or an array of it if the task takes tensors."""
+    return np.full_like(given[0], value) if isinstance(given, tuple) else value
+
+
+def _argument(number: int, step: int, given: Any) -> Any:
+    arguments = given if isinstance(given, tuple) else simulated.arguments_here(given)
+    return arguments[number] if step == 1 else arguments[number][::step]
 
 
 def candidates(task: Task) -> Iterator[Candidate]:
@@ -99,9 +129,10 @@ def candidates(task: Task) -> Iterator[Candidate]:
     for path in dict.fromkeys(task.baselines):
         source = overlays.whole(path)
         if len(task.baselines) > 1:  # a single baseline would be compared with itself
-            yield path.stem, in_process.of_source(task, source)
-        for line, changed in without_loops(source):
-            yield f"{path.stem} without its loop in line {line}", in_process.of_source(task, changed)
+            yield path.stem, of_source(task, source)
+        for one in mutants(source, task.functions[0]):
+            if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
+                yield f"{path.stem} without its loop in line {one.line}", of_source(task, one.source)
 
 
 def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
@@ -119,7 +150,11 @@ def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:
 
 
 def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) -> Solver:
-    return lambda item: function(*arguments(item))
+    def solver(given: Any) -> Any:
+        answer = function(*arguments(given))
+        return np.asarray(answer).astype(given[0].dtype) if isinstance(given, tuple) else answer  # an oracle is float64
+
+    return solver
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
@@ -187,36 +222,3 @@ def _same(value: Any, argument: Any) -> bool:
         return bool(simulated.as_plain(value) == argument)
     except (TypeError, ValueError):  # not a plain value, so it is not an argument
         return False
-
-
-def without_loops(source: str) -> Iterator[tuple[int, str]]:
-    """Yield two changed texts for each loop of a source text, each with the line of the loop.
-
-    The first text lacks the loop. The second text runs the loop's body once.
-    """
-    tree = syntax.parse(source)
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
-    for number, loop in enumerate(loops):
-        for once in (False, True):
-            changed = copy.deepcopy(tree)
-            twin = [node for node in ast.walk(changed) if isinstance(node, ast.For | ast.While)][number]
-            yield loop.lineno, ast.unparse(ast.fix_missing_locations(_Replaced(twin, once=once).visit(changed)))
-
-
-class _Replaced(ast.NodeTransformer):
-    """Removes one loop from a syntax tree. If `once` is set, the loop's body is kept and runs once."""
-
-    def __init__(self, loop: ast.stmt, *, once: bool) -> None:
-        self._loop, self._once = loop, once
-
-    def generic_visit(self, node: ast.AST) -> Any:
-        if node is not self._loop:
-            return super().generic_visit(node)
-        if not self._once:
-            return ast.Pass()
-        assert isinstance(node, ast.For | ast.While)
-        body = [part for part in node.body if not isinstance(part, ast.Break | ast.Continue)] or [ast.Pass()]
-        if isinstance(node, ast.While):
-            return body
-        first = ast.Call(ast.Name("next", ast.Load()), [ast.Call(ast.Name("iter", ast.Load()), [node.iter], [])], [])
-        return [ast.Assign([node.target], first), *body]

@@ -10,8 +10,7 @@ right and reaches exactly tier 2 (a ratio of costs that earns points). These che
 - The solution earns full marks. Its ratio is at least `Task.least_gain` (usually 2) times the top tier's ratio.
 - No right submission has a ratio near a tier's ratio, because its grade could then differ on another machine.
 - There are three hints, further reading, and the idea of the solution.
-- No code in the student kit earns points (`kit_leaks`).
-- No answer that ignores the input is right (`blind_answers`), or raises a grade in some scenarios (`partial_guesses`).
+- No code in the student kit earns points, and no answer that ignores the input is right (`kit_leaks`).
 
 Submissions for simulated tasks run in this process. All other submissions run in processes of their own.
 """
@@ -26,7 +25,7 @@ from statistics import median
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds, ways
-from grader.authoring import blind_answers, kit_leaks, partial_guesses, tier_margins, way_texts
+from grader.authoring import kit_leaks, tier_margins, way_texts
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -89,8 +88,7 @@ def unearned_points(lesson: str) -> Iterator[str]:
     """Yield a sentence for each way to earn points without work: code that the kit contains, or a guess."""
     yield from kit_leaks.leaks(lesson)
     for task in catalogue.load().tasks(lesson):
-        yield from (f"{task.full_name}: {sentence}" for sentence in blind_answers.right_blind_answers(task))
-        yield from (f"{task.full_name}: {sentence}" for sentence in partial_guesses.gained_tiers(task))
+        yield from (f"{task.full_name}: {sentence}" for sentence in kit_leaks.right_blind_answers(task))
 
 
 def task_problems(task: Task) -> Iterator[str]:
@@ -198,13 +196,25 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 def _near(task: Task, verdict: Verdict) -> str:
     """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
-    least = tier_margins.MIN_DISTANCE[task.cost]
+    least = max(tier_margins.MIN_DISTANCE[task.cost], guess_gain(task))
     if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= least:
         return ""
     near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
     away = units.percent(tier_margins.distance(speed.ratio, (near,)))
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
     return f"{where}; at least {units.percent(least)} is needed, because the ratio differs on other machines"
+
+
+def guess_gain(task: Task) -> float:
+    """Return by how much a ratio can rise if a submission guesses in all scenarios whose answers may be wrong.
+
+    A scenario counts at most twice the median ratio (`grader.trials.simulated`), so k guesses in n scenarios multiply
+    the ratio by at most 2^(k / n).
+    """
+    if not isinstance(task.exam, SimulatedExam) or not task.exam.forgiven:
+        return 0.0
+    gain: float = 2 ** (task.exam.forgiven / len(task.exam.scenarios(seeds.generator("guesses")))) - 1
+    return gain
 
 
 def pair_times(rounds: Sequence[Round]) -> str:

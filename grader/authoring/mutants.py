@@ -2,46 +2,44 @@
 
 A mutant is a copy of a right submission with one small change. A child process judges each mutant on the random test
 cases of a grading. A mutant that passes is tried on further random cases and, for tensors, on changed inputs. If it is
-wrong there, the exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent. Plain
-arguments are changed too, but only the author can decide whether the exercise allows the changes.
+wrong there, the exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent.
 """
 
-import json
+import multiprocessing
 import os
 import random
+import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Final
 
+import numpy as np
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+
 from grader import catalogue, overlays, paths
-from grader.authoring import forked
-from grader.authoring.draws import GRADED, Draws
-from grader.authoring.forked import Ended, Tell
-from grader.authoring.mutant_tally import Survivor, Tally
+from grader.authoring.in_process import Draw, TensorCase, of_source, of_tensors
 from grader.authoring.mutation import Mutant, mutants
-from grader.authoring.plain_variations import Asked
 from grader.errors import MachineError, UsageError
-from grader.task import Task
-from grader.trials import simulated
+from grader.task import Array, Task, TensorExam
+from grader.trials.correctness import Expected
+from grader.trials.inputs import describe
 
 TIME_LIMIT_S: Final = 600.0
 """The seconds for all mutants of one task. The order of mutants is random, so the tried mutants are a random sample."""
 
 CORES: Final = 2
-FURTHER_DRAWS: Final = 20
-"""The number of further sets of random test cases for a mutant that passed the first set."""
+LEAST_SHARE: Final = 0.95
+"""The smallest share of wrong mutants that a task must reject."""
 
-FURTHER_DRAW: Final = "further draw {}"
-OTHER_GRADED_DRAWS: Final = ("a second graded draw", "a third graded draw")
-DRAWING_SHARE: Final = 0.1
-"""After this share of the time limit, no further random test cases are made, because making them may be slow."""
-
-LEAST_FURTHER, FURTHER_S = 3, 5.0
-"""A mutant is tried on at least `LEAST_FURTHER` further sets of random test cases. After `FURTHER_S` CPU seconds,
-another set follows only if the mutant was wrong in an earlier one.
+FURTHER_DRAWS, DRAWING_SHARE, FURTHER_S = 20, 0.1, 5.0
+"""The further sets of random test cases for a mutant that passed the first set. No set is drawn after this share of the
+time limit, and none is tried after these CPU seconds.
 """
 
 CHANCE_MISTAKES: Final = 1
@@ -51,29 +49,67 @@ A right submission for such a task fails one set of 200.
 """
 
 SLOWER, ADDED_S = 5.0, 1.0
-"""The CPU time limit of a mutant is `SLOWER` times the CPU time of the unchanged source, plus `ADDED_S` seconds."""
-
-VARIED_S: Final = 0.3
-"""CPU seconds after which a right submission is stopped on changed arguments, because it may never end with them."""
+"""The CPU time limit of a mutant in each set is `SLOWER` times that of the unchanged source, plus `ADDED_S` seconds."""
 
 WALL_S_PER_CPU_S: Final = 20.0
 """The wall time limit of a child process, divided by its CPU time limit. Only a waiting child reaches this limit."""
 
-REJECTED, PASSED, WRONG, VARIED = "rejected", "passed", "wrong", "varied"
-"""Words that a child process sends to report on a mutant. It sends REJECTED or PASSED for the graded test cases, and
-WRONG for a mistake in further cases. It sends VARIED when it begins with changed arguments.
-"""
+REJECTED, EQUIVALENT = "", "equivalent"
+"""What a child process reports on a mutant. For a mutant that passes although it is wrong, it reports the case."""
 
-Agreed = tuple[Asked, object]
-"""A call with changed arguments, and the answer that all right submissions give."""
+CHANGES: Final[Mapping[str, tuple[int, Callable[[Array], Array]]]] = {
+    "no rows": (1, lambda array: array[:0]),
+    "one row": (1, lambda array: array[:1]),
+    "every other row": (1, lambda array: array[::2]),
+    "no columns": (2, lambda array: array[..., :0]),
+    "every other column": (2, lambda array: array[..., ::2]),
+    "columns in reverse": (2, lambda array: np.ascontiguousarray(array[..., ::-1])),
+    "transposed": (2, lambda array: array.T),
+}
+"""The changes of inputs, each with the number of dimensions that it needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """CPU seconds that a mutant may take for the graded test cases, and for a further set of test cases."""
+@dataclass(frozen=True)
+class Tally:
+    """The number of mutants of one task by result. `made` counts all mutants, the other numbers those that were tried.
 
-    graded_s: float
-    further_s: float
+    `survivors` are accepted by the graded test cases, but wrong in another test case, which is given with each.
+    `equivalent` counts mutants that are right in all test cases.
+    """
+
+    task: str
+    made: int
+    rejected: int = 0
+    equivalent: int = 0
+    survivors: tuple[tuple[Mutant, str], ...] = ()
+
+    @property
+    def tried(self) -> int:
+        """The number of mutants that were judged."""
+        return self.rejected + self.equivalent + len(self.survivors)
+
+    @property
+    def share(self) -> float:
+        """The rejected share of the wrong mutants, or 1 if none was wrong."""
+        changed = self.rejected + len(self.survivors)
+        return self.rejected / changed if changed else 1.0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the task rejects a large enough share of the wrong mutants."""
+        return self.share >= LEAST_SHARE
+
+    def lines(self) -> Iterator[str]:
+        """Yield a summary line, and then lines on each wrong mutant that was accepted."""
+        sample = "" if self.tried == self.made else f" (a random sample of {self.made})"
+        share = f"{100 * self.share:.1f} % of those that change an answer"
+        counts = f"{self.tried} mutants{sample}, {self.equivalent} equivalent, {self.rejected} rejected: {share}"
+        yield f"{'✓' if self.is_enough else '✗'} {self.task}: {counts}"
+        for mutant, case in sorted(self.survivors, key=lambda each: (each[0].file, each[0].line)):
+            yield f"  {mutant.file}:{mutant.line}"
+            yield f"    was  {mutant.was}"
+            yield f"    now  {mutant.now}"
+            yield f"    a case that shows the change: {case}"
 
 
 def tasks(target: str) -> list[Task]:
@@ -90,18 +126,18 @@ def right_answers(task: Task) -> dict[str, str]:
     """Return the source texts of the task's right submissions by file name, with the reference solution first."""
     known = [path for path in sorted(task.known.glob("*.py")) if path.stem.startswith(("tier", "baseline"))]
     files = [path for path in (paths.solution(task.lesson), *known) if path.is_file()]
-    return {_place(path.parts): overlays.whole(path) for path in files}
+    return {"/".join(path.parts[-3 if path.parts[-3] == "known" else -2 :]): overlays.whole(path) for path in files}
 
 
 def tally(
     task: Task,
-    sources: dict[str, str],
+    sources: Mapping[str, str],
     progress: Callable[[Tally], None] = lambda _: None,
     *,
     cores: int = CORES,
     time_limit_s: float = TIME_LIMIT_S,
 ) -> Tally:
-    """Judge all small changes (mutants) of a task's right submissions, and return the results.
+    """Judge all mutants of a task's right submissions, and return the results.
 
     `sources` are the right submissions by file name. `cores` child processes run at once, for at most `time_limit_s`
     seconds in all. `progress` is called with the results so far. Raise `UsageError` if an unchanged submission is
@@ -110,170 +146,162 @@ def tally(
     if not hasattr(os, "fork"):
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
     end_s = time.monotonic() + time_limit_s
-    draws = Draws(task, list(sources.values()))
-    names = list(_prepared(draws, time.monotonic() + DRAWING_SHARE * time_limit_s))
-    graded, allowed = _timed(draws, sources, cores)
-    chance_mistakes = CHANCE_MISTAKES if draws.measures else 0
-    agreed = list(_agreed(draws, sources, cores, time.monotonic() + DRAWING_SHARE * time_limit_s))
-    made = _made(draws.functions, sources)
-    random.Random(task.full_name).shuffle(made)
+    graded, allowed_s = _graded(task, sources)
+    further = list(_further(task, sources, time.monotonic() + DRAWING_SHARE * time_limit_s))
+    made = _made(task, sources)
     found = Tally(task.full_name, len(made))
     in_time = (each for each in made if time.monotonic() < end_s)
 
-    def judge(mutant: Mutant, tell: Tell) -> None:
-        unchanged, names_of_draws = sources[mutant.file], (graded, *names)
-        if _judge(draws, mutant, unchanged, allowed[mutant.file], names_of_draws, chance_mistakes, tell):
-            _judge_varied(draws, mutant, allowed[mutant.file], agreed, tell)
+    def judged(mutant: Mutant) -> str:
+        _limit_memory(task.limits.memory_bytes)
+        return _judged(mutant, sources[mutant.file], (graded, *further), allowed_s[mutant.file])
 
-    wall_s = WALL_S_PER_CPU_S * max(each.graded_s + FURTHER_DRAWS * each.further_s for each in allowed.values())
-    with closing(forked.each(in_time, judge, cores, wall_s)) as ended:
-        for each in ended:
-            found = _counted(found, each, chance_mistakes)
+    wall_s = WALL_S_PER_CPU_S * (2 * max(allowed_s.values()) + FURTHER_S)
+    with closing(_in_children(in_time, judged, cores, wall_s)) as reports:
+        for mutant, report in reports:
+            if report == REJECTED:
+                found = replace(found, rejected=found.rejected + 1)
+            elif report == EQUIVALENT:
+                found = replace(found, equivalent=found.equivalent + 1)
+            else:
+                found = replace(found, survivors=(*found.survivors, (mutant, report)))
             progress(found)
     return found
 
 
-def _made(functions: Sequence[str], sources: Mapping[str, str]) -> list[Mutant]:
-    """Return the mutants of all functions. A change of a shared helper is listed once."""
-    found = {
-        (file, mutant.source): mutant
-        for file, source in sources.items()
-        for function in functions
-        for mutant in mutants(source, function, file)
-    }
-    return list(found.values())
+def _made(task: Task, sources: Mapping[str, str]) -> list[Mutant]:
+    """Return the mutants of all functions in a random order. A change of a shared helper is listed once."""
+    named = [(file, source, name) for file, source in sources.items() for name in sorted(task.functions)]
+    found = {(file, each.source): each for file, source, name in named for each in mutants(source, name, file)}
+    return random.Random(task.full_name).sample(list(found.values()), len(found))
 
 
-def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
-    """Make the graded test cases and at least one further set. Yield the seeds of the further sets.
-
-    No other set begins after `end_s`.
-    """
-    draws.prepare(GRADED)
-    for number in range(FURTHER_DRAWS):
-        if number and time.monotonic() > end_s:
-            return
-        name = FURTHER_DRAW.format(number + 1)
-        draws.prepare(name)
-        yield name
-
-
-def _timed(draws: Draws, sources: Mapping[str, str], cores: int) -> tuple[str, dict[str, Deadlines]]:
-    """Return a seed for which all right submissions are right, and the mutants' time limits for each file.
+def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw, dict[str, float]]:
+    """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file.
 
     If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
     """
     wrong = ""
-    for graded in (GRADED, *OTHER_GRADED_DRAWS) if draws.measures else (GRADED,):
-        allowed: dict[str, Deadlines] = {}
-        for each in forked.each(sources, partial(_time, draws, sources, graded), cores, wall_s=TIME_LIMIT_S):
-            if each.by_itself and not each.lines[0]:
-                allowed[each.item] = Deadlines(*(SLOWER * float(spent_s) + ADDED_S for spent_s in each.lines[1:]))
-            else:
-                why = each.lines[0] if each.lines else "its process ended"
-                wrong = f"{each.item} is wrong without any change: {why}."
-        if len(allowed) == len(sources):
-            return graded, allowed
-    raise UsageError(f"{wrong} Correct it first; `python -m grader lint {draws.task.lesson}` grades it.")
-
-
-def _time(draws: Draws, sources: Mapping[str, str], graded: str, file: str, tell: Tell) -> None:
-    began_s = time.process_time()
-    tell(draws.mistake(sources[file], graded))
-    tell(repr(time.process_time() - began_s))
-    began_s = time.process_time()
-    draws.mistake(sources[file], FURTHER_DRAW.format(1))
-    tell(repr(time.process_time() - began_s))
-
-
-def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, end_s: float) -> Iterator[Agreed]:
-    """Yield the calls with changed arguments to which all right submissions give the same answer.
-
-    Calls on which a submission raises an exception or never ends are left out. No call begins after `end_s`.
-    """
-
-    def answer(asked: Asked, tell: Tell) -> None:
-        forked.limit_memory(draws.task.limits.memory_bytes)
-        answers = []
-        for source in sources.values():
-            forked.end_after(VARIED_S)
-            answers.append(draws.answer(source, asked))
-            if not simulated.same_answer(answers[0], answers[-1]):
-                return
-        tell(json.dumps(answers[0]))
-
-    asked = random.Random(draws.task.full_name).sample(found := draws.varied(), len(found))
-    in_time = (each for each in asked if time.monotonic() < end_s)
-    for each in forked.each(in_time, answer, cores, WALL_S_PER_CPU_S * VARIED_S * len(sources)):
-        if each.by_itself and each.lines:
-            yield each.item, json.loads(each.lines[0])
-
-
-def _judge(
-    draws: Draws,
-    mutant: Mutant,
-    unchanged: str,
-    allowed: Deadlines,
-    names: Sequence[str],
-    chance_mistakes: int,
-    tell: Tell,
-) -> bool:
-    """Judge a mutant in this child process, and report the result. Return whether it was right in every test case.
-
-    `names` are the seeds of the graded test cases and of further ones. The trial ends when the mutant is wrong for more
-    than `chance_mistakes` further seeds.
-    """
-    graded, *further = names
-    forked.limit_memory(draws.task.limits.memory_bytes)
-    forked.end_after(allowed.graded_s)
-    if draws.mistake(mutant.source, graded):
-        tell(REJECTED)
-        return False
-    tell(PASSED)
-    began_s = time.process_time()
-    wrong = 0
-    for number, draw in enumerate(further):
-        if number >= LEAST_FURTHER and not wrong and time.process_time() - began_s > FURTHER_S:
+    for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
+        draw, allowed_s = Draw(task, seed), dict[str, float]()
+        for file, source in sources.items():
+            began_s = time.process_time()
+            if mistake := draw.mistake_in_time(of_source(task, source)):
+                wrong = f"{file} is wrong without any change: {mistake}."
+                break
+            allowed_s[file] = SLOWER * (time.process_time() - began_s) + ADDED_S
+        else:
+            return draw, allowed_s
+        if not draw.measures:
             break
-        forked.end_after(allowed.further_s)
-        mistake = draws.mistake(mutant.source, draw)
-        if mistake and not (draws.measures and draws.mistake(unchanged, draw)):
-            tell(f"{WRONG} {mistake}")
+    raise UsageError(f"{wrong} Correct it first; `python -m grader lint {task.lesson}` grades it.")
+
+
+def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Draw]:
+    """Draw at least one further set of test cases, and none after `end_s`. The first set has changed inputs too."""
+    for number in range(FURTHER_DRAWS):
+        if number and time.monotonic() > end_s:
+            return
+        draw = Draw(task, f"further draw {number + 1}", timed=0)
+        draw.prepare()
+        if number == 0 and isinstance(task.exam, TensorExam):
+            draw.cases.extend([*_changed(task, task.exam, draw.cases, sources)])
+        yield draw
+
+
+def _changed(
+    task: Task, exam: TensorExam, cases: Sequence[TensorCase], sources: Mapping[str, str]
+) -> Iterator[TensorCase]:
+    """Yield test cases with changed inputs to which all right submissions give the same answer as the oracle."""
+    solvers = [of_source(task, source) for source in sources.values()]
+    for _, inputs, _ in cases:
+        for words, (dimensions, change) in CHANGES.items():
+            other = tuple(change(array) if array.ndim >= dimensions else array for array in inputs)
+            try:
+                with np.errstate(all="ignore"):
+                    case = f"{words}: {describe(exam.parameters, other)}", other, Expected.of(exam, other)
+            except Exception:  # noqa: BLE001, S112 - an oracle may raise anything on inputs of another kind
+                continue
+            if not any(of_tensors(solver, *case) for solver in solvers):
+                yield case
+
+
+def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw], allowed_s: float) -> str:
+    """Judge a mutant in this child process, which the kernel ends at its CPU time limit. Return the report."""
+    graded, *further = draws
+    signal.setitimer(signal.ITIMER_PROF, allowed_s)
+    if _mistake(graded, mutant.source):
+        return REJECTED
+    chance, wrong, began_s = CHANCE_MISTAKES if graded.measures else 0, 0, time.process_time()
+    for draw in further:
+        signal.setitimer(signal.ITIMER_PROF, allowed_s)
+        mistake = _mistake(draw, mutant.source)
+        if mistake and not (graded.measures and _mistake(draw, unchanged)):
             wrong += 1
-            if wrong > chance_mistakes:
-                return False
-    return not wrong
+            if wrong > chance:
+                return mistake
+        if time.process_time() - began_s > FURTHER_S and not wrong:
+            break
+    return EQUIVALENT
 
 
-def _judge_varied(draws: Draws, mutant: Mutant, allowed: Deadlines, agreed: Sequence[Agreed], tell: Tell) -> None:
-    """Call a mutant with variations of the graded arguments, and report its first wrong answer."""
-    tell(VARIED)
-    for asked, right in agreed:
-        forked.end_after(allowed.graded_s)
-        try:
-            answer = draws.answer(mutant.source, asked)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception differs from the right answer
-            tell(f"{asked} is {right!r:.80}, and the mutant raises {type(error).__name__}")
-            return
-        if not simulated.same_answer(right, answer):
-            tell(f"{asked} is {right!r:.80}, and the mutant returns {answer!r:.80}")
-            return
+def _mistake(draw: Draw, source: str) -> str:
+    """Return a description of the first wrong answer of a source text, executed again as for each grading, or ""."""
+    try:
+        return draw.mistake(of_source(draw.task, source))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a mutant may raise anything when it is executed
+        return f"the file raises {type(error).__name__}"
 
 
-def _counted(found: Tally, ended: Ended[Mutant], chance_mistakes: int) -> Tally:
-    if PASSED not in ended.lines[:1]:  # the mutant was wrong, or the kernel ended its process
-        return replace(found, rejected=found.rejected + 1)
-    endless = () if ended.by_itself else (f"with this change, {ended.item.file} crashes or never ends in another draw",)
-    if VARIED in ended.lines:
-        found = replace(found, equivalent=found.equivalent + 1)
-        cases = (*ended.lines[ended.lines.index(VARIED) + 1 :], *endless)
-        return replace(found, doubtful=(*found.doubtful, Survivor(ended.item, cases[0]))) if cases else found
-    cases = (*(line.removeprefix(f"{WRONG} ") for line in ended.lines[1:]), *endless)
-    if len(cases) <= chance_mistakes and not endless:
-        return replace(found, equivalent=found.equivalent + 1)
-    return replace(found, survivors=(*found.survivors, Survivor(ended.item, cases[-1])))
+def _limit_memory(more_bytes: int) -> None:
+    """Limit the additional memory of this process to `more_bytes`."""
+    import resource  # noqa: PLC0415 - Windows has no such module, and must still be able to import this file
+
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + more_bytes,) * 2)
 
 
-def _place(parts: Sequence[str]) -> str:
-    """Return the end of a path that identifies a file: `known/task/tier1_it.py` or `solutions/04_autorange.py`."""
-    return "/".join(parts[-3:] if parts[-3:-2] == ("known",) else parts[-2:])
+def _in_children(
+    items: Iterable[Mutant], work: Callable[[Mutant], str], at_once: int, wall_s: float
+) -> Generator[tuple[Mutant, str], None, None]:
+    """Call `work` on each item in a new forked process, `at_once` at a time. Yield each item with the result.
+
+    The result is `REJECTED` if the process raises or is ended, at the latest after `wall_s` seconds.
+    """
+    context, left = multiprocessing.get_context("fork"), iter(items)
+    running = dict[Connection, tuple[BaseProcess, Mutant, float]]()
+    try:
+        while True:
+            for item in islice(left, at_once - len(running)):
+                receiving, sending = context.Pipe(duplex=False)
+                child = context.Process(target=_report, args=(work, item, sending), daemon=True)
+                with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+                    child.start()  # NumPy has idle threads, but none of them holds a lock
+                sending.close()
+                running[receiving] = (child, item, time.monotonic() + wall_s)
+            if not running:
+                return
+            for ready in wait(list(running), 0.5):
+                assert isinstance(ready, Connection)
+                process, item, _ = running.pop(ready)
+                try:
+                    report = ready.recv()
+                except EOFError:
+                    report = REJECTED
+                process.join()
+                ready.close()
+                yield item, report
+            for process, _, deadline_s in running.values():
+                if time.monotonic() > deadline_s:
+                    process.kill()
+    finally:
+        for process, _, _ in running.values():
+            process.kill()
+            process.join()
+
+
+def _report(work: Callable[[Mutant], str], item: Mutant, sending: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    sending.send(work(item))

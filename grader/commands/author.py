@@ -9,7 +9,6 @@ from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
 from grader.authoring import calibrate, lint, mutants, way_texts
-from grader.authoring.mutant_tally import Tally
 from grader.authoring.tier_margins import row_name
 from grader.commands import complete
 from grader.commands.options import Debug
@@ -83,7 +82,7 @@ def _lint_mutants(target: str) -> int:
         with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
             bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
 
-            def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
+            def show(now: mutants.Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
                 words = f"{now.task}: {len(now.survivors)} faulty copies of solutions still pass"
                 progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
 
