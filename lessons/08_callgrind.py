@@ -14,9 +14,9 @@ import torch
 from torch.utils.benchmark import CallgrindStats, FunctionCounts, Timer
 
 from harness.callgrind import (
-    Counted,
     ScriptCounts,
     Snippet,
+    SnippetCounts,
     collect,
     collect_all,
     count_scripts,
@@ -333,7 +333,7 @@ def in_extension() -> Snippet:
     "do much work around the multiplications.",
     fast={"compiling": 0},
 )
-def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
+def a_statement_of_torch(compiling: int = 1) -> dict[str, SnippetCounts]:
     """`Timer.collect_callgrind` counts the instructions of a statement, without the imports and the setup before it.
 
     For example, `Timer("x * y", setup="x, y = torch.ones(2, 128)").collect_callgrind(number=100, repeats=3)` returns
@@ -373,7 +373,7 @@ LOOKUPS_ARE_NOISE = a_statement_of_torch.claim(
 
 
 @a_statement_of_torch.explain
-def _(page: Page, counted: dict[str, Counted]) -> None:
+def _(page: Page, counted: dict[str, SnippetCounts]) -> None:
     python = counted["Python"]
     if python.reason:
         page.skip_step(python.reason, shows="how many instructions a Python statement takes, and how this count varies")
@@ -403,7 +403,7 @@ def _(page: Page, counted: dict[str, Counted]) -> None:
     )
 
 
-def repeats(python: Counted) -> Table:
+def repeats(python: SnippetCounts) -> Table:
     """Return a table of the instruction counts of all repeats, with and without the searches in dictionaries."""
     rows = [
         (n, each.counts(), each.counts(denoise=True), denoise(each.stats()).sum())
@@ -691,8 +691,8 @@ def _(page: Page, found: Filtered | None) -> None:
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Languages(NamedTuple):
-    cpp: Counted
-    python: Counted
+    cpp: SnippetCounts
+    python: SnippetCounts
     times_s: list[float]
 
 

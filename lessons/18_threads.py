@@ -18,10 +18,10 @@ from harness.machine.environment import usable_cores
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.threads import (
-    Access,
-    Build,
+    PythonBuild,
     Recorder,
-    Turn,
+    ScalingTurn,
+    ThreadEvent,
     can_limit,
     free_threaded,
     lacking_free_threaded,
@@ -57,7 +57,7 @@ Without other programs, it was 0.7 or more, and with four busy programs on two c
 TWO_CORES = 1.6
 """If two threads that compute used less than the time of this number of cores, other programs used the rest."""
 
-Turns = dict[str, list[Turn]]
+Turns = dict[str, list[ScalingTurn]]
 """The turns of each function of a program."""
 
 
@@ -88,12 +88,12 @@ def fill_table():
 @lesson.given
 class Measured(NamedTuple):
     build: str
-    turns: dict[str, list[Turn]]
+    turns: dict[str, list[ScalingTurn]]
 
 
 @lesson.given
 def scaling(
-    build: Build, program: str, names: Sequence[str], turns: int
+    build: PythonBuild, program: str, names: Sequence[str], turns: int
 ) -> Measured:  # fmt: skip
     with serve(build, program, number=2) as servers:
         found = {
@@ -191,7 +191,7 @@ def _(page: Page, found: Measured | None) -> None:
     )
 
 
-def against(turns: Sequence[Turn]) -> Interval:
+def against(turns: Sequence[ScalingTurn]) -> Interval:
     """Return the calls of the threads divided by those of the processes, or an unknown interval for too few turns."""
     return Interval.median(turn.against_processes for turn in undisturbed(turns))
 
@@ -479,7 +479,7 @@ class Counted(NamedTuple):
 
 
 @lesson.given
-def lost_by(build: Build | None, turns: int) -> Counted | None:
+def lost_by(build: PythonBuild | None, turns: int) -> Counted | None:
     if build is None:
         return None
     names = "in_one_line", "through_a_call"
@@ -736,7 +736,7 @@ def two_counters(recorder: Recorder) -> Any:
 
 @lesson.given
 class Watched(NamedTuple):
-    events: list[Access]
+    events: list[ThreadEvent]
     hits: int
     total: int
 
@@ -797,7 +797,7 @@ def _(page: Page, found: Watched) -> None:
     )
 
 
-def locked_share(events: Sequence[Access], name: str) -> float:
+def locked_share(events: Sequence[ThreadEvent], name: str) -> float:
     """Return the share of the reads and writes of a variable at which the thread held a lock. NaN without any."""
     held = [bool(each.locks) for each in events if each.name == name and each.action in {"read", "write"}]
     return sum(held) / len(held) if held else float("nan")
@@ -852,11 +852,11 @@ class Beside(NamedTuple):
     build: str
     start_s: dict[str, list[float]]
     busy: list[float]
-    turns: list[Turn]
+    turns: list[ScalingTurn]
 
 
 @lesson.given
-def measure_workers(build: Build, turns: int) -> Beside:
+def measure_workers(build: PythonBuild, turns: int) -> Beside:
     start_s: dict[str, list[float]] = {}
     busy = []
     with serve(build, workers(), number=2) as servers:

@@ -10,11 +10,12 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Final
+
+from grader.isolation.sandbox_problems import SandboxProblem
 
 CONTROLLERS: Final = frozenset({"memory", "pids"})
 SYSTEMD: Final = Path("/run/systemd/system")
@@ -34,24 +35,13 @@ _numbers = count()
 _lock = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class CgroupSupport:
-    """The folder for new control groups. If there is none, `trouble` is the reason, and `fix` is advice."""
-
-    folder: Path | None
-    trouble: str = ""
-    fix: str = ""
-
-
-def delegation_fix(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
+def delegation_fix(*, systemd: Path = SYSTEMD) -> str:
     """Return advice for users: how to start the grader in a control group of its own.
 
     On a machine with systemd, the advice contains the command.
     """
-    if root is None:
-        root = hasattr(os, "geteuid") and os.geteuid() == 0
     if systemd.exists():
-        user = "" if root else "--user "
+        user = "" if os.geteuid() == 0 else "--user "
         return f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
     return (
         "start grading in its own control group, which this user may write to and which has the controllers memory "
@@ -60,31 +50,31 @@ def delegation_fix(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
 
 
 @cache
-def support(mount: Path = MOUNT, own: Path = OWN) -> CgroupSupport:
-    """Return the folder in which this process may create control groups, or the reason why it may not.
+def support(mount: Path = MOUNT, own: Path = OWN) -> Path | SandboxProblem:
+    """Return the folder in which this process may create control groups, or the reason why it may not, with advice.
 
     Nothing on the machine is changed.
     """
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
     except (OSError, StopIteration):
-        return CgroupSupport(None, "this system has no cgroup v2", _UNIFIED)
+        return SandboxProblem("this system has no cgroup v2", _UNIFIED)
     folder = mount / line.removeprefix("0::").lstrip("/")
     try:
         offered = set((folder / "cgroup.controllers").read_text().split())
         enabled = set((folder / "cgroup.subtree_control").read_text().split())
         inside = {int(pid) for pid in (folder / "cgroup.procs").read_text().split()}
     except OSError:
-        return CgroupSupport(None, "this system's control groups are of version 1 or not visible", _UNIFIED)
+        return SandboxProblem("this system's control groups are of version 1 or not visible", _UNIFIED)
     if missing := CONTROLLERS - offered:
         named = " and ".join(sorted(missing))
-        return CgroupSupport(None, f"the controllers {named} are not delegated to this process", delegation_fix())
+        return SandboxProblem(f"the controllers {named} are not delegated to this process", delegation_fix())
     needed = [folder, folder / "cgroup.procs", folder / "cgroup.subtree_control"]
     if not all(os.access(path, os.W_OK) for path in needed):
-        return CgroupSupport(None, "the control group of this process belongs to another user", delegation_fix())
+        return SandboxProblem("the control group of this process belongs to another user", delegation_fix())
     if not enabled >= CONTROLLERS and (inside - {os.getpid()} or not (folder / "cgroup.type").exists()):
-        return CgroupSupport(None, "other programs run in the control group of this process", delegation_fix())
-    return CgroupSupport(folder)
+        return SandboxProblem("other programs run in the control group of this process", delegation_fix())
+    return folder
 
 
 class ControlGroup:
@@ -120,33 +110,23 @@ class ControlGroup:
         with contextlib.suppress(OSError), os.fdopen(os.open(self.folder / "cgroup.kill", os.O_WRONLY), "w") as file:
             file.write("1")
         until_s = time.monotonic() + _GONE_S
-        while time.monotonic() < until_s:
+        while self.folder.exists() and time.monotonic() < until_s:
             try:
                 self.folder.rmdir()
-            except FileNotFoundError:
-                return
             except OSError:
                 time.sleep(0.005)
-            else:
-                return
 
 
-def create(where: CgroupSupport) -> ControlGroup | None:
-    """Return a new control group, or None if `where` has no folder. Raise `OSError` if the kernel refuses it."""
-    if where.folder is None:
+def create(where: Path | SandboxProblem) -> ControlGroup | None:
+    """Return a new control group in the folder `where`, or None without a folder. Raise `OSError` if it fails."""
+    if isinstance(where, SandboxProblem):
         return None
     with _lock:
-        _prepare(where.folder)
-        folder = where.folder / f"tree-{os.getpid()}-{next(_numbers)}"
+        control = where / "cgroup.subtree_control"
+        if not set(control.read_text().split()) >= CONTROLLERS:
+            (where / "supervisor").mkdir(exist_ok=True)
+            (where / "supervisor" / "cgroup.procs").write_text(str(os.getpid()))
+            control.write_text(" ".join(f"+{name}" for name in sorted(CONTROLLERS)))
+        folder = where / f"tree-{os.getpid()}-{next(_numbers)}"
         folder.mkdir()
     return ControlGroup(folder)
-
-
-def _prepare(folder: Path) -> None:
-    control = folder / "cgroup.subtree_control"
-    if set(control.read_text().split()) >= CONTROLLERS:
-        return
-    supervisor = folder / "supervisor"
-    supervisor.mkdir(exist_ok=True)
-    (supervisor / "cgroup.procs").write_text(str(os.getpid()))
-    control.write_text(" ".join(f"+{name}" for name in sorted(CONTROLLERS)))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import sandbox
+from grader.isolation import sandbox, tree_users
 from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
 from grader.limits import Limits
@@ -118,8 +118,7 @@ def run(
                 hidden=hidden,
                 stdin=stdin.fileno(),
             )
-        assert process.popen.stdout is not None
-        output = OutputTail(process.popen.stdout.fileno())
+        output = OutputTail(process.output)
         status: int | None = None
         cpu_s: float | None = None
         clock = _CpuClock(process)
@@ -135,7 +134,6 @@ def run(
             process.kill()
             printed = output.text()
             output.close()
-            process.popen.stdout.close()
         return ProgramResult(status, answer.close(), log.close(), printed, cpu_s)
 
 
@@ -156,13 +154,13 @@ class _CpuClock:
         return None if total_s is None else total_s - self._begin_s
 
     def _total_s(self) -> float | None:
-        with self._process.access():
+        with tree_users.acting_as(self._process.owner):
             if self._read is None:
                 try:
-                    pid = self._process.pids()[-1]
+                    self._process.find_pids()
                 except (MachineError, OSError, ValueError):  # the sandbox is empty, or has already ended
                     return None
-                self._read = clocks.process_cpu(pid)
+                self._read = clocks.process_cpu(self._process.pids[-1])
             with suppress(ProcessGoneError):
                 return self._read()
         return None

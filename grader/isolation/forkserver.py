@@ -18,7 +18,7 @@ from typing import Final
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage
+from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage, tree_users
 from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
 from grader.isolation.template import CREDENTIALS, ForkedTree, Template
@@ -50,17 +50,21 @@ class ForkServer:
         self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), template: Template | None = None
     ) -> None:
         self.tensors, self.sandboxed, self.forked = tensors, sandboxed, template is not None
-        self._folder = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
-        folder = Path(self._folder.name) if self._folder else None
         self._socket, child_socket = socket.socketpair()
         self._process: ProcessTree | ForkedTree
-        with child_socket:
+        with child_socket, contextlib.ExitStack() as stack:
+            stack.enter_context(self._socket)
+            self.folder: Path | None = None
+            if not sandboxed:
+                made = TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
+                self.folder = Path(stack.enter_context(made))
             if template:
-                self._process = template.fork(self._socket, child_socket, folder)
+                self._process = template.fork(self._socket, child_socket, self.folder)
             else:
                 self._process = sandbox.start(
-                    child_socket.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden, folder=folder
+                    child_socket.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden, folder=self.folder
                 )
+            self._resources = stack.pop_all()  # `close` closes the socket and removes the folder
         self._channel = Channel(self._socket.fileno())
         self._output = OutputTail(self._process.output)
         self._pids: tuple[int, ...] = ()
@@ -87,11 +91,8 @@ class ForkServer:
         if self._pids:
             return
         try:
-            if isinstance(self._process, ForkedTree):
-                self._process.wait_until_ready(START_S)
-            else:
-                self._channel.receive(START_S)
-            self._pids = self._process.pids()
+            self._process.wait_until_ready(self._socket, START_S)
+            self._pids = self._process.pids
             self._clocks = {self._pids[-1]: cpu_clock(self._pids[-1])}
             self._shared_bytes = tree_usage.of_process(self._pids[-1]).memory_bytes
             self._own_tasks = tree_usage.total_usage(self._pids, 0).tasks
@@ -171,7 +172,7 @@ class ForkServer:
 
     def pin(self, cores: Cores) -> None:
         """Bind all Python processes of the tree to `cores`, and start to measure the CPU time for `spent_s`."""
-        with self._process.access():
+        with tree_users.acting_as(self._process.owner):
             for pid in self._clocks:
                 process_env.pin(pid, cores)
         self._ended_children = self._count_ended_children()
@@ -205,7 +206,7 @@ class ForkServer:
             said = f"The submission ran more than {tree_usage.MOST_TASKS} threads and processes at once."
             raise WorkerFault(Status.CRASHED, said, "Start only a few threads: your code runs on one core.")
         if self._process.owner is not None:
-            with self._process.access():
+            with tree_users.acting_as(self._process.owner):
                 written_bytes = tree_usage.written_bytes(processes[1:])
             if written_bytes > tree_usage.DISK_BYTES:
                 said = f"The submission wrote {written_bytes / (1 << 30):.1f} GiB to disk."
@@ -213,7 +214,7 @@ class ForkServer:
 
     def memory(self, worker: ForkedWorker) -> peak_memory.Memory:
         """Return the present and the peak memory of a worker."""
-        with self._process.access():
+        with tree_users.acting_as(self._process.owner):
             return peak_memory.memory(worker.pid)
 
     def check_no_helpers(self, cores: Cores) -> None:
@@ -290,9 +291,7 @@ class ForkServer:
         self._process.kill()
         self._socket.close()  # a tree that has not started yet ends now
         self._output.close()
-        self._process.close_output()
-        if self._folder:
-            self._folder.cleanup()
+        self._resources.close()
 
 
 def cpu_clock(pid: int) -> Clock | None:

@@ -3,23 +3,23 @@
 Each kind of confinement is tried, the strongest first. The result is kept for later calls.
 """
 
-import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import bubblewrap, cgroups, machine_facts, sandbox_problems, seccomp, tree_users
-from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation import bubblewrap, machine_facts, process_tree, sandbox_problems, seccomp, tree_users
+from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
-from harness.processes import process_env
 
 PROGRAM: Final = "from grader.inside import confine, loading, protocol"
+_PROBE_S: Final = 60.0
 
 
 @cache
@@ -61,8 +61,7 @@ class BwrapProbe:
 @cache
 def probe(binary: str) -> BwrapProbe:
     """Return the strongest confinement in which the bubblewrap `binary` starts Python, and why stronger ones fail."""
-    no_user, reason = tree_users.trouble(), seccomp.trouble()
-    no_filter = SandboxProblem(reason, seccomp.remedy()) if reason else None
+    no_user, no_filter = tree_users.trouble(), seccomp.problem()
     users_ = [True, False] if tree_users.is_root() and not no_user else [False]
     filters = [False] if no_filter else [True, False]
     said: dict[tuple[bool, bool], str] = {}
@@ -82,98 +81,79 @@ def probe(binary: str) -> BwrapProbe:
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     program = [sys.executable, "-P", "-s", "-c", PROGRAM]
-    with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
-        environment = {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
-        try:
-            done = subprocess.run(
-                argv,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=60,
-                cwd="/",
-                env=environment,
-                pass_fds=descriptors,
-            )
-        except OSError as error:
-            return error.strerror or str(error)
-        except subprocess.TimeoutExpired:
-            return "it did not end within 60 s"
-    said = done.stderr.strip() or f"exit status {done.returncode}"
-    return said.splitlines()[-1][:200] if done.returncode else ""
+    try:
+        tree = _start(binary, program, own_user=own_user, filtered=filtered)
+    except OSError as error:
+        return error.strerror or str(error)
+    status, printed = tree.finish(_PROBE_S)
+    if status is None:
+        return f"it did not end within {_PROBE_S:g} s"
+    said = printed.decode(errors="replace").strip() or f"exit status {status}"
+    return said.splitlines()[-1][:200] if status else ""
 
 
-def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> ProcessTree:
-    """Start a program in bubblewrap, with the strongest confinement that works."""
-    return _launched(program, passed, hidden, stdin, template=False)
-
-
-def launch_template(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]) -> ProcessTree:
-    """Start a template process in bubblewrap. It has no seccomp filter, and if root grades, no user of its own.
-
-    Its process trees get both before they load a submission.
-    """
-    return _launched(program, passed, hidden, subprocess.DEVNULL, template=True)
-
-
-def _launched(
-    program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int, *, template: bool
+def launch(
+    program: Sequence[str],
+    passed: Sequence[int],
+    hidden: Sequence[Path],
+    stdin: int = subprocess.DEVNULL,
+    *,
+    template: bool = False,
 ) -> ProcessTree:
+    """Start a program in bubblewrap, with the strongest confinement that works.
+
+    A `template` process has no seccomp filter, and if root grades, no user of its own. Its process trees get both
+    before they load a submission.
+    """
     binary = bwrap() or "bwrap"
     way = probe(binary)
-    group = cgroups.create(cgroups.support())
-    info_read, info_write = os.pipe()
+    read, write = os.pipe()
     try:
-        with command(
+        tree = _start(
             binary,
             program,
+            passed,
             hidden,
+            stdin,
             own_user=way.own_user,
-            filtered=way.filtered,
-            info=info_write,
+            filtered=way.filtered and not template,
             template=template,
-        ) as (argv, descriptors):
-            environment = {"PYTHONPATH": bubblewrap.KIT_INSIDE}
-            started = popen(argv, environment, [*passed, info_write, *descriptors], stdin, group)
+            info=write,
+        )
     except BaseException:
-        os.close(info_read)
-        if group:
-            group.close()
+        os.close(read)
         raise
     finally:
-        os.close(info_write)
-    return ProcessTree(started, info_read, group)
+        os.close(write)
+    tree.info = read
+    return tree
 
 
-@contextlib.contextmanager
-def command(
+def _start(
     binary: str,
     program: Sequence[str],
-    hidden: Sequence[Path],
+    passed: Sequence[int] = (),
+    hidden: Sequence[Path] = (),
+    stdin: int = subprocess.DEVNULL,
     *,
     own_user: bool,
     filtered: bool,
-    info: int | None = None,
     template: bool = False,
-) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield the command that starts a program in a sandbox, and the file descriptors that the command inherits."""
+    info: int | None = None,
+) -> ProcessTree:
     argv = bubblewrap.command(binary, hidden, own_user=own_user, template=template)
-    argv += [] if info is None else ["--info-fd", str(info)]
-    become = tree_users.become_command(tree_users.new_id()) if own_user and not template else []
-    with contextlib.ExitStack() as open_files:
-        descriptors: list[int] = []
-        if filtered and not template and (code := seccomp.tree_filter()):
-            descriptors.append(open_files.enter_context(_holding(code)))
-            argv += ["--seccomp", str(descriptors[-1])]
-        yield [*argv, "--", *become, *program], descriptors
-
-
-@contextlib.contextmanager
-def _holding(content: bytes) -> Iterator[int]:
-    read, write = os.pipe()
-    try:
-        os.write(write, content)
-        os.close(write)
-        yield read
-    finally:
-        os.close(read)
+    passed = list(passed)
+    if info is not None:
+        argv += ["--info-fd", str(info)]
+        passed.append(info)
+    with tempfile.TemporaryFile() as file:
+        if filtered and (code := seccomp.tree_filter()):
+            file.write(code)
+            file.seek(0)
+            argv += ["--seccomp", str(file.fileno())]
+            passed.append(file.fileno())
+        become = tree_users.become_command(tree_users.new_id()) if own_user and not template else []
+        environment = {"PYTHONPATH": bubblewrap.KIT_INSIDE}
+        return process_tree.start(
+            [*argv, "--", *become, *program], environment, passed, stdin=stdin, grouped=info is not None
+        )

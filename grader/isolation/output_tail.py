@@ -8,24 +8,29 @@ import struct
 import termios
 import threading
 import time
-from typing import Final
+from typing import IO, Final
 
 TAIL_BYTES: Final = 4096
-"""The number of bytes that are kept. The last lines usually show why a program ended."""
+"""The number of bytes that are usually kept. The last lines usually show why a program ended."""
 
 SETTLE_S: Final = 0.5
 """The most seconds to wait until all output is read. A program may print without end."""
 
 
 class OutputTail:
-    """A thread that reads a pipe until it is closed, and keeps the last `TAIL_BYTES` bytes."""
+    """A thread that reads a pipe until it is closed, and keeps the last bytes."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, pipe: IO[bytes], most_bytes: int = TAIL_BYTES) -> None:
+        self._pipe, self._most_bytes = pipe, most_bytes
         self._kept = bytearray()
         self._moving = threading.Lock()  # held while bytes are neither in the pipe nor kept
-        self._thread = threading.Thread(target=self._drain, args=(descriptor,), daemon=True)
+        self._thread = threading.Thread(target=self._drain, args=(pipe.fileno(),), daemon=True)
         self._thread.start()
+
+    @property
+    def kept(self) -> bytes:
+        """The bytes that are kept so far."""
+        return bytes(self._kept)
 
     def text(self) -> str:
         """Wait until the pipe is empty, for at most `SETTLE_S` seconds, and return the kept bytes as text."""
@@ -43,14 +48,14 @@ class OutputTail:
             self._kept.clear()
 
     def close(self) -> None:
-        """Wait for at most 5 seconds until all writers have closed the pipe."""
+        """Wait for at most 5 seconds until all writers have closed the pipe, and close it here."""
         self._thread.join(timeout=5)
+        self._pipe.close()
 
     def _unread(self) -> int:
-        try:
-            count: int = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
-        except OSError:  # the pipe was closed
+        if self._pipe.closed:
             return 0
+        count: int = struct.unpack("i", fcntl.ioctl(self._pipe.fileno(), termios.FIONREAD, bytes(4)))[0]
         return count
 
     def _drain(self, descriptor: int) -> None:
@@ -64,5 +69,5 @@ class OutputTail:
         with self._moving:
             part = os.read(descriptor, 1 << 16)
             self._kept += part
-            del self._kept[:-TAIL_BYTES]
+            del self._kept[: -self._most_bytes]
             return bool(part)

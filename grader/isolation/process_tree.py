@@ -1,18 +1,24 @@
 """Start the first command of a sandbox, and end all processes in the sandbox."""
 
-import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import IO, Final
 
 from grader.errors import MachineError
-from grader.isolation import proc, tree_users
+from grader.inside.protocol import Channel
+from grader.isolation import cgroups, proc
 from grader.isolation.cgroups import ControlGroup
+from grader.isolation.output_tail import OutputTail
 from harness.processes import process_env
+
+MAX_KEPT_BYTES: Final = 4 << 20
+"""At most this many bytes are kept of what a program prints. Further bytes are read, so that it never blocks."""
 
 
 @dataclass
@@ -25,66 +31,71 @@ class ProcessTree:
     """
 
     popen: subprocess.Popen[bytes]
-    info: int | None = None
     group: ControlGroup | None = None
-    killed: bool = False
+    info: int | None = None
     lifeline: int | None = None
     owner: int | None = None
     sweep: Callable[[], None] = field(default=lambda: None)
+    pids: tuple[int, ...] = ()
+    killed: bool = False
+
+    @property
+    def output(self) -> IO[bytes]:
+        """The file from which the grader reads what the processes print."""
+        assert self.popen.stdout is not None
+        return self.popen.stdout
 
     @property
     def lost_by_grader(self) -> bool:
         """Always False, because such a tree depends on no other process of the grader."""
         return False
 
-    @property
-    def output(self) -> int:
-        """The descriptor from which the grader reads what the processes print."""
-        assert self.popen.stdout is not None
-        return self.popen.stdout.fileno()
+    def wait_until_ready(self, control: socket.socket, timeout_s: float) -> None:
+        """Wait for the greeting of the Python process, and find `pids`."""
+        Channel(control.fileno()).receive(timeout_s)
+        self.find_pids()
 
-    def pids(self) -> tuple[int, ...]:
-        """Return the process ids as seen outside the sandbox, from the started command to the Python process.
+    def find_pids(self) -> None:
+        """Set `pids` to the process ids, from the started command to the Python process.
 
         Call this before a submission is loaded: every process that appears later was started by the submission.
         """
+        self.pids = (self.popen.pid,)
         if self.info is not None:
             with os.fdopen(os.dup(self.info), "rb") as file:
-                init = int(json.loads(file.read())["child-pid"])
-            return self.popen.pid, init, _only_child(init)
-        if self.owner is not None:
-            return self.popen.pid, _only_child(self.popen.pid)
-        return (self.popen.pid,)
+                self.pids += (int(json.loads(file.read())["child-pid"]),)
+        if self.info is not None or self.owner is not None:
+            self.pids += (_only_child(self.pids[-1]),)
 
-    def close_output(self) -> None:
-        """Close `output`."""
-        assert self.popen.stdout is not None
-        self.popen.stdout.close()
+    def finish(self, timeout_s: float) -> tuple[int | None, bytes]:
+        """Wait until the started command ends, and end the sandbox. Return its exit status and what it printed.
 
-    def access(self) -> AbstractContextManager[None]:
-        """Return a context manager in which this thread may inspect the processes and bind them to cores.
-
-        Without namespaces, root may need the rights of the processes' own user for this.
+        The exit status is None if the command was killed at the time limit. The last `MAX_KEPT_BYTES` are returned.
         """
-        return contextlib.nullcontext() if self.owner is None else tree_users.acting_as(self.owner)
+        printed, status = OutputTail(self.output, MAX_KEPT_BYTES), None
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                status = self.popen.wait(timeout_s)
+        finally:
+            self.kill()
+            printed.close()
+        return status, printed.kept
 
-    def kill(self) -> int:
-        """End all processes of the sandbox, and return the exit status of the first command."""
-        if not self.killed:
-            self.killed = True
-            if self.owner is None:
-                with contextlib.suppress(ProcessLookupError):  # all processes have ended already
-                    os.killpg(self.popen.pid, signal.SIGKILL)
+    def kill(self) -> None:
+        """End all processes of the sandbox. A second call does nothing."""
+        if self.killed:
+            return
+        self.killed = True
+        if self.owner is None:
+            with suppress(ProcessLookupError):  # all processes have ended already
+                os.killpg(self.popen.pid, signal.SIGKILL)
         for descriptor in (self.info, self.lifeline):
             if descriptor is not None:
                 os.close(descriptor)
-        self.info = self.lifeline = None
-        ended = self.popen.wait()
-        if ended < 0:
+        if self.popen.wait() < 0:
             self.sweep()
         if self.group:
             self.group.close()
-        return ended
 
 
 def _only_child(pid: int) -> int:
@@ -94,22 +105,33 @@ def _only_child(pid: int) -> int:
     return children[0]
 
 
-def popen(
+def start(
     argv: Sequence[str],
     environment: Mapping[str, str],
     passed: Sequence[int],
-    stdin: int,
-    group: ControlGroup | None = None,
-) -> subprocess.Popen[bytes]:
-    """Start the first command of a sandbox, with a fixed memory layout if the machine allows it."""
+    *,
+    stdin: int = subprocess.DEVNULL,
+    grouped: bool = True,
+) -> ProcessTree:
+    """Start the first command of a sandbox, which inherits the descriptors `passed`.
+
+    It has a fixed memory layout and, if `grouped`, a control group, as far as the machine allows this.
+    """
+    group = cgroups.create(cgroups.support()) if grouped else None
     started = process_env.command(argv)
-    return subprocess.Popen(
-        group.entered(started) if group else started,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**process_env.ENVIRONMENT, **environment},
-        cwd="/",
-        pass_fds=passed,
-        start_new_session=True,
-    )
+    try:
+        popen = subprocess.Popen(
+            group.entered(started) if group else started,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**process_env.ENVIRONMENT, **environment},
+            cwd="/",
+            pass_fds=passed,
+            start_new_session=True,
+        )
+    except BaseException:
+        if group:
+            group.close()
+        raise
+    return ProcessTree(popen, group)

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
@@ -23,14 +24,14 @@ from grader.isolation import (
     cgroups,
     machine_facts,
     namespaces,
+    process_tree,
     seccomp,
     tree_usage,
     tree_users,
     without_namespaces,
 )
-from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
-from grader.isolation.security_layer import SecurityLayer
 from grader.limits import Limits
 from grader.paths import KIT
 
@@ -48,6 +49,19 @@ REPLACEMENT_LAYERS: Final = ("files by Landlock", "limit on what is written to d
 DENIES_SIGNALS_SINCE: Final = 6
 """The first version of Landlock that denies signals and abstract sockets. With older versions, only the separate user
 and seccomp deny them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityLayer:
+    """One security layer of a sandbox, such as seccomp.
+
+    `found` describes the active layer, or why it is missing. `fix` is advice for the user if it is missing.
+    """
+
+    name: str
+    active: bool
+    found: str
+    fix: str = ""
 
 
 def problem() -> SandboxProblem | None:
@@ -88,68 +102,59 @@ def layers() -> tuple[SecurityLayer, ...]:
     """
     if reason := trouble():
         return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
-    where, no_filters = cgroups.support(), seccomp.trouble()
-    inner = (
-        SecurityLayer(LAYERS[2], not no_filters, no_filters or "none after a submission is loaded", seccomp.remedy()),
-        SecurityLayer(
-            LAYERS[4],
-            active=True,
-            found="memory, file size, open files, answer time; and sums over the tree",
-        ),
-        SecurityLayer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", where.fix),
+    where = cgroups.support()
+    no_group = where if isinstance(where, SandboxProblem) else None
+    known = {
+        LAYERS[2]: (seccomp.problem(), "none after a submission is loaded"),
+        LAYERS[4]: (None, "memory, file size, open files, answer time; and sums over the tree"),
+        LAYERS[5]: (no_group, f"a cgroup in {where}"),
+        **(_bubblewrap_layers() if has_namespaces() else _replacement_layers()),
+    }
+    return tuple(
+        SecurityLayer(name, active=not lacks, found=lacks.found if lacks else found, fix=lacks.fix if lacks else "")
+        for name in (*LAYERS, *REPLACEMENT_LAYERS)
+        if name in known
+        for lacks, found in [known[name]]
     )
-    outer = _bubblewrap_layers() if has_namespaces() else _replacement_layers()
-    known = {layer.name: layer for layer in (*outer, *inner)}
-    return tuple(known[name] for name in (*LAYERS, *REPLACEMENT_LAYERS) if name in known)
 
 
-def _bubblewrap_layers() -> tuple[SecurityLayer, ...]:
+def _bubblewrap_layers() -> dict[str, tuple[SandboxProblem | None, str]]:
+    """Return, for each layer, why it is missing and what it does."""
     way = namespaces.probe(namespaces.bwrap() or "")
     own = "a separate user for each tree" if way.own_user else "your own, non-root user"
-    return (
-        SecurityLayer(
-            LAYERS[0], active=True, found=f"no network, no other processes or files, by {namespaces.bwrap()}"
-        ),
-        _layer(LAYERS[1], way.no_filter, "a seccomp filter on the whole tree"),
-        _layer(LAYERS[3], way.no_user, own),
-    )
+    return {
+        LAYERS[0]: (None, f"no network, no other processes or files, by {namespaces.bwrap()}"),
+        LAYERS[1]: (way.no_filter, "a seccomp filter on the whole tree"),
+        LAYERS[3]: (way.no_user, own),
+    }
 
 
-def _replacement_layers() -> tuple[SecurityLayer, ...]:
+def _replacement_layers() -> dict[str, tuple[SandboxProblem | None, str]]:
+    """Return, for each layer, why it is missing and what it does."""
     version = machine_facts.landlock_version()
-    files = f"version {version}" + (
-        ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
-    )
-    disk = SandboxProblem(
+    signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
+    uncounted = SandboxProblem(
         "this kernel does not count the bytes written to the folder for temporary files",
         "set TMPDIR to a folder on a disk (`export TMPDIR=FOLDER`)",
     )
-    return (
-        _layer(LAYERS[0], namespaces.problem(), ""),
-        SecurityLayer(
-            LAYERS[1], active=True, found="a seccomp filter on the whole tree, which allows no socket with an address"
+    return {
+        LAYERS[0]: (namespaces.problem(), ""),
+        LAYERS[1]: (None, "a seccomp filter on the whole tree, which allows no socket with an address"),
+        LAYERS[3]: (None, "a separate user for each tree"),
+        REPLACEMENT_LAYERS[0]: (
+            None,
+            f"only the system's, Python's and the tree's own folder (version {version}{signals})",
         ),
-        SecurityLayer(LAYERS[3], active=True, found="a separate user for each tree"),
-        SecurityLayer(
-            REPLACEMENT_LAYERS[0], active=True, found=f"only the system's, Python's and the tree's own folder ({files})"
+        REPLACEMENT_LAYERS[1]: (
+            None if without_namespaces.probe_result().counts_disk else uncounted,
+            "for the whole tree",
         ),
-        _layer(
-            REPLACEMENT_LAYERS[1], None if without_namespaces.probe_result().counts_disk else disk, "for the whole tree"
-        ),
-    )
-
-
-def _layer(name: str, lacks: SandboxProblem | None, found: str) -> SecurityLayer:
-    return (
-        SecurityLayer(name, active=False, found=lacks.found, fix=lacks.fix)
-        if lacks
-        else SecurityLayer(name, active=True, found=found)
-    )
+    }
 
 
 def missing_layers() -> tuple[str, ...]:
     """Return the security layers that this machine lacks, as texts for reports."""
-    return tuple(str(layer) for layer in layers() if not layer.active)
+    return tuple(f"{layer.name}: {layer.found}" for layer in layers() if not layer.active)
 
 
 def require() -> None:
@@ -190,8 +195,8 @@ def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()
     config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else "", "kept": kept}
     program = _program("template_main", control, config)
     if sandboxed:
-        return namespaces.launch_template(program, [control], hidden)
-    return ProcessTree(popen(program, {"PYTHONPATH": str(KIT)}, [control], DEVNULL))
+        return namespaces.launch(program, [control], hidden, template=True)
+    return launch(program, [control], sandboxed=False)
 
 
 def new_tree_user() -> int | None:
@@ -219,7 +224,7 @@ def launch(
     """
     if not sandboxed:
         home = {"HOME": str(folder)} if folder else {}
-        return ProcessTree(popen(program, {"PYTHONPATH": str(KIT)} | home, passed, stdin))
+        return process_tree.start(program, {"PYTHONPATH": str(KIT)} | home, passed, stdin=stdin, grouped=False)
     way = namespaces.launch if has_namespaces() else without_namespaces.launch
     return way(program, passed, hidden, stdin)
 

@@ -22,8 +22,7 @@ class When(Enum):
 class Condition:
     """A condition on the argument at `position` (from 0) of a system call. The call is denied if the condition holds.
 
-    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value. `NOT_IN` must
-    be the last condition for a call, because it allows the call if the argument is in `values`.
+    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value.
     """
 
     position: int

@@ -18,9 +18,8 @@ import struct
 import subprocess
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from grader.errors import FairclockError
 from grader.inside import protocol
@@ -67,7 +66,6 @@ class Template:
         self._unused.wait()
         self._process.kill()
         output.close()
-        self._process.close_output()
 
     @property
     def has_ended(self) -> bool:
@@ -98,18 +96,15 @@ class Template:
             self._channel.send(protocol.FORK, {"uid": uid, "home": str(folder) if folder else ""})
             socket.send_fds(self._socket, [b"."], [child_control.fileno(), write])
         os.close(write)
-        return ForkedTree(self, control, read)
+        return ForkedTree(self, os.fdopen(read, "rb", buffering=0))
 
-    def reap(self, pid: int) -> None:
-        """Wait until the tree whose first process is `pid` has ended. Only without a sandbox."""
+    def end_tree(self, pid: int | None) -> None:
+        """Note the end of one tree. Without a sandbox, wait until its first process `pid` has ended."""
         with self._lock, contextlib.suppress(protocol.Closed, protocol.Late, protocol.ProtocolError, OSError):
-            self._channel.send(protocol.REAP, {"pid": pid})
-            self._channel.receive(_END_S)
-
-    def tree_ended(self) -> None:
-        """Note the end of one tree."""
-        with self._lock:
             self._trees -= 1
+            if pid is not None:
+                self._channel.send(protocol.REAP, {"pid": pid})
+                self._channel.receive(_END_S)
         self._end_if_unused()
 
     def retire(self) -> None:
@@ -134,42 +129,29 @@ class ForkedTree:
 
     owner: int | None = None
 
-    def __init__(self, template: Template, control: socket.socket, output: int) -> None:
-        self._template, self._control = template, control
-        self.output = output
+    def __init__(self, template: Template, output: IO[bytes]) -> None:
+        self._template, self.output = template, output
         self.group: ControlGroup | None = None
-        self._pids: tuple[int, ...] = ()
+        self.pids: tuple[int, ...] = ()
         self._first: int | None = None
         self._killed = False
 
-    def wait_until_ready(self, timeout_s: float) -> None:
+    def wait_until_ready(self, control: socket.socket, timeout_s: float) -> None:
         """Wait until the tree can fork workers. Raise `OSError`, or an exception of `protocol`, if it does not."""
-        channel = Channel(self._control.fileno())
+        channel = Channel(control.fileno())
         if not self._template.sandboxed:
-            self._pids = (int(channel.receive(timeout_s)[1]["pid"]),)
+            self.pids = (int(channel.receive(timeout_s)[1]["pid"]),)
             return
-        self._control.settimeout(timeout_s)
-        first = _greeting_pid(self._control)
+        control.settimeout(timeout_s)
+        first = _greeting_pid(control)
         self._first = os.pidfd_open(first)
         self.group = cgroups.create(cgroups.support())
         if self.group:
             self.group.add(first)
         channel.send(protocol.HELLO)
-        self._pids = (first, _greeting_pid(self._control))
-        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        self._control.setblocking(True)
-
-    def pids(self) -> tuple[int, ...]:
-        """Return the process ids as seen outside the sandbox. The last process forks workers."""
-        return self._pids
-
-    def close_output(self) -> None:
-        """Close `output`."""
-        os.close(self.output)
-
-    def access(self) -> AbstractContextManager[None]:
-        """Return a context manager in which this thread may inspect the processes and bind them to cores."""
-        return contextlib.nullcontext()
+        self.pids = (first, _greeting_pid(control))
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        control.setblocking(True)
 
     @property
     def lost_by_grader(self) -> bool:
@@ -186,18 +168,18 @@ class ForkedTree:
         if self._killed:
             return
         self._killed = True
+        bare = None if self._first is not None or not self.pids else self.pids[0]
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             _ended(self._first, _END_S)
             os.close(self._first)
-        elif self._pids:
+        elif bare is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._pids[0], signal.SIGKILL)
-            self._template.reap(self._pids[0])
+                os.killpg(bare, signal.SIGKILL)
         if self.group:
             self.group.close()
-        self._template.tree_ended()
+        self._template.end_tree(bare)
 
 
 def _ended(process: int, timeout_s: float) -> bool:

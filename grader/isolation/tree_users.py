@@ -86,13 +86,16 @@ def become_command(uid: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def acting_as(uid: int) -> Iterator[None]:
-    """Give the calling thread the rights of user `uid` in the `with` block, in place of root's rights.
+def acting_as(uid: int | None) -> Iterator[None]:
+    """Give the calling thread the rights of user `uid`, unless it is None, in place of root's in the `with` block.
 
     In a container, root may not be allowed to inspect another user's processes or to bind them to a core, but this user
     is. The system calls are made directly, because the functions of the C library change all threads (setresuid(2)).
     The real and the saved user stay root, so that the user's processes cannot send signals to this process.
     """
+    if uid is None:
+        yield
+        return
     try:
         _act("setresgid", uid)
         _act("setresuid", uid)

@@ -20,14 +20,14 @@ from typing import Final
 
 from grader.isolation import (
     bubblewrap,
-    cgroups,
     landlock,
     machine_facts,
+    process_tree,
     sandbox_problems,
     seccomp,
     tree_users,
 )
-from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.isolation.tree_init import Tree
 from grader.paths import GRADER, KIT
@@ -60,8 +60,8 @@ def problem() -> SandboxProblem | None:
         return SandboxProblem("this container has too few user ids", "give it 65,536 (in /etc/subuid and /etc/subgid)")
     if no_user := tree_users.trouble():
         return no_user
-    if reason := seccomp.trouble():
-        return SandboxProblem(reason, seccomp.remedy())
+    if no_filter := seccomp.problem():
+        return no_filter
     if (version := machine_facts.landlock_version()) <= 0:
         return sandbox_problems.no_landlock(-version)
     if closed := next(_closed(), None):
@@ -75,17 +75,16 @@ def probe_result() -> ConfinementProbe:
     uid = tree_users.new_id()
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
-    process = _launched(uid, [sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL)
-    try:
-        said = process.popen.communicate(timeout=_PROBE_S)[0].decode(errors="replace").strip()
-        found = json.loads(said.splitlines()[-1])
-        lacking, counted = ", ".join(found["lacking"]), bool(found["counted"])
-    except subprocess.TimeoutExpired:
+    tree = _launched(uid, [sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL)
+    status, printed = tree.finish(_PROBE_S)
+    if status is None:
         return ConfinementProbe(_not_started(f"it did not end within {_PROBE_S:g} s"))
-    except (ValueError, IndexError, KeyError, TypeError):
-        return ConfinementProbe(_not_started(said.splitlines()[-1][:200] if said else "it printed nothing"))
-    finally:
-        process.kill()
+    said = (printed.decode(errors="replace").splitlines() or ["it printed nothing"])[-1]
+    try:
+        found = json.loads(said)
+        lacking, counted = ", ".join(found["lacking"]), bool(found["counted"])
+    except (ValueError, KeyError, TypeError):
+        return ConfinementProbe(_not_started(said[:200]))
     fault = SandboxProblem(f"a restriction fails here ({lacking})", "grade on another machine") if lacking else None
     return ConfinementProbe(fault, counted)
 
@@ -106,21 +105,19 @@ def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]
 def _launched(
     uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int
 ) -> ProcessTree:
-    tree = _tree(uid, program, passed, hidden)
-    group = cgroups.create(cgroups.support())
+    about = _tree(uid, program, passed, hidden)
     read, write = os.pipe()
     try:
         argv = [sys.executable, *_INIT, str(read)]
-        started = popen(argv, {"PYTHONPATH": str(KIT)}, [*passed, read], stdin, group)
+        tree = process_tree.start(argv, {"PYTHONPATH": str(KIT)}, [*passed, read], stdin=stdin)
     except BaseException:
         os.close(write)
-        if group:
-            group.close()
         raise
     finally:
         os.close(read)
-    _tell(write, tree)
-    return ProcessTree(started, group=group, lifeline=write, owner=uid, sweep=lambda: _sweep(tree))
+    _tell(write, about)
+    tree.lifeline, tree.owner, tree.sweep = write, uid, lambda: _sweep(about)
+    return tree
 
 
 def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]) -> Tree:

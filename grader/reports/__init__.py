@@ -20,7 +20,7 @@ from grader.errors import FairclockError
 from grader.files import explained, write_atomically
 from grader.records import Fault, Report
 from grader.reports import class_page, gradebook, gradescope, leaderboard, student_page, task_info
-from grader.reports.links import BOARD, PAGE, RESULTS
+from grader.reports.grade_texts import BOARD, PAGE, RESULTS
 from grader.reports.pseudonyms import NameOf
 from harness.rendering import units
 

@@ -4,53 +4,33 @@ The page loads no other file and no font. Its only script sorts and filters tabl
 complete. The template escapes the names and texts of students.
 """
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll
-from grader.records import Report, Speed, Status
-from grader.reports import class_statistics, grade_texts, links, student_table, templates, timeline
-from grader.reports.grade_texts import title
+from grader.records import Report, Speed, Status, Verdict
+from grader.reports import class_statistics, grade_texts, student_table, templates, timeline
 from grader.reports.task_info import TaskInfo
-from harness.rendering import measured, units
+from harness.rendering import units
 
 _SHOWN_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A problem that the instructor must check. `student` and `link` are empty if it does not concern a student."""
+    """A problem that the instructor must check. `student` is empty if it does not concern a student.
+
+    `task` is the task's section on the student's page, or "" for the whole page.
+    """
 
     student: str
-    link: str
     what: str
     status: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """The reason why lateness or the choice of an attempt changed a student's points in a lesson."""
-
-    student: str
-    link: str
-    lesson: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An undecided grade: the ratio's confidence interval contained a grade threshold at the end of the time limit."""
-
-    student: str
-    link: str
-    task: str
-    ratio: str
-    interval: str
-    rounds: str
-    points: str
+    task: str = ""
 
 
 def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bool = False) -> str:
@@ -66,15 +46,13 @@ def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bo
     return templates.render(
         "class.html",
         roll=roll,
-        lessons=[(title(lesson), lesson, grade_texts.points(roll.possible(lesson))) for lesson in roll.lessons],
         lines=student_table.student_rows(roll),
         kinds=student_table.KINDS,
         concerns=concerns(roll),
         copies=[group for group in roll.same_content if not group.untouched],
         untouched=[group for group in roll.same_content if group.untouched],
-        decided=decided(roll),
         ignored=ignored(roll),
-        edges=edges(roll.reports),
+        edges=undecided(roll.reports),
         tasks=class_statistics.tasks(roll, infos or {}),
         totals=class_statistics.totals(totals, possible),
         hardest=class_statistics.hardest(roll),
@@ -87,7 +65,7 @@ def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bo
         missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),
         machines=sorted(f"{text} (fingerprint {mark})" for mark, text in machines.items()),
         seconds=units.seconds(sum(report.duration_s for report, _ in roll.gradings())),
-        board=links.BOARD if board else "",
+        board=grade_texts.BOARD if board else "",
     )
 
 
@@ -98,42 +76,31 @@ def concerns(roll: Roll) -> list[Concern]:
     excludes but that were not found, and results of tasks follow.
     """
     found = [
-        _concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
+        Concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
         for file in roll.left_out
         if file.misnamed
     ]
     found += _refused(roll.reports)
     found += [
-        _concern(
-            one.student, one.lesson, "the file was replaced before it was graded", grade_texts.replaced_advice(one)
-        )
+        Concern(one.student, one.lesson, "the file was replaced before it was graded", grade_texts.replaced_advice(one))
         for one in roll.gone
     ]
-    found += [_concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
+    found += [Concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
     for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE):
         for report in (report for report in roll.reports if not report.submission.refused):
             student = report.submission.student
             found += [
-                _concern(
+                Concern(
                     student,
                     verdict.task,
                     grade_texts.STATUS[status],
                     grade_texts.explanation(verdict),
-                    anchor=verdict.task,
+                    task=verdict.task,
                 )
                 for verdict in report.verdicts
                 if verdict.status is status
             ]
     return found
-
-
-def decided(roll: Roll) -> list[Decided]:
-    """Return the reasons why lateness or the choice of an attempt changed the points, for all students."""
-    return [
-        Decided(one.student, links.student(one.student, one.lesson), one.lesson, one.reason)
-        for one in roll.standings
-        if one.reason
-    ]
 
 
 def ignored(roll: Roll) -> list[str]:
@@ -150,35 +117,24 @@ def ignored(roll: Roll) -> list[str]:
     return [*files, *roll.notes]
 
 
-def _concern(student: str, what: str, status: str, why: str, *, anchor: str = "") -> Concern:
-    return Concern(student, links.student(student, anchor) if student else "", what, status, why)
-
-
 def _refused(reports: Sequence[Report]) -> list[Concern]:
     """Return the problems of refused submissions. A zip that was refused for several lessons is listed once."""
     refused: dict[tuple[str, str], list[str]] = {}
     for given in (report.submission for report in reports if report.submission.refused):
         refused.setdefault((given.student, given.refusal), []).append(given.lesson)
-    return [_concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()]
+    return [Concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()]
 
 
-def edges(reports: Sequence[Report]) -> list[Edge]:
-    """Return the undecided grades of these reports, sorted by the names of their tasks."""
-    found = []
-    for report in reports:
-        student = report.submission.student
-        for verdict in report.verdicts:
-            if verdict.status is Status.UNDECIDED:
-                speed = verdict.attempt.speed or Speed(float("nan"), float("nan"), float("nan"), 0, 0)
-                found.append(
-                    Edge(
-                        student=student,
-                        link=links.student(student, verdict.task),
-                        task=verdict.task,
-                        ratio=measured.ratio(speed.ratio, speed.low, speed.high),
-                        interval=" to ".join(measured.interval(speed.ratio, speed.low, speed.high)),
-                        rounds=units.count(speed.rounds),
-                        points=f"{grade_texts.points(verdict.points)} of {grade_texts.points(verdict.max_points)}",
-                    )
-                )
-    return sorted(found, key=lambda edge: edge.task)
+def undecided(reports: Sequence[Report]) -> list[tuple[str, Verdict, Speed]]:
+    """Return the students and their undecided grades, sorted by the names of the tasks.
+
+    In an undecided grade, the ratio's confidence interval contained a grade threshold at the end of the time limit.
+    """
+    unknown = Speed(math.nan, math.nan, math.nan, 0, 0)
+    found = [
+        (report.submission.student, verdict, verdict.attempt.speed or unknown)
+        for report in reports
+        for verdict in report.verdicts
+        if verdict.status is Status.UNDECIDED
+    ]
+    return sorted(found, key=lambda one: one[1].task)

@@ -51,14 +51,6 @@ class HardCase:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One row of a table: a range of points, and the number of students whose points are in this range."""
-
-    label: str
-    students: int
-
-
 def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     """Return the results of all students by task. Refused submissions are left out."""
     found: dict[str, list[Verdict]] = {task.task: [] for task in roll.tasks}
@@ -81,7 +73,7 @@ def tasks(roll: Roll, infos: Mapping[str, TaskInfo]) -> tuple[TaskView, ...]:
     )
 
 
-def totals(points: Sequence[float], possible: float) -> tuple[Chart, tuple[Bar, ...]] | None:
+def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[str, int]]] | None:
     """Return a histogram of the students' total points in ten bins, as a chart and as a table.
 
     Return None if there are no points. Students with full points are in the last bin.
@@ -94,8 +86,7 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, tuple[Bar, 
     label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
     chart = charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
-    table = (Bar(f"{low} to {high}", n) for low, high, n in zip(edges, edges[1:], parts, strict=False))
-    return chart, tuple(table)
+    return chart, [(f"{low} to {high}", n) for low, high, n in zip(edges, edges[1:], parts, strict=False)]
 
 
 def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:

@@ -2,12 +2,17 @@
 
 from collections import Counter
 from typing import Final
+from urllib.parse import quote
 
-from grader.course.roll import HandIn
-from grader.records import Report, Status, Verdict
+from grader.course.roll import HandIn, folder_name
+from grader.records import UNGRADED, Report, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from grader.trials.score import EARNS
 
+BOARD = "leaderboard.html"
+PAGE = "report.html"
+"""The file name of the class page in the output folder, and of a student's page in the student's folder."""
+RESULTS = "results.json"
 SYNTAX_ERROR = "syntax error"
 
 STATUS = {
@@ -27,6 +32,15 @@ STATUS = {
     Status.GRADER_ERROR: "not graded (grader error)",
 }
 """The text that reports show for each status of a graded task."""
+
+_CSS_CLASS = {
+    Status.PASSED: "good",
+    Status.UNDECIDED: "edge",
+    Status.CHEATED: "alarm",
+    Status.IMPOSSIBLE: "alarm",
+    Status.IMPLAUSIBLE: "alarm",
+    **dict.fromkeys(UNGRADED, "alarm"),
+}
 
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 
@@ -48,6 +62,11 @@ def title(lesson: str) -> str:
     if not first:
         return lesson
     return " ".join([_SPELLED.get(first, first.capitalize()), *(_SPELLED.get(word, word) for word in others)])
+
+
+def link(student: str, section: str = "") -> str:
+    """Return the relative address of a student's page or, if `section` is given, of a task or lesson on that page."""
+    return f"{quote(folder_name(student))}/{PAGE}{'#' + quote(section) if section else ''}"
 
 
 def points(value: float) -> str:
@@ -108,3 +127,9 @@ def explanation(verdict: Verdict) -> str:
     """Return a text that explains the result of a task to the student. It is never empty."""
     attempt = verdict.attempt
     return "\n".join(line for line in (attempt.rationale, attempt.help) if line) or f"{STATUS[attempt.status]}."
+
+
+def css_class(verdict: Verdict) -> str:
+    """Return the CSS class that sets the colour of a task's result."""
+    known = _CSS_CLASS.get(verdict.status, "poor")
+    return "part" if known == "good" and verdict.points < verdict.max_points else known

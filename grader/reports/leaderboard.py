@@ -15,8 +15,9 @@ from typing import Final
 from grader.course.roll import Roll
 from grader.records import CLOCKED, Report, Speed, Status, Verdict
 from grader.reports import charts, templates
+from grader.reports.charts import Axis
 from grader.reports.pseudonyms import NameOf
-from harness.rendering.measured import interval, ratio
+from harness.rendering.measured import interval
 
 MOST: Final = 100
 """The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
@@ -24,34 +25,17 @@ COUNTED: Final = "The cost is not measured with a clock, so other programs on th
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One row of the leaderboard.
-
-    `interval` is the confidence interval of the ratio as text. Its drawing begins `left` per cent from the left side
-    and is `width` per cent wide. The ratio is at `middle` per cent.
-    """
-
-    place: str
-    name: str
-    ratio: str
-    interval: str
-    left: float
-    width: float
-    middle: float
-
-
-@dataclass(frozen=True, slots=True)
 class Board:
-    """One list of the leaderboard.
+    """One list of the leaderboard. Its entries are a place, a name and a measured ratio each, the best first.
 
-    `measured` is a sentence on the machine that measured the ratios. `more` is the number of students not shown.
+    `measured` is a sentence on the machine that measured the ratios. `axis` is that of the drawn intervals.
     """
 
     task: str
     measured: str
     warnings: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    more: int
+    entries: tuple[tuple[str, str, Speed], ...]
+    axis: Axis
 
 
 def render(roll: Roll, name_of: NameOf) -> str:
@@ -60,7 +44,7 @@ def render(roll: Roll, name_of: NameOf) -> str:
     tasks: dict[str, list[Board]] = {}
     for board in found:
         tasks.setdefault(board.task, []).append(board)
-    return templates.render("leaderboard.html", roll=roll, tasks=tasks)
+    return templates.render("leaderboard.html", roll=roll, tasks=tasks, MOST=MOST, interval_text=interval_text)
 
 
 def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
@@ -113,26 +97,17 @@ def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]
 def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
     ranks = places([speed for _, speed in found])
     ordered = sorted(zip(ranks, found, strict=True), key=lambda one: (-one[1][1].ratio, one[1][0]))
+    entries = (
+        (str(best) if best == last else f"{best}–{last}", name, speed) for (best, last), (name, speed) in ordered
+    )
     axis = charts.ratio_axis([end for _, speed in found for end in (speed.low, speed.high)])
-    entries = []
-    for (best, last), (name, speed) in ordered[:MOST]:
-        left, right = (round(100 * axis.share(end), 1) for end in (speed.low, speed.high))
-        entries.append(
-            Entry(
-                place=str(best) if best == last else f"{best}–{last}",
-                name=name,
-                ratio=ratio(speed.ratio, speed.low, speed.high),
-                interval="exact count" if measured == COUNTED else _interval(speed),
-                left=left,
-                width=max(round(right - left, 1), 0.8),
-                middle=round(100 * axis.share(speed.ratio), 1),
-            )
-        )
-    return Board(task, measured, warnings, tuple(entries), max(len(found) - MOST, 0))
+    return Board(task, measured, warnings, tuple(entries), axis)
 
 
-def _interval(speed: Speed) -> str:
+def interval_text(board: Board, speed: Speed) -> str:
     """Return an interval as text, or "" for a ratio of CPU times that replaced a ratio of counts."""
+    if board.measured == COUNTED:
+        return "exact count"
     return " to ".join(interval(speed.ratio, speed.low, speed.high)) if speed.low < speed.high else ""
 
 

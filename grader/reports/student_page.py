@@ -8,17 +8,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.roll import Roll, Span, Standing
+from grader.course.roll import Roll
 from grader.records import CLOCKED, Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, dates, grade_texts, templates
 from grader.reports.charts import Chart, Mark
-from grader.reports.grade_texts import title
-from grader.reports.student_table import Cell, cell, css_class
+from grader.reports.student_table import Cell, cell
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import compared, reached_share
-from grader.ways import TaskWays
 from harness.machine.environment import Environment
 from harness.paired.rounds import Round, hides_work
 from harness.rendering import measured, units
@@ -28,51 +26,25 @@ BINS = 24
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """The texts and charts of one task on the student's page. `facts` are pairs of a label and a text.
+    """One task on the student's page: its result, its texts, its charts, and pairs of a label and a text (`facts`)."""
 
-    `rationale` explains the result and may have several lines.
-    """
-
-    task: str
-    points: str
-    status: str
-    css_class: str
-    summary: str
+    verdict: Verdict
+    info: TaskInfo | None
     facts: tuple[tuple[str, str], ...]
-    rationale: str
-    help: str
-    hints: tuple[str, ...]
-    read: str
-    idea: str
-    ways: TaskWays | None
-    references: str
     ladder: Chart | None
     rounds: Chart | None
 
 
 @dataclass(frozen=True, slots=True)
 class LessonView:
-    """The texts of one lesson on the student's page. A lesson without a grade has no tasks."""
+    """One lesson on the student's page: its cell in the table of students, its points, its facts and its tasks."""
 
-    title: str
     lesson: str
+    report: Report | None
     cell: Cell
     points: str
     facts: tuple[tuple[str, str], ...]
-    refusal: str
-    notes: tuple[str, ...]
     tasks: tuple[TaskView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A machine with or without a sandbox, and the names of the lessons that were graded on it."""
-
-    lessons: str
-    machine: str
-    fingerprint: str
-    details: tuple[tuple[str, str], ...]
-    sandboxed: bool
 
 
 def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym: str = "") -> str:
@@ -83,93 +55,64 @@ def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym
     """
     (student,) = roll.students
     reports = {report.submission.lesson: report for report in roll.reports}
-    possible, grades = sum(roll.possible(lesson) for lesson in roll.lessons), roll.grades()[student]
+    grades = roll.grades()[student]
     return templates.render(
         "student.html",
         roll=roll,
         student=student,
         pseudonym=pseudonym,
         total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final) if reports else "",
-        possible=grade_texts.points(possible),
+        possible=sum(roll.possible(lesson) for lesson in roll.lessons),
         lessons=[
             _lesson(roll, lesson, reports.get(lesson), grades.get(lesson), infos or {}) for lesson in roll.lessons
         ],
         places=places(roll.reports),
-        unsandboxed=[report.submission.lesson for report in roll.reports if not report.sandboxed],
+        NOT_WRITTEN=NOT_WRITTEN,
     )
 
 
-def task_view(verdict: Verdict, info: TaskInfo | None) -> TaskView:
-    """Return the texts and charts of one task for the student's page."""
-    attempt, full = verdict.attempt, verdict.points >= verdict.max_points
-    marks = info.marks() if info else ()
-    speed = attempt.speed if attempt.speed and _is_measured(attempt.speed, info) else None
-    return TaskView(
-        task=verdict.task,
-        points=f"{grade_texts.points(verdict.points)} of {grade_texts.points(verdict.max_points)} points",
-        status=grade_texts.ended(verdict),
-        css_class=css_class(verdict),
-        summary=info.summary if info else "",
-        facts=tuple(_facts(verdict, speed, info)),
-        rationale=attempt.rationale,
-        help="" if attempt.help == NOT_WRITTEN else attempt.help,
-        hints=() if full or info is None else info.hints,
-        read=info.read if info and not full else "",
-        idea=info.idea if info and full else "",
-        ways=info.ways if info and full and info.ways.ways else None,
-        references=info.references if info and full else "",
-        ladder=_ladder(verdict, speed, marks) if speed else None,
-        rounds=_rounds(verdict, speed, marks) if speed and attempt.rounds else None,
-    )
-
-
-def places(reports: Sequence[Report]) -> tuple[Place, ...]:
-    """Return the machines on which reports were graded, with the names of their lessons.
-
-    A machine on which some lessons were graded with a sandbox, and some without, is returned twice.
-    """
+def places(reports: Sequence[Report]) -> dict[tuple[Environment, bool], list[str]]:
+    """Return the lessons that were graded on each machine, with and without a sandbox."""
     alike: dict[tuple[Environment, bool], list[str]] = {}
     for report in reports:
-        how = (report.environment, report.sandboxed)
-        alike.setdefault(how, []).append(report.submission.lesson)
-    return tuple(
-        Place(
-            lessons=", ".join(lessons),
-            machine=environment.describe(),
-            fingerprint=environment.fingerprint(),
-            details=tuple((name.replace("_", " "), _plain(value)) for name, value in environment.to_dict().items()),
-            sandboxed=sandboxed,
-        )
-        for (environment, sandboxed), lessons in alike.items()
-    )
+        alike.setdefault((report.environment, report.sandboxed), []).append(report.submission.lesson)
+    return alike
 
 
 def _lesson(
     roll: Roll, lesson: str, report: Report | None, counted: float | None, infos: Mapping[str, TaskInfo]
 ) -> LessonView:
-    waiting = any(hand_in.lesson == lesson for hand_in in roll.waiting)
-    span = next((span for span in roll.spans if span.lesson == lesson), None)
-    standing = next((one for one in roll.standings if one.lesson == lesson), None)
     possible = grade_texts.points(roll.possible(lesson))
-    earned = f"{grade_texts.points(counted or 0.0)} of {possible} points"
-    refusal = report.submission.refusal if report else ""
+    graded = report.verdicts if report and not report.submission.refusal else ()
     return LessonView(
-        title=title(lesson),
         lesson=lesson,
-        cell=cell(report, counted, waiting=waiting),
-        points=earned if report else f"this exercise has {possible} points",
-        facts=tuple(_handed_in(roll, lesson, report, span, standing)),
-        refusal=refusal,
-        notes=report.notes if report else (),
-        tasks=tuple(task_view(one, infos.get(one.task)) for one in report.verdicts) if report and not refusal else (),
+        report=report,
+        cell=cell(report, counted, waiting=any(hand_in.lesson == lesson for hand_in in roll.waiting)),
+        points=f"{grade_texts.points(counted or 0.0)} of {possible} points"
+        if report
+        else f"this exercise has {possible} points",
+        facts=tuple(_handed_in(roll, lesson, report)),
+        tasks=tuple(_task(verdict, infos.get(verdict.task)) for verdict in graded),
     )
 
 
-def _handed_in(
-    roll: Roll, lesson: str, report: Report | None, span: Span | None, standing: Standing | None
-) -> Iterator[tuple[str, str]]:
+def _task(verdict: Verdict, info: TaskInfo | None) -> TaskView:
+    attempt, marks = verdict.attempt, info.marks() if info else ()
+    speed = attempt.speed if attempt.speed and _is_measured(attempt.speed, info) else None
+    return TaskView(
+        verdict,
+        info,
+        tuple(_facts(verdict, speed, info)),
+        _ladder(verdict, speed, marks) if speed else None,
+        _rounds(verdict, speed, marks) if speed and attempt.rounds else None,
+    )
+
+
+def _handed_in(roll: Roll, lesson: str, report: Report | None) -> Iterator[tuple[str, str]]:
     """Yield pairs of a label and a text on a student's submission, such as "Due" and the due date."""
     (student,), zone = roll.students, roll.course.zone
+    span = next((span for span in roll.spans if span.lesson == lesson), None)
+    standing = next((one for one in roll.standings if one.lesson == lesson), None)
     rule = roll.course.rule(student, lesson)
     yield from dates.due(rule, zone)
     yield from (("Not graded", grade_texts.replaced_text(hand_in)) for hand_in in roll.gone if hand_in.lesson == lesson)
@@ -275,9 +218,3 @@ def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     """
     by_wall = cost is Cost.WALL_TIME or hides_work(rounds)
     return [one.wall_ratio if by_wall else one.ratio for one in rounds]
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}={setting}" for name, setting in value.items()) or "none"
-    return "none" if value is None else str(value)

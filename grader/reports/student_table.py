@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll, is_faulted
-from grader.records import UNGRADED, Report, Status, Verdict
-from grader.reports import grade_texts, links
+from grader.records import UNGRADED, Report, Status
+from grader.reports import grade_texts
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import RIGHT
 
@@ -25,15 +25,6 @@ KINDS = {
 }
 """The filters of the table of students. Each text completes the sentence "Show only students with …"."""
 
-_CSS_CLASS = {
-    Status.PASSED: "good",
-    Status.UNDECIDED: "edge",
-    Status.CHEATED: "alarm",
-    Status.IMPOSSIBLE: "alarm",
-    Status.IMPLAUSIBLE: "alarm",
-    **dict.fromkeys(UNGRADED, "alarm"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -49,7 +40,6 @@ class StudentRow:
     """The row of one student in the table. `kinds` are the filters (keys of `KINDS`) that show this row."""
 
     student: str
-    link: str
     cells: tuple[Cell, ...]
     total: str
     kinds: tuple[str, ...]
@@ -81,15 +71,9 @@ def cell(report: Report | None, points: float | None, *, waiting: bool) -> Cell:
         return Cell("", "not graded yet" if waiting else "nothing handed in", "none")
     if is_faulted(report):
         return Cell("", grade_texts.status(report), "alarm")
-    classes = {css_class(verdict) for verdict in report.verdicts}
+    classes = {grade_texts.css_class(verdict) for verdict in report.verdicts}
     worst = next((one for one in ("alarm", "poor", "edge", "part", "good") if one in classes), "none")
     return Cell(grade_texts.points(points or 0.0), grade_texts.status(report), worst)
-
-
-def css_class(verdict: Verdict) -> str:
-    """Return the CSS class that sets the colour of a task's result."""
-    known = _CSS_CLASS.get(verdict.status, "poor")
-    return "part" if known == "good" and verdict.points < verdict.max_points else known
 
 
 def _line(
@@ -104,7 +88,6 @@ def _line(
     total = sum(filter(None, grades.values()))
     return StudentRow(
         student=student,
-        link=links.student(student),
         cells=tuple(
             cell(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting) for lesson in roll.lessons
         ),

@@ -9,16 +9,16 @@
 `FunctionCounts`, which `denoise`, `by_file` and `picture` take as their argument.
 """
 
-from harness.callgrind.collect import Counted, Snippet, collect, collect_all
+from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
 from harness.callgrind.counts import by_file, denoise, file_of, picture
 from harness.callgrind.lookups import is_nameless, searches
 from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking
 
 __all__ = [
-    "Counted",
     "ScriptCounts",
     "Snippet",
+    "SnippetCounts",
     "by_file",
     "collect",
     "collect_all",

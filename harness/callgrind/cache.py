@@ -1,6 +1,5 @@
 """Store the instruction counts of code snippets for later runs: one JSON file per snippet."""
 
-import json
 from typing import Any, Final
 
 from torch.utils.benchmark.utils.common import TaskSpec
@@ -15,27 +14,24 @@ KIND: Final = "callgrind"
 def load(key: str) -> tuple[CallgrindStats, ...] | None:
     """Return the counts that were stored under this key, or None if they are missing or cannot be read."""
     try:
-        return tuple(_decode(each) for each in disk_cache.load(KIND, key))
+        return decode(disk_cache.load(KIND, key))
     except (ValueError, KeyError, TypeError):
         return None
 
 
 def keep(key: str, runs: tuple[CallgrindStats, ...]) -> None:
     """Store counts under this key, so that `load` returns them in later runs."""
-    disk_cache.keep(KIND, key, [_encode(each) for each in runs])
+    disk_cache.keep(KIND, key, encode(runs))
 
 
-def dumps(runs: tuple[CallgrindStats, ...]) -> str:
-    """Return the counts of a snippet as a JSON text, which `loads` reads."""
-    return json.dumps([_encode(each) for each in runs])
+def encode(runs: tuple[CallgrindStats, ...]) -> list[dict[str, Any]]:
+    """Return the counts of a snippet as a value for JSON, which `decode` reads."""
+    return [_encode(each) for each in runs]
 
 
-def loads(text: str) -> tuple[CallgrindStats, ...]:
-    """Return the counts that `dumps` converted to `text`.
-
-    Raise `ValueError`, `KeyError` or `TypeError` for any other text.
-    """
-    return tuple(_decode(each) for each in json.loads(text))
+def decode(runs: Any) -> tuple[CallgrindStats, ...]:
+    """Return the counts that `encode` converted to `runs`. Raise `ValueError`, `KeyError` or `TypeError` otherwise."""
+    return tuple(_decode(each) for each in runs)
 
 
 _SPEC: Final = ("stmt", "setup", "global_setup", "label", "sub_label", "description", "env", "num_threads")

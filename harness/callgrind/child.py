@@ -1,7 +1,7 @@
-"""Count the instructions of code snippets in a new process: `python -m harness.callgrind.child SNIPPETS ANSWER`.
+"""The program of a process that counts the instructions of code snippets, `python -m harness.callgrind.child`.
 
-`harness.callgrind.collect` starts this process. It uses torch's `Timer.collect_callgrind` with some changes, which save
-time and do not change the counts:
+`harness.callgrind.collect` starts this process, sends the snippets and receives their counts. The program uses torch's
+`Timer.collect_callgrind` with some changes, which save time and do not change the counts:
 
 - torch's method times the statement once before it counts. For C++, it compiles another program for this timing. So
   this module directly calls the function that `collect_callgrind` uses for counting.
@@ -16,11 +16,9 @@ time and do not change the counts:
 """
 
 import dataclasses
-import json
 import os
 import shutil
 import stat
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper import timer_interface
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
 
 from harness.callgrind import cache, tools
+from harness.processes.channel import stdio_channel
 
 _SHIM = """#!/bin/sh
 for argument; do
@@ -62,20 +61,22 @@ _ON_CPP = """struct Instrumentation {
 """
 
 
-def main(described: str, answer: str) -> None:
-    """Count the instructions of code snippets, and write one line of JSON per snippet to the file `answer`.
+def main() -> None:
+    """Receive code snippets, count their instructions, and send the counts.
 
-    `described` holds the snippets as JSON. They must all contain the same code, because torch compiles equal code only
-    once per process. They may differ in their environment variables.
+    The snippets must all contain the same code, because torch compiles equal code only once per process. They may
+    differ in their environment variables.
     """
-    lines = []
+    channel = stdio_channel()
+    kind, request = channel.receive()
+    counts = []
     with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
         os.environ.update(tools.environment(_shims(Path(folder))))
-        for snippet in json.loads(described):
+        for snippet in request["snippets"]:
             setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
             with mock.patch.dict(os.environ, snippet["environment"]):
-                lines.append(cache.dumps(_collect(snippet, setup)))
-    Path(answer).write_text("\n".join(lines), encoding="utf-8")
+                counts.append(cache.encode(_collect(snippet, setup)))
+    channel.send(kind, {"counts": counts})
 
 
 def _shims(folder: Path) -> Path:
@@ -127,4 +128,4 @@ def _extension(snippet: dict[str, Any], folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main()

@@ -6,18 +6,14 @@ folder, under a digest of everything that they depend on. Snippets that differ o
 a program. This program is compiled once and counted in each environment.
 """
 
-import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import torch
 from rich.console import Console
@@ -26,6 +22,8 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Callgri
 
 from harness.callgrind import cache, tools
 from harness.errors import MachineError
+from harness.processes.channel import Closed, Late
+from harness.processes.launcher import KIT, Child
 from harness.storage import disk_cache
 
 CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
@@ -33,6 +31,7 @@ CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLO
 
 _POLL_S: Final = 0.1
 _TIMEOUT_S: Final = 900.0
+_ANSWER_S: Final = 60.0  # for the rest of an answer whose first bytes have arrived
 
 
 def software(*, compiles: bool) -> dict[str, object]:
@@ -91,7 +90,7 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class SnippetCounts:
     """The instruction counts of one snippet. If nothing was counted, `reason` states why."""
 
     all: tuple[CallgrindStats, ...] = ()
@@ -108,7 +107,7 @@ class Counted:
         return self.all[-1]
 
 
-def collect(snippet: Snippet, *, compiling: bool = True) -> Counted:
+def collect(snippet: Snippet, *, compiling: bool = True) -> SnippetCounts:
     """Return the counts of one snippet, from the cache or newly counted.
 
     With `compiling=False`, a snippet that must be compiled and is not in the cache is not counted.
@@ -116,21 +115,23 @@ def collect(snippet: Snippet, *, compiling: bool = True) -> Counted:
     return collect_all({"it": snippet}, compiling=compiling)["it"]
 
 
-def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> dict[str, Counted]:
+def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> dict[str, SnippetCounts]:
     """Return the counts of several snippets by name. Snippets that are not in the cache are counted at the same time.
 
     If a snippet cannot be counted, its result has the reason, such as a missing compiler. With `compiling=False`,
     snippets that must be compiled and are not in the cache are not counted. A terminal shows a progress bar.
     """
-    found: dict[str, Counted] = {}
+    found: dict[str, SnippetCounts] = {}
     missing: dict[str, Snippet] = {}
     for name, snippet in snippets.items():
         kept = cache.load(snippet.key)
         reason = tools.lacking(compiler=snippet.compiles)
         if kept is not None:
-            found[name] = Counted(kept)
+            found[name] = SnippetCounts(kept)
         elif reason or (snippet.compiles and not compiling):
-            found[name] = Counted(reason=reason or "a short run does not compile: run the lesson once without --fast")
+            found[name] = SnippetCounts(
+                reason=reason or "a short run does not compile: run the lesson once without --fast"
+            )
         else:
             missing[name] = snippet
     if missing:
@@ -138,13 +139,13 @@ def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> d
     return {name: found[name] for name in snippets}
 
 
-def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
+def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, SnippetCounts]:
     programs: dict[str, list[str]] = {}
     for name in sorted(missing, key=lambda name: not missing[name].compiles):
         programs.setdefault(missing[name].program, []).append(name)
     waiting = list(programs.values())
-    running: list[tuple[list[str], _Child]] = []
-    found: dict[str, Counted] = {}
+    running: list[tuple[list[str], Child, float]] = []
+    found: dict[str, SnippetCounts] = {}
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
@@ -155,68 +156,38 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
                 names = waiting.pop(0)
-                running.append((names, stack.enter_context(_Child([missing[name] for name in names]))))
-            for names, child in list(running):
-                if (counted := child.poll()) is not None:
-                    found |= zip(names, counted, strict=True)
-                    running.remove((names, child))
+                child = stack.enter_context(_start([missing[name] for name in names]))
+                running.append((names, child, time.monotonic() + _TIMEOUT_S))
+            for names, child, deadline_s in list(running):
+                if child.has_message() or time.monotonic() > deadline_s:
+                    found |= zip(names, _counts([missing[name] for name in names], child), strict=True)
+                    running.remove((names, child, deadline_s))
                     bar.advance(task, len(names))
-            counting = ", ".join(name for names, _ in running for name in names)
+            counting = ", ".join(name for names, _, _ in running for name in names)
             bar.update(task, description=f"counting instructions of {counting or 'nothing more'}")
             time.sleep(_POLL_S)
     return found
 
 
-class _Child:
-    def __init__(self, snippets: Sequence[Snippet]) -> None:
-        self._snippets = snippets
-        self._folder = tempfile.TemporaryDirectory(prefix="fairclock-callgrind-")
-        self._answer = Path(self._folder.name) / "answer.json"
-        self._began_s = time.monotonic()
-        self._log = (Path(self._folder.name) / "log").open("w+b")
-        described = json.dumps([asdict(each) for each in snippets])
-        self._popen = subprocess.Popen(
-            [sys.executable, "-m", "harness.callgrind.child", described, str(self._answer)],
-            env=tools.environment(),
-            cwd=Path(__file__).parent.parent.parent,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+def _start(snippets: Sequence[Snippet]) -> Child:
+    child = Child([sys.executable, "-m", "harness.callgrind.child"], tools.environment(), folder=KIT)
+    child.send(b"c", {"snippets": [asdict(each) for each in snippets]})
+    return child
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._popen.poll() is None:
-            os.killpg(self._popen.pid, 9)
-            self._popen.wait()
-        self._log.close()
-        self._folder.cleanup()
-
-    def poll(self) -> list[Counted] | None:
-        code = self._popen.poll()
-        if code is None and time.monotonic() - self._began_s < _TIMEOUT_S:
-            return None
-        if code is None:
-            os.killpg(self._popen.pid, 9)
-            self._popen.wait()
-            return self._none(f"valgrind did not end within {_TIMEOUT_S:g} s")
-        try:
-            lines = self._answer.read_text(encoding="utf-8").splitlines()
-            found = [cache.loads(line) for line in lines]
-        except (OSError, ValueError, KeyError, TypeError):
-            return self._none(f"valgrind failed: {self._last_message()}")
-        for snippet, runs in zip(self._snippets, found, strict=True):
-            cache.keep(snippet.key, runs)
-        return [Counted(runs) for runs in found]
-
-    def _none(self, reason: str) -> list[Counted]:
-        return [Counted(reason=reason)] * len(self._snippets)
-
-    def _last_message(self) -> str:
-        self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").strip().splitlines()
+def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
+    """Return and store the counts that a process has sent, and end it. Without counts, return the reason."""
+    try:
+        found = [cache.decode(runs) for runs in child.receive(_ANSWER_S)[1]["counts"]]
+    except Late:
+        return [SnippetCounts(reason=f"valgrind did not end within {_TIMEOUT_S:g} s")] * len(snippets)
+    except Closed:
+        lines = child.log_lines()
         errors = [line for line in lines if "error" in line.lower()]
-        return (errors or lines or ["it printed nothing"])[0 if errors else -1][:300]
+        reason = errors[0] if errors else (lines or ["it printed nothing"])[-1]
+        return [SnippetCounts(reason=f"valgrind failed: {reason}")] * len(snippets)
+    finally:
+        child.end()
+    for snippet, runs in zip(snippets, found, strict=True):
+        cache.keep(snippet.key, runs)
+    return [SnippetCounts(runs) for runs in found]

@@ -85,8 +85,17 @@ class Child:
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         return [line[:MAX_MESSAGE] for line in lines]
 
+    def kill(self) -> None:
+        """Kill the process, and the processes that it has started. `exit_status` and `log_lines` still work."""
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
+                os.killpg(self.pid, 9)
+        else:
+            self._process.kill()
+        self._process.wait()
+
     def end(self) -> None:
-        """Kill the process, and the processes that it has started."""
+        """Kill the process, and the processes that it has started. Close the pipes and the log."""
         end_all([self])
 
     def close_pipes(self) -> None:
@@ -95,15 +104,10 @@ class Child:
         self._answers.close()
 
     def kill_after(self, seconds: float) -> None:
-        """Wait at most `seconds` until the process ends by itself. Then kill it and the processes that it started."""
+        """Wait at most `seconds` until the process ends by itself. Then call `kill`, and close the log."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
-        if os.name == "posix":
-            with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
-                os.killpg(self.pid, 9)
-        else:
-            self._process.kill()
-        self._process.wait()
+        self.kill()
         if self._log is not None:
             self._log.close()
 

@@ -1,6 +1,6 @@
 """The class of one benchmark, in the form that is sent to a worker, with a title and a key."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from torch.utils.benchmark import Language
@@ -47,8 +47,4 @@ class Benchmark:
     @classmethod
     def all_of(cls, flat: FlatDefinition) -> tuple[Self, ...]:
         """Return one benchmark for each item of a list that `materialize` returned."""
-        return tuple(cls(label, kind.runtime.value, kind.autograd.value, _tidied(args)) for label, kind, args in flat)
-
-
-def _tidied(args: TimerArgs) -> TimerArgs:
-    return replace(args, setup="") if args.language is Language.CPP and args.setup == "pass" else args
+        return tuple(cls(label, kind.runtime.value, kind.autograd.value, args) for label, kind, args in flat)

@@ -212,8 +212,8 @@ def source_of(batch: Mapping[str, Benchmark]) -> str:
         if not own:
             headers |= dict.fromkeys(line.strip() for line in benchmark.args.global_setup.splitlines() if line.strip())
     functions = (
-        _FUNCTION.format(name=name, setup=benchmark.args.setup, stmt=benchmark.args.stmt)
-        for name, benchmark in batch.items()
+        _FUNCTION.format(name=name, setup="" if args.setup == "pass" else args.setup, stmt=args.stmt)
+        for name, args in ((name, benchmark.args) for name, benchmark in batch.items())
     )
     return "\n".join([_PRELUDE, *headers, code, _GAUGE, *functions])
 

@@ -9,7 +9,7 @@ from itertools import product
 
 from torch.utils.benchmark import Language
 
-from harness.suite import compiled, scripted
+from harness.suite import models
 from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, RuntimeMode, TimerArgs
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
 
@@ -70,7 +70,7 @@ def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
     signature = benchmark.signature
     if kind.runtime is RuntimeMode.COMPILED:
         assert signature is not None
-        stmt = None if is_cpp else signature.call(compiled.NAME, kind.language)
+        stmt = None if is_cpp else signature.call(models.COMPILED, kind.language)
     elif kind.runtime is RuntimeMode.JIT:
         assert signature is not None
         defined_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
@@ -87,7 +87,7 @@ def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
 
 def _load(source: str, stmt: str, language: Language) -> str:
     """Return the setup code that loads a TorchScript model as `jit_model`, and calls the model until it is compiled."""
-    path, body = str(scripted.path_of(source)), textwrap.indent(stmt, "    ")
+    path, body = str(models.script_path(source)), textwrap.indent(stmt, "    ")
     if language is Language.PYTHON:
         return f"jit_model = torch.jit.load({path!r})\nfor _ in range({WARM_UPS}):\n{body}"
     quoted = path.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,12 +1,11 @@
-"""The results of a run of the suite, with all samples, and the files that store them.
+"""The results of a run of the suite, with all samples, and the file that stores them.
 
-During a run, each result is added to a journal as one JSON line. At the end of the run, the file of results is written
-atomically in the same folder, and the journal is deleted. If a run is killed, only the unfinished measurements are
-lost.
+During a run, the file is written again after each result, atomically. So if a run is killed, only the unfinished
+measurements are lost.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import median
@@ -92,17 +91,12 @@ class Result:
         """Whether the benchmark has wall times, and also instruction counts or a reason why there are none."""
         return bool(self.times_s and (self.instructions or self.uncounted))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result of the benchmark as a dictionary for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the result that `to_dict` converted to `record`.
+        """Return the result that `dataclasses.asdict` converted to `record`.
 
-        Raise `KeyError` or `TypeError` for any other dictionary. Records of older versions have no `left_out`.
+        Raise `KeyError` or `TypeError` for any other dictionary.
         """
-        record = {"left_out": "", **record}
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls)}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(**values)
@@ -122,7 +116,7 @@ class Suite:
             "format": FORMAT,
             "environment": self.environment.to_dict(),
             "settings": asdict(self.settings),
-            "results": [result.to_dict() for result in self.results],
+            "results": [asdict(result) for result in self.results],
         }
 
     @classmethod
@@ -158,73 +152,30 @@ def is_suite(path: Path) -> bool:
     return True
 
 
-def save(suite: Suite, path: Path) -> None:
-    """Write the results of a run to a file, atomically."""
-    write_whole(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode())
+def save(suite: Suite, path: Path, *, durable: bool = True) -> None:
+    """Write the results of a run to a file, atomically. With `durable`, they are then on the disk."""
+    write_whole(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode(), durable=durable)
 
 
-class Journal:
-    """The results of an unfinished run, stored in `FILE.part`. A later line replaces earlier lines of a benchmark."""
+def earlier_results(path: Path, environment: Environment, settings: SuiteSettings) -> dict[str, Result]:
+    """Return the results of a complete or stopped run by the keys of the benchmarks, or {} if there is no file.
 
-    def __init__(self, out: Path, environment: Environment, settings: SuiteSettings) -> None:
-        self.path = out.with_name(f"{out.name}.part")
-        self._head = {"environment": environment.to_dict(), "settings": asdict(settings)}
-        self.results: dict[str, Result] = {}
-
-    def resume(self, out: Path) -> int:
-        """Load the results of an earlier run, and return the number of benchmarks that have results.
-
-        Raise `UsageError` if the earlier run had other settings or another environment, because such results cannot be
-        combined.
-        """
-        if out.exists():
-            earlier = load(out)
-            self._require_same(asdict(earlier.settings), earlier.environment)
-            self._take(earlier.results)
-        if self.path.exists():
-            head, *lines = self.path.read_text(encoding="utf-8").splitlines() or [""]
-            records = [record for line in (head, *lines) if (record := _parsed(line)) is not None]
-            if records and "settings" in records[0]:
-                self._require_same(records[0]["settings"], Environment.from_dict(records[0]["environment"]))
-                self._take(Result.from_dict(record) for record in records[1:])
-        return len(self.results)
-
-    def _require_same(self, settings: object, environment: Environment) -> None:
-        mine = Environment.from_dict(self._head["environment"])
-        differing = list(mine.differences(environment)) if mine.fingerprint() != environment.fingerprint() else []
-        if settings != self._head["settings"]:
-            differing.append(f"settings: {self._head['settings']}, {settings}")
-        if differing:
-            raise UsageError(
-                f"An earlier run of this file had other settings ({'; '.join(differing)}). Name another --out, or "
-                "measure everything again with --fresh."
-            )
-
-    def _take(self, results: Iterable[Result]) -> None:
-        # Benchmarks that failed or were left out will be measured again.
-        self.results |= {result.key: replace(result, failure="", left_out="") for result in results}
-
-    def begin(self) -> None:
-        """Write a new journal file with all results that `resume` has loaded."""
-        with self.path.open("w", encoding="utf-8") as file:
-            file.write(f"{json.dumps(self._head)}\n")
-            file.writelines(f"{json.dumps(result.to_dict())}\n" for result in self.results.values())
-
-    def keep(self, result: Result) -> None:
-        """Add one result to the journal."""
-        self.results[result.key] = result
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(result.to_dict())}\n")
-
-    def close(self) -> None:
-        """Delete the journal. Call this after the file of results was written."""
-        self.path.unlink(missing_ok=True)
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    """Return the record in a line of the journal, or None if a killed run left the line incomplete."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+    Benchmarks that failed or were left out will be measured again. Raise `UsageError` if the run had other settings or
+    another environment, because such results cannot be combined.
+    """
+    if not path.exists():
+        return {}
+    earlier = load(path)
+    differing = (
+        list(environment.differences(earlier.environment))
+        if environment.fingerprint() != earlier.environment.fingerprint()
+        else []
+    )
+    if settings != earlier.settings:
+        differing.append(f"settings: {asdict(settings)}, {asdict(earlier.settings)}")
+    if differing:
+        raise UsageError(
+            f"An earlier run of this file had other settings ({'; '.join(differing)}). Name another --out, or "
+            "measure everything again with --fresh."
+        )
+    return {result.key: replace(result, failure="", left_out="") for result in earlier.results}

@@ -7,7 +7,7 @@ result holds the reason too.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +19,8 @@ from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.suite import counts, cpp, pool
 from harness.suite.benchmark import Benchmark
-from harness.suite.pool import Worker, WorkerDied
-from harness.suite.results import Journal, Result, Suite, SuiteSettings, save
+from harness.suite.pool import SuiteWorker, WorkerDied
+from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, save
 
 LIMIT_S: Final = 60.0
 """Time limit in seconds for one benchmark, in addition to the requested seconds of measuring."""
@@ -50,54 +50,60 @@ def _no_watch(_what: str, _total: int, _more: int) -> None:
     """Do not show progress."""
 
 
-class Run:
-    """A run of benchmarks, with its results in `journal`. `jobs` is the number of workers, by default one per core."""
+class SuiteRun:
+    """A run of benchmarks, which writes its results to `out`. `results` are the known ones, by the benchmark's key.
+
+    `jobs` is the number of workers, by default one per core.
+    """
 
     def __init__(
         self,
         benchmarks: Sequence[Benchmark],
         settings: SuiteSettings,
-        journal: Journal,
+        out: Path,
+        results: Mapping[str, Result],
         *,
         jobs: int | None = None,
         watch: Watch = _no_watch,
     ) -> None:
-        self._benchmarks, self._settings, self._journal, self._watch = benchmarks, settings, journal, watch
+        self._benchmarks, self._settings, self._out, self._watch = benchmarks, settings, out, watch
+        self._results, self._environment = dict(results), Environment.capture()
         self._jobs = jobs or os.cpu_count() or 1
         self._lock = threading.Lock()
 
     def go(self, *, count: bool = True, recount: bool = False) -> Suite:
-        """Measure every benchmark that has no result in the journal, and return all results.
+        """Measure every benchmark that has no result yet, and return all results.
 
         With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
         """
-        self._journal.begin()
         for benchmark in self._benchmarks:
             if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
                 self._keep(benchmark, left_out=missing)
         if no_compiler := tools.lacking_compiler():
-            self._fail_all((benchmark for benchmark in self._measurable() if benchmark.is_cpp), no_compiler)
+            for benchmark in self._measurable():
+                if benchmark.is_cpp:
+                    self._keep(benchmark, failure=no_compiler)
         else:
             self._compile()
         self._time()
         if count:
             self._count(recount=recount)
-        return Suite(
-            Environment.capture(), self._settings, tuple(self._result(benchmark) for benchmark in self._benchmarks)
-        )
+        suite = self._suite()
+        save(suite, self._out)
+        return suite
+
+    def _suite(self) -> Suite:
+        return Suite(self._environment, self._settings, tuple(map(self._result, self._benchmarks)))
 
     def _result(self, benchmark: Benchmark) -> Result:
-        return self._journal.results.get(benchmark.key) or Result.of(benchmark)
+        return self._results.get(benchmark.key) or Result.of(benchmark)
 
     def _keep(self, benchmark: Benchmark, **found: Any) -> None:
         for name in {"failure", "left_out", "uncounted"} & set(found):
             found[name] = " ".join(found[name].split())[:MESSAGE_LENGTH]
         with self._lock:
-            self._journal.keep(replace(self._result(benchmark), **found))
-
-    def _fail_all(self, benchmarks: Iterable[Benchmark], why: str) -> None:
-        for benchmark in benchmarks:
-            self._keep(benchmark, failure=why)
+            self._results[benchmark.key] = replace(self._result(benchmark), **found)
+            save(self._suite(), self._out, durable=False)
 
     def _measurable(self) -> list[Benchmark]:
         results = {benchmark: self._result(benchmark) for benchmark in self._benchmarks}
@@ -111,7 +117,7 @@ class Run:
             self._keep(benchmark, failure=why)
 
     def _time(self) -> None:
-        def serve(worker: Worker, benchmark: Benchmark, cores: Sequence[int]) -> None:
+        def serve(worker: SuiteWorker, benchmark: Benchmark, cores: Sequence[int]) -> None:
             limit_s = COMPILE_LIMIT_S if benchmark.args.compiled else LIMIT_S
             answer = worker.run(self._request(benchmark), limit_s + 2 * self._settings.min_run_time_s)
             kept = {name: answer[name] for name in ("times_s", "runs_per_sample", "failure") if name in answer}
@@ -124,7 +130,7 @@ class Run:
         pool.serve_all("time", _by_threads(wanted), self._jobs, serve, self._failed("failure", done))
 
     def _count(self, *, recount: bool) -> None:
-        def serve(worker: Worker, benchmark: Benchmark, _cores: Sequence[int]) -> None:
+        def serve(worker: SuiteWorker, benchmark: Benchmark, _cores: Sequence[int]) -> None:
             answer = worker.run(self._request(benchmark), COUNT_LIMIT_S)
             if "failure" in answer:
                 self._keep(benchmark, uncounted=answer["failure"])
@@ -206,13 +212,8 @@ def measure(
     """
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
-    journal = Journal(out, Environment.capture(), settings)
-    if not fresh:
-        journal.resume(out)
-    suite = Run(benchmarks, settings, journal, jobs=jobs, watch=watch).go(count=count, recount=recount)
-    save(suite, out)
-    journal.close()
-    return suite
+    known = {} if fresh else earlier_results(out, Environment.capture(), settings)
+    return SuiteRun(benchmarks, settings, out, known, jobs=jobs, watch=watch).go(count=count, recount=recount)
 
 
 def _by_threads(benchmarks: Iterable[Benchmark]) -> dict[int, list[Benchmark]]:

@@ -1,8 +1,8 @@
 """The program of a worker process, `python -m harness.suite.worker MODE`, which `harness.suite.pool` starts.
 
 The worker imports torch once and forks a child for each benchmark. So every child starts in the same state, and counts
-are repeatable. A crash ends only the child. A child reads its request from standard input and writes its answer to
-standard output; each is one JSON line. The output of a benchmark goes to standard error, which is a file.
+are repeatable. A crash ends only the child. A child receives its request and sends its answer on the channel of the
+worker (`harness.processes.channel`). The output of a benchmark goes to standard error, which is a file.
 
 The command has the same length in every run. One additional character changed counts by up to 0.5 %. It moves data in
 memory, and Python's attribute cache uses memory addresses.
@@ -13,7 +13,6 @@ would then take fifty times as long.
 
 import ctypes
 import gc
-import json
 import os
 import subprocess
 import sys
@@ -26,60 +25,52 @@ import torch
 from torch.utils.benchmark import Timer
 
 from harness.compilers import torchscript_warnings_hidden
-from harness.suite import compiled, scripted
+from harness.processes.channel import Channel, Closed, stdio_channel
+from harness.suite import models
+
+BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 
 ENDED: Final = 86
 """Exit status of a child process if there are no more requests."""
 
 _WARM_UPS: Final = 10
-_LINE: Final = 1 << 16
 
 
 def main(mode: str) -> None:
     """Run the requested benchmarks, each in a child process, until standard input ends."""
-    answers = os.dup(1)
-    os.dup2(2, 1)
+    channel = stdio_channel()
     torch.set_num_threads(1)
     if mode == "count":
         switch = ["callgrind_control", "-i", "on", str(os.getpid())]
         subprocess.run(switch, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     gc.collect()
     gc.freeze()
-    _answer(answers, {"ready": True})
+    channel.send(BENCHMARK)
     while True:
         child = os.fork()
         if not child:
-            os._exit(_serve(mode, answers))
+            os._exit(_serve(mode, channel))
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status == ENDED:
             os._exit(0)
         if status:
             ended = f"signal {-status}" if status < 0 else f"exit status {status}"
-            _answer(answers, {"failure": f"ended its process with {ended}"})
+            channel.send(BENCHMARK, {"failure": f"ended its process with {ended}"})
 
 
-def _serve(mode: str, answers: int) -> int:
-    line = b""
-    while not line.endswith(b"\n"):
-        part = os.read(0, _LINE)
-        if not part:
-            return ENDED
-        line += part
-    request = json.loads(line)
+def _serve(mode: str, channel: Channel) -> int:
+    try:
+        _, request = channel.receive()
+    except Closed:
+        return ENDED
     try:
         with torchscript_warnings_hidden():
             answer = (_time if mode == "time" else _count)(request)
     except Exception as error:  # noqa: BLE001 - a benchmark may raise any exception
         answer = {"failure": f"{type(error).__name__}: {error}"}
     sys.stdout.flush()
-    _answer(answers, {**answer, "process": os.getpid()})
+    channel.send(BENCHMARK, {**answer, "process": os.getpid()})
     return 0
-
-
-def _answer(answers: int, answer: dict[str, Any]) -> None:
-    line = f"{json.dumps(answer)}\n".encode()
-    while line:
-        line = line[os.write(answers, line) :]
 
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
@@ -117,8 +108,8 @@ def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any
 
 def _prepare(request: dict[str, Any]) -> dict[str, Any]:
     if request["scripted"]:
-        scripted.make(request["scripted"])
-    return compiled.names(request["compiled"]) if request["compiled"] else {"torch": torch}
+        models.script(request["scripted"])
+    return models.compiled_names(request["compiled"]) if request["compiled"] else {"torch": torch}
 
 
 def _switch() -> Callable[[], float]:

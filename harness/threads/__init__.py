@@ -5,9 +5,9 @@
 a variable, and which locks it holds.
 """
 
-from harness.threads.accesses import Access, Recorder
+from harness.threads.accesses import Recorder, ThreadEvent
 from harness.threads.builds import (
-    Build,
+    PythonBuild,
     free_threaded,
     lacking_free_threaded,
     lacking_interpreters,
@@ -15,16 +15,14 @@ from harness.threads.builds import (
     with_interpreters,
 )
 from harness.threads.cores import can_limit, limited_to
-from harness.threads.scaling import Turn, take_turns, undisturbed
-from harness.threads.servers import Run, Server, serve
+from harness.threads.scaling import ScalingTurn, take_turns, undisturbed
+from harness.threads.servers import serve
 
 __all__ = [
-    "Access",
-    "Build",
+    "PythonBuild",
     "Recorder",
-    "Run",
-    "Server",
-    "Turn",
+    "ScalingTurn",
+    "ThreadEvent",
     "can_limit",
     "free_threaded",
     "lacking_free_threaded",

@@ -14,7 +14,7 @@ MAIN = "main"
 """The name of the thread that made the recorder."""
 
 
-class Access(NamedTuple):
+class ThreadEvent(NamedTuple):
     """An event of a recording: a thread, what it did, and the name of the variable, the lock or the other thread.
 
     `action` is "read", "write", "acquire", "release", "start" or "join". `locks` are the names of the locks that the
@@ -31,7 +31,7 @@ class Recorder:
     """Records the events of threads in the order of time."""
 
     def __init__(self) -> None:
-        self.events: list[Access] = []
+        self.events: list[ThreadEvent] = []
         self._guard = threading.Lock()
         self._held = threading.local()
         self._names = {threading.get_ident(): MAIN}
@@ -40,7 +40,7 @@ class Recorder:
         """Add an event of the thread that calls."""
         with self._guard:
             thread = self._names.get(threading.get_ident(), "?")
-            self.events.append(Access(thread, action, name, tuple(sorted(set(self.held)))))
+            self.events.append(ThreadEvent(thread, action, name, tuple(sorted(set(self.held)))))
 
     @property
     def held(self) -> list[str]:

@@ -46,7 +46,7 @@ print(json.dumps({
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class PythonBuild:
     """An interpreter of Python. `gil` is whether it runs with the GIL.
 
     `interpreters` is the name of its module for sub-interpreters, or "" if it has none.
@@ -69,7 +69,7 @@ class Build:
 
 
 @cache
-def build_of(path: str) -> Build | None:
+def build_of(path: str) -> PythonBuild | None:
     """Return the build of an interpreter, or None if the file does not run as Python."""
     try:
         ended = subprocess.run(
@@ -81,17 +81,17 @@ def build_of(path: str) -> Build | None:
             check=True,
         )
         found = json.loads(ended.stdout)
-        return Build(path, str(found["version"]), bool(found["gil"]), str(found["interpreters"]))
+        return PythonBuild(path, str(found["version"]), bool(found["gil"]), str(found["interpreters"]))
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         return None
 
 
-def usual() -> Build | None:
+def usual() -> PythonBuild | None:
     """Return a build with the GIL: the running interpreter, or else the first `python3` with the GIL on the path."""
     return _first((sys.executable, *_on_path(("python3", *(f"python{version}" for version in VERSIONS)))), gil=True)
 
 
-def free_threaded() -> Build | None:
+def free_threaded() -> PythonBuild | None:
     """Return a build that runs without the GIL, or None.
 
     `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then the names of `NAMES`.
@@ -102,7 +102,7 @@ def free_threaded() -> Build | None:
     return _first((sys.executable, *_on_path(NAMES)), gil=False)
 
 
-def with_interpreters() -> Build | None:
+def with_interpreters() -> PythonBuild | None:
     """Return a build with the GIL and a module for sub-interpreters (Python 3.13 or newer), or None."""
     names = (f"python{version}" for version in VERSIONS)
     paths = (sys.executable, *_on_path(names))
@@ -139,7 +139,7 @@ def lacking_interpreters() -> str:
     return "" if with_interpreters() else "needs Python 3.13 or newer with the GIL: uv python install 3.14"
 
 
-def _first(paths: tuple[str, ...], *, gil: bool) -> Build | None:
+def _first(paths: tuple[str, ...], *, gil: bool) -> PythonBuild | None:
     return next((build for build in map(build_of, paths) if build and build.gil is gil), None)
 
 

@@ -7,7 +7,7 @@ take turns, so that a disturbance of the machine does not hit only one of them.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from harness.threads.servers import Run, Server
+from harness.threads.servers import ProgramServer, ServerRun
 
 ALONE: Final = 0.8
 """If one thread that computes used less than this share of a core, other programs disturbed it."""
@@ -22,7 +22,7 @@ MOST: Final = 0.75
 FEWEST: Final = 3
 
 
-class Turn(NamedTuple):
+class ScalingTurn(NamedTuple):
     """The calls per second of one worker, of several threads, and of several processes.
 
     `alone` is the share of a core that the one worker used. `at_once` is the mean share of a core that each of the
@@ -57,7 +57,7 @@ class Turn(NamedTuple):
         return self.alone >= ALONE and self.at_once >= AT_ONCE
 
 
-def undisturbed(turns: Sequence[Turn]) -> list[Turn]:
+def undisturbed(turns: Sequence[ScalingTurn]) -> list[ScalingTurn]:
     """Return the turns in which each process of a computing function had a core of its own.
 
     Return an empty list if other programs disturbed many turns. They then disturbed some of the threads, too, which the
@@ -67,7 +67,7 @@ def undisturbed(turns: Sequence[Turn]) -> list[Turn]:
     return good if len(good) >= max(FEWEST, MOST * len(turns)) else []
 
 
-def take_turns(servers: list[Server], name: str, *, seconds: float, turns: int) -> list[Turn]:
+def take_turns(servers: list[ProgramServer], name: str, *, seconds: float, turns: int) -> list[ScalingTurn]:
     """Return the calls per second of a function of the servers' program. The first server also runs the threads.
 
     Each of the three ways takes `seconds` per turn. On Linux, each thread and each process stays on a core of its own.
@@ -81,20 +81,20 @@ def take_turns(servers: list[Server], name: str, *, seconds: float, turns: int) 
         threads = first.run(name, threads=workers, seconds=seconds)
         processes = _at_once(servers, name, seconds)
         share = sum(_share(run) for run in processes) / workers
-        found.append(Turn(workers, _rate(one), _rate(threads), sum(map(_rate, processes)), _share(one), share))
+        found.append(ScalingTurn(workers, _rate(one), _rate(threads), sum(map(_rate, processes)), _share(one), share))
     return found
 
 
-def _at_once(servers: list[Server], name: str, seconds: float) -> list[Run]:
+def _at_once(servers: list[ProgramServer], name: str, seconds: float) -> list[ServerRun]:
     for core, server in enumerate(servers):
         server.begin(name, seconds=seconds, core=core)
     return [server.finish() for server in servers]
 
 
-def _rate(run: Run) -> float:
+def _rate(run: ServerRun) -> float:
     calls: int = sum(run.results)
     return max(calls, 1) / run.wall_s
 
 
-def _share(run: Run) -> float:
+def _share(run: ServerRun) -> float:
     return run.cpu_s / run.wall_s

@@ -1,27 +1,27 @@
 """Run functions of a program in an interpreter of its own, on one or several threads, and measure their times.
 
-A `Server` is such an interpreter. It is started once and then answers requests, so that the time of its start is in no
-measurement. The program needs only the standard library, so any build of Python can run it.
+A `ProgramServer` is such an interpreter. It is started once and then answers requests, so that the time of its start is
+in no measurement. The program needs only the standard library, so any build of Python can run it.
 """
 
 import contextlib
-import json
 import os
-import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.errors import MachineError
-from harness.threads.builds import Build
+from harness.processes import channel
+from harness.processes.channel import Closed, Late
+from harness.processes.launcher import Child
+from harness.threads.builds import PythonBuild
 
 TIMEOUT_S: Final = 120.0
 """Time limit for one answer of a server, in seconds."""
 
 _LOOP: Final = """
 def _serve():
-    import json, os, sys, threading, time
+    import os, threading, time
 
     def answer(name, arguments, number, seconds, core):
         function, results, errors = globals()[name], [None] * number, []
@@ -58,15 +58,25 @@ def _serve():
             done += 1
         return done
 
-    for line in sys.stdin:
-        print(json.dumps(answer(*json.loads(line))), flush=True)
+    names = {"__name__": "channel"}
+    with open(CHANNEL_FILE, encoding="utf-8") as file:
+        exec(file.read(), names)
+    connection = names["stdio_channel"]()
+    while True:
+        try:
+            kind, request = connection.receive()
+        except names["Closed"]:
+            return
+        connection.send(kind, answer(**request))
 
 _serve()
 """
 
+_CHANNEL: Final = f"\nCHANNEL_FILE = {channel.__file__!r}\n"
+
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ServerRun:
     """The wall time, the CPU time of the process, and the results of a function on each of its threads."""
 
     wall_s: float
@@ -74,26 +84,14 @@ class Run:
     results: tuple[Any, ...]
 
 
-class Server:
+class ProgramServer:
     """An interpreter that runs functions of a program on request, until `end`."""
 
-    def __init__(self, build: Build, program: str) -> None:
+    def __init__(self, build: PythonBuild, program: str) -> None:
         self.build = build
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        self._process = subprocess.Popen(
-            [*build.command, "-c", program + _LOOP],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            env=environment,
-        )
-
-    @property
-    def pid(self) -> int:
-        """The number of the server's process."""
-        return self._process.pid
+        self._child = Child([*build.command, "-c", program + _CHANNEL + _LOOP], environment)
+        self.pid, self.end = self._child.pid, self._child.end
 
     def begin(
         self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
@@ -106,54 +104,34 @@ class Server:
         milliseconds. Only Linux can do this. If there are more threads than cores, they share the cores.
         """
         core = 0 if core is None and threads > 1 else core
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # `finish` reports why the server ended
-            self._process.stdin.write(json.dumps([name, arguments, threads, seconds, core]) + "\n")
-            self._process.stdin.flush()
+        request = {"name": name, "arguments": arguments, "number": threads, "seconds": seconds, "core": core}
+        self._child.send(b"r", request)
 
-    def finish(self) -> Run:
+    def finish(self) -> ServerRun:
         """Return the times and results of the calls that `begin` started. Raise `MachineError` if they failed."""
-        assert self._process.stdout is not None
-        watch = threading.Timer(TIMEOUT_S, self._process.kill)
-        watch.start()
         try:
-            line = self._process.stdout.readline()
-        finally:
-            watch.cancel()
-        if not line:
-            raise MachineError(f"{self.build.name} stopped: {self._last_words()}. Run the lesson again.")
-        found = json.loads(line)
+            _, found = self._child.receive(TIMEOUT_S)
+        except (Closed, Late) as error:
+            self._child.kill()
+            lines = self._child.log_lines() or [f"exit status {self._child.exit_status()}"]
+            raise MachineError(f"{self.build.name} stopped: {lines[-1]}. Run the lesson again.") from error
         if found["errors"]:
             raise MachineError(f"The program failed in {self.build.name}: {found['errors'][0]}.")
-        return Run(float(found["wall_s"]), float(found["cpu_s"]), tuple(found["results"]))
+        return ServerRun(float(found["wall_s"]), float(found["cpu_s"]), tuple(found["results"]))
 
     def run(
         self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
-    ) -> Run:
+    ) -> ServerRun:
         """Call a function on new threads of the server, and return their times and results, as `begin` and `finish`."""
         self.begin(name, *arguments, threads=threads, seconds=seconds, core=core)
         return self.finish()
 
-    def end(self) -> None:
-        """End the server."""
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self._process.kill()
-        self._process.wait()
-
-    def _last_words(self) -> str:
-        self._process.kill()
-        said = self._process.communicate()[1].strip().splitlines()
-        return said[-1] if said else f"exit status {self._process.returncode}"
-
 
 @contextlib.contextmanager
-def serve(build: Build, program: str, number: int = 1) -> Iterator[list[Server]]:
+def serve(build: PythonBuild, program: str, number: int = 1) -> Iterator[list[ProgramServer]]:
     """Start `number` servers that run functions of `program`, and end them after the block."""
     with contextlib.ExitStack() as stack:
-        servers = [Server(build, program) for _ in range(number)]
+        servers = [ProgramServer(build, program) for _ in range(number)]
         for server in servers:
             stack.callback(server.end)
         yield servers

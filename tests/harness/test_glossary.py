@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.glossary import Glossary, key, load, parse
+from harness.glossary import load, parse
 
-TEXT = """
+GLOSSARY = parse("""
 ["A/A comparison"]
 meaning = "Code against itself."
 
@@ -20,56 +20,45 @@ see = ["overhead"]
 
 [overhead]
 meaning = "Time for anything but the work."
-"""
+
+[process]
+meaning = "A running program."
+also = ["memory"]
+""")
 
 
-@pytest.fixture
-def glossary() -> Glossary:
-    return parse(TEXT)
-
-
-def test_a_term_is_found_however_it_is_written(glossary: Glossary) -> None:
+def test_a_term_is_found_in_any_spelling() -> None:
     found = {
         "OVERHEADS": "overhead",
         "no op  calls": "no-op call",
         "Null-Call": "no-op call",
         "caches": "cache",
         "a/a Comparisons": "A/A comparison",
+        "Processes": "process",
+        "memories": "process",
     }
-    assert {given: glossary.find(given).name for given in found} == found
-
-
-def test_a_wrong_term_gets_close_ones_or_the_command_that_lists_all(glossary: Glossary) -> None:
+    assert {given: GLOSSARY.find(given).name for given in found} == found
     everything = "python -m lessons glossary lists all terms"
     close = {"overhad": "close terms are: overhead", "call": "no-op call"}
     for given, said in {**close, "": everything, "…": everything}.items():
         with pytest.raises(UsageError, match=said):
-            glossary.find(given)
+            GLOSSARY.find(given)
 
 
-def test_the_terms_of_a_text_are_found_by_any_name_and_as_whole_words(glossary: Glossary) -> None:
-    used = glossary.used_in("Null calls measure the Overhead. A cached value is something else, and so is cachet.")
+def test_the_terms_of_a_text_are_found_by_any_name_and_as_whole_words() -> None:
+    used = GLOSSARY.used_in("Null calls measure the Overhead. A cached value is something else, and so is cachet.")
     assert [term.name for term in used] == ["no-op call", "overhead"]
-    assert glossary.used_in("") == ()
-
-
-def test_spellings_of_one_term_have_one_key() -> None:
-    for one, other in [("Processes", "process"), ("caches", "cache"), ("memories", "memory"), ("GIL", "gil")]:
-        assert key(one) == key(other)
+    assert GLOSSARY.used_in("") == ()
 
 
 def test_a_damaged_file_is_one_error_that_names_the_file_and_the_fault(tmp_path: Path) -> None:
     path = tmp_path / "glossary.toml"
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="No such file"):
         load(path)
     sound = "[cache]\nmeaning = 'A store.'\n"
     for text, expected in {
-        "cache = 3": "'cache' is not a table",
-        "[cache]\n": "'cache' has no meaning",
-        "[cache]\nmeaning = ' '": "'cache' has no meaning",
-        f"{sound}alias = []": "unknown field 'alias'",
-        f"{sound}lesson = 4": "lesson of the term 'cache' is not a text",
-        f"{sound}also = 'store'": "'also' of the term 'cache' is not a list of texts",
+        "[cache]\n": "'meaning'",
+        f"{sound}alias = []": "'alias'",
         f"{sound}see = ['disk']": "'cache' refers to 'disk'",
         f"{sound}[Caches]\nmeaning = 'Stores.'": "share the name 'cache'",
         "[cache": "Expected",

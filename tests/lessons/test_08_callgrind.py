@@ -5,7 +5,7 @@ from sessions import MadeUp
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import Counted, count_scripts, lookups
+from harness.callgrind import SnippetCounts, count_scripts, lookups
 
 LESSON = MadeUp("08_callgrind")
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
@@ -26,8 +26,8 @@ def test_the_text_explains_how_the_search_was_found(monkeypatch: pytest.MonkeyPa
     step, nameless = "a_statement_of_torch", set[str]()
     monkeypatch.setattr(lookups, "nameless", lambda: frozenset(nameless))
 
-    def python(*runs: CallgrindStats) -> dict[str, Counted]:
-        return {"Python": Counted(runs)}
+    def python(*runs: CallgrindStats) -> dict[str, SnippetCounts]:
+        return {"Python": SnippetCounts(runs)}
 
     unnamed = python(*(collected((more, SEARCH), (900, EVAL)) for more in (300, 200)))
     refuted = {"python-varies": "held", "lookups-are-noise": "refuted"}

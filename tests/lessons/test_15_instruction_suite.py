@@ -1,7 +1,7 @@
 """Tests of the texts of lesson 15 about the compiled form: faster, slower, or not measured."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from sessions import MadeUp
 
@@ -24,7 +24,7 @@ def suite(compiled: Mapping[str, object]) -> Suite:
         eager_s = (10e-6, 10.1e-6)[number]
         known = {name: value[number] if isinstance(value, tuple) else value for name, value in compiled.items()}
         measured = {"times_s": (eager_s,), "instructions": (500, 400), "number": 1}
-        results += [Result.from_dict(each.to_dict() | more) for each, more in ((eager, measured), (other, known))]
+        results += [Result.from_dict(asdict(each) | more) for each, more in ((eager, measured), (other, known))]
     return Suite(Environment.capture(ask_cuda=False), SuiteSettings(), tuple(results))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.threads import Access, Build, Turn
+from harness.threads import PythonBuild, ScalingTurn, ThreadEvent
 
 LESSON = MadeUp("18_threads")
 UNCLEAR = "no clear answer"
@@ -20,9 +20,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LESSON.module, "lacking_free_threaded", lambda: needed)
 
 
-def turns(threads: float, *, share: float = 0.98, number: int = 6) -> list[Turn]:
+def turns(threads: float, *, share: float = 0.98, number: int = 6) -> list[ScalingTurn]:
     """Return turns in which two threads reach this part of the calls of two processes."""
-    return [Turn(2, 100.0, 190.0 * threads * (1 + 0.01 * each), 190.0, share, share) for each in range(number)]
+    return [ScalingTurn(2, 100.0, 190.0 * threads * (1 + 0.01 * each), 190.0, share, share) for each in range(number)]
 
 
 def measured(share: float = 0.98, **threads: float) -> Any:
@@ -87,7 +87,7 @@ def test_lost_updates_with_and_without_the_lock() -> None:
 
 
 def test_recorded_accesses_without_a_lock() -> None:
-    events = [Access("first", "write", "hits", ()), Access("first", "write", "total", ("lock",))]
+    events = [ThreadEvent("first", "write", "hits", ()), ThreadEvent("first", "write", "total", ("lock",))]
     for hits, words in ((4, "they seldom run at the same time"), (3, "hits is 3 and total is 4")):
         LESSON.check("lost_nothing", LESSON.Watched(events, hits, 4), "held", words, "Yes, whatever the result is.")
     LESSON.check("lost_nothing", LESSON.Watched(events[1:], 4, 4), {"hits-unprotected": "inconclusive"})
@@ -129,7 +129,7 @@ def test_too_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("step", ["with_the_lock", "without_the_lock", "what_is_in_turn", "lost_updates"])
 def test_a_step_runs_in_each_build_that_is_found(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    here = Build(sys.executable, "3.14.2", gil=True)
+    here = PythonBuild(sys.executable, "3.14.2", gil=True)
     monkeypatch.setattr(LESSON.module, "usual", lambda: here)
     monkeypatch.setattr(LESSON.module, "free_threaded", lambda: here)
     found: Any = getattr(LESSON, step).function(turns=1)

@@ -1,23 +1,191 @@
 """The task of lesson 03: measure asynchronous work in blocks of launches, and synchronize once per block.
 
-Launching and synchronizing cost the host 13 to 26 µs per block. So a block must last at least 2.6 ms for an error of at
-most 1 %. A shared device is free for 30 to 40 ms, and then used by other programs for 8 to 12 ms. Of two successive
-blocks shorter than 10 ms, at least one is undisturbed. Blocks of 40 ms and more are all disturbed. One launch takes 20
+The right answer is the time of one launch on the warm, undisturbed device. The cost is how often the submission waits
+for the device: in calls of synchronize, and in launches while the queue is full.
+
+Launching and synchronizing cost the host 13 to 26 µs per block, so a block must last at least 2.6 ms for an error of at
+most 1 %. A shared device is free for 30 to 40 ms, and then used by other programs for 8 to 12 ms. One launch takes 20
 µs to 0.8 ms, so no fixed number of launches fits every scenario.
-
-A launch waits while the queue is full. Such a launch counts as a call of synchronize. Otherwise a submission could
-measure without a single call of synchronize.
-
-The baseline, with which submissions are compared, times 20 blocks of every size. This takes about 150 calls of
-synchronize per scenario. The solution makes about 7 such calls, which was 23 to 26 times fewer in a dozen draws.
 """
 
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.records import Cost
-from grader.task import SimulatedExam, Task, Tier
+import numpy as np
 
-from .scenarios import draw_scenarios
+from grader.records import Cost
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.answers import compare_seconds
+from grader.tasks.causes import Truth, why
+from grader.tasks.intervals import Part, Recorder
+from grader.tasks.simulated import (
+    CALM,
+    STANDSTILL,
+    LateWeather,
+    Machine,
+    Weather,
+    added_s,
+    doubled,
+    early_calls,
+    shuffled,
+    want_no_arguments,
+)
+from grader.values import Value
+
+ALLOWED = 0.01
+"""The allowed error, as a share of the right answer."""
+
+QUEUE_LENGTH = 1000
+"""The number of launches that fit into the device's queue. As on a GPU, a launch waits while the queue is full."""
+
+PLAIN_BLOCK_S = 5e-3
+"""Submissions are compared with a simple method, which tries longer blocks until one lasts this many seconds."""
+
+
+@dataclass
+class DeviceScenario:
+    """A simulated device that takes `work_s` for each launch, and `load_s` more for the first.
+
+    A launch costs the host `launch_s`. Synchronizing costs the host `synchronize_s` after the device has finished. The
+    device's `Weather` simulates other programs that use the device now and then. If it is a `LateWeather`, these
+    programs begin during the launch that follows `others_after` launches. `waited` is the number of launches that
+    waited because the queue was full.
+    """
+
+    title: str
+    host: Machine
+    device: Weather
+    work_s: float
+    load_s: float
+    launch_s: float
+    synchronize_s: float
+    others_after: int | None = None
+    launched: int = 0
+    synchronized: int = 0
+    waited: int = 0
+    seen: Recorder = field(default_factory=Recorder)
+    ends_s: deque[float] = field(default_factory=deque)
+    free_s: float = 0.0
+    function: str = "time_async"
+
+    @property
+    def arguments(self) -> tuple[SimulatedFunction, ...]:
+        """The arguments of `time_async`: launch, synchronize, and the host's clock."""
+        return (SimulatedFunction("launch"), SimulatedFunction("synchronize"), SimulatedFunction("clock"))
+
+    @property
+    def cost(self) -> float:
+        """The number of calls of synchronize and of launches that waited, or 1 if there was none."""
+        return max(1, self.synchronized + self.waited)
+
+    @property
+    def plain_cost(self) -> float:
+        """Return the baseline's calls of synchronize: one to warm up, and 20 for each number of launches per block."""
+        sizes = doubled(PLAIN_BLOCK_S, self.work_s).bit_length()
+        return 1 + 20 * sizes
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Simulate a launch or a synchronize, or return the clock's reading in seconds."""
+        want_no_arguments(name, arguments)
+        if name == "clock":
+            return self._read()
+        if name == "launch":
+            self._launch()
+        else:
+            self._synchronize()
+        return None
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` if the answer differs from the true seconds per launch, else None."""
+        truth = Truth("launch", self.work_s, self.host.step_s, "launch", self.device.quiet_s, device=True)
+        return compare_seconds(answer, self.work_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
+
+    def _read(self) -> float:
+        shown_s = self.host.read()
+        under_way_s = max(0.0, self.free_s - self.host.now_s)
+        self.seen.add(Part.UNFINISHED, -under_way_s)
+        self.seen.read(shown_s)
+        self.seen.add(Part.EARLIER, under_way_s)
+        return shown_s
+
+    def _launch(self) -> None:
+        self.host.work(self.launch_s)
+        if len(self.ends_s) == QUEUE_LENGTH and self.ends_s[0] > self.host.now_s:
+            self.waited += 1
+            self._wait_until(self.ends_s[0])
+        while self.ends_s and self.ends_s[0] <= self.host.now_s:
+            self.ends_s.popleft()
+        begins_s = max(self.free_s, self.host.now_s)
+        if self.launched == self.others_after and isinstance(self.device, LateWeather):
+            self.device.begin(begins_s + self.work_s / 2)
+        load_s = 0.0 if self.launched else self.load_s
+        self.launched += 1
+        self.free_s = self.device.end_s(begins_s, self.work_s + load_s)
+        self.ends_s.append(self.free_s)
+        self.seen.called()
+        self.seen.add(Part.FIRST_CALLS, load_s)
+        self.seen.add(Part.TAKEN, added_s(begins_s, self.free_s, self.work_s + load_s))
+
+    def _synchronize(self) -> None:
+        self.synchronized += 1
+        self.seen.waited()
+        self._wait_until(self.free_s)
+        self.ends_s.clear()
+        self.host.work(self.synchronize_s)
+
+    def _wait_until(self, moment_s: float) -> None:
+        self.host.now_s = max(self.host.now_s, moment_s)
+
+
+EACH = 12
+"""The number of scenarios of each kind in which other programs use the device."""
+
+MOST_EARLY_LAUNCHES = 255
+"""Other programs first use the device within this number of warm launches."""
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[DeviceScenario, ...]:
+    """Return the scenarios for one grading in random order: two undisturbed, and `EACH` of two shared kinds.
+
+    In each scenario of a shared kind, other programs delay a different early launch. So every grading has disturbances
+    at all times that can mislead a method.
+    """
+    disturbed = (
+        ("short work on a shared device", (20e-6, 40e-6)),
+        ("longer work on a shared device", (0.2e-3, 0.4e-3)),
+    )
+    scenarios = [
+        _scenario(rng, "short work", (20e-6, 40e-6), None),
+        _scenario(rng, "longer work", (0.4e-3, 0.8e-3), None),
+    ]
+    scenarios += [
+        _scenario(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH)
+    ]
+    return shuffled(rng, scenarios)
+
+
+def _scenario(rng: np.random.Generator, title: str, work_s: tuple[float, float], first: int | None) -> DeviceScenario:
+    tick_s = 1e-7
+    return DeviceScenario(
+        title,
+        host=Machine(tick_s, reading_s=tick_s, origin_s=float(rng.uniform(10, 1000))),
+        device=CALM if first is None else _others(rng),
+        work_s=float(rng.uniform(*work_s)),
+        load_s=float(rng.uniform(0.05, 0.2)),
+        launch_s=float(rng.uniform(3e-6, 6e-6)),
+        synchronize_s=float(rng.uniform(10e-6, 20e-6)),
+        others_after=None if first is None else 1 + first,
+    )
+
+
+def _others(rng: np.random.Generator) -> LateWeather:
+    quiet = rng.uniform(30e-3, 40e-3, 64)
+    taken = rng.uniform(8e-3, 12e-3, 64)
+    pairs = zip(quiet.tolist(), taken.tolist(), strict=True)
+    return LateWeather([part for quiet_s, taken_s in pairs for part in ((taken_s, STANDSTILL), (quiet_s, 1.0))])
+
 
 TIME_ASYNC = Task(
     lesson="03_cuda_sync",

@@ -1,19 +1,136 @@
 """The task of lesson 04: choose a block size, and take samples for `min_run_time` in little simulated time.
 
-No fixed part of `min_run_time` is the right block length in every scenario. With the coarse clock, a block must last at
-least 1/24 of `min_run_time`. With another program that runs in bursts, a block can hardly last more than 1/40 of
-`min_run_time`. So a submission must measure the clock's step.
-
-The baseline measures eight times and keeps the last measurement, so it takes about eight times `min_run_time`. Every
-right answer takes at least `min_run_time`, so it is at most 8 times as fast. Full points need 3 times.
+The cost is all simulated time that passes. No fixed part of `min_run_time` is the right block length in every scenario:
+with the coarse clock, a block must last at least 1/24 of `min_run_time`, and beside another program that runs in
+bursts, at most 1/40. So a submission must measure the clock's step. The baseline measures eight times.
 """
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.records import Cost
-from grader.task import SimulatedExam, Task, Tier
+import numpy as np
 
-from .scenarios import draw_scenarios
+from grader.records import Cost
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.answers import shown
+from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
+from grader.values import Value
+
+from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
+
+
+@dataclass
+class StatementScenario:
+    """A statement that takes `per_run_s` seconds, and `cold_s` more in its first run.
+
+    `log` holds the blocks that were run. `read_before` is True if the last call was a reading of the clock. `awaited`
+    is True if the last call was a run that followed a reading, so that another reading would end a timed block.
+    """
+
+    title: str
+    machine: Machine
+    per_run_s: float
+    cold_s: float
+    min_run_time_s: float
+    function: str = "blocked_autorange"
+    log: list[Block] = field(default_factory=list)
+    read_before: bool = False
+    awaited: bool = False
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `blocked_autorange`: the simulated functions `run` and `clock`, and `min_run_time`."""
+        return (SimulatedFunction("run"), SimulatedFunction("clock"), self.min_run_time_s)
+
+    @property
+    def cost(self) -> float:
+        """The simulated seconds that have passed, at least the time of one reading of the clock."""
+        return max(self.machine.reading_s, self.machine.now_s)
+
+    @property
+    def plain_cost(self) -> float:
+        """Return the baseline's simulated seconds: a search for a block size, and 8 times `min_run_time_s`."""
+        aim_s = 200 * self.machine.step_s
+        block_s = max(aim_s, self.per_run_s)
+        search_s = self.cold_s + (1 + doubled(aim_s, self.per_run_s)) * self.per_run_s
+        return search_s + 8 * max(10, math.ceil(self.min_run_time_s / block_s)) * (block_s + self.machine.reading_s)
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Simulate n runs for `run(n)`, or return the clock's reading in seconds."""
+        if name == "clock":
+            want_no_arguments(name, arguments)
+            return self._read()
+        runs = arguments[0] if len(arguments) == 1 else None
+        if not is_block_size(runs):
+            given = ", ".join(map(shown, arguments))
+            raise ValueError(f"run(n) takes a whole number from 1 to {MOST_RUNS}. It got: {given}")
+        start_s = self.machine.now_s
+        self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
+        self.log.append(Block(runs, self.machine.now_s - start_s, timed=False))
+        self.awaited, self.read_before = self.read_before, False
+        return None
+
+    def _read(self) -> float:
+        if self.awaited:
+            self.log[-1] = replace(self.log[-1], timed=True)
+        self.awaited, self.read_before = False, True
+        return self.machine.read()
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` for the first rule that (block size, samples, median, IQR) breaks, or None."""
+        truth = Truth(self.per_run_s, self.machine.step_s, self.min_run_time_s)
+        return judge(answer, truth, self.log)
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[StatementScenario, ...]:
+    """Return the four scenarios for one grading, each with a different difficulty."""
+    return (_fast(rng), _slow(rng), _bursts(rng), _coarse(rng))
+
+
+def _fast(rng: np.random.Generator) -> StatementScenario:
+    per_run_s = float(rng.uniform(2e-6, 5e-6))
+    machine = _machine(rng, tick_s=2e-8, reading_s=5e-7, weather=_breathing(rng, 150e-6))
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementScenario("a fast statement", machine, per_run_s, cold_s, min_run_time_s=0.01)
+
+
+def _slow(rng: np.random.Generator) -> StatementScenario:
+    per_run_s = float(rng.uniform(0.25, 0.35))
+    machine = _machine(rng, tick_s=2e-8, reading_s=1e-6, weather=_breathing(rng, 0.5))
+    cold_s = per_run_s * float(rng.uniform(0.5, 1))
+    return StatementScenario("a statement of about 0.3 s", machine, per_run_s, cold_s, min_run_time_s=0.5)
+
+
+def _bursts(rng: np.random.Generator) -> StatementScenario:
+    per_run_s = float(rng.uniform(100e-6, 300e-6))
+    pauses = rng.uniform(24e-3, 32e-3, 64).tolist()
+    bursts = rng.uniform(10e-3, 14e-3, 64).tolist()
+    breath = rng.uniform(0.99, 1.01, 64).tolist()
+    slower = rng.uniform(1.5, 1.9, 64).tolist()
+    turns = zip(pauses, breath, bursts, slower, strict=True)
+    weather = Weather([part for pause, calm, burst, slow in turns for part in ((pause, calm), (burst, slow))])
+    machine = _machine(rng, tick_s=5e-7, reading_s=1e-5, weather=weather)
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementScenario("another program that runs in bursts", machine, per_run_s, cold_s, min_run_time_s=0.4)
+
+
+def _coarse(rng: np.random.Generator) -> StatementScenario:
+    per_run_s = float(rng.uniform(0.3e-3, 0.9e-3))
+    machine = _machine(rng, tick_s=0.25e-3, reading_s=0.25e-3 / 40, weather=_breathing(rng, 75e-3))
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementScenario("a coarse clock", machine, per_run_s, cold_s, min_run_time_s=0.6)
+
+
+def _machine(rng: np.random.Generator, *, tick_s: float, reading_s: float, weather: Weather) -> Machine:
+    return Machine(tick_s, reading_s, origin_s=float(rng.uniform(10, 1000)), weather=weather)
+
+
+def _breathing(rng: np.random.Generator, length_s: float) -> Weather:
+    lengths = length_s * rng.uniform(0.5, 2, 64)
+    return Weather(zip(lengths.tolist(), rng.uniform(0.99, 1.01, 64).tolist(), strict=True))
+
 
 BLOCKED_AUTORANGE = Task(
     lesson="04_autorange",

@@ -19,7 +19,7 @@ from grader.trials import valgrind
 from harness.callgrind import outfile, tools
 from harness.errors import MachineError
 
-from .recorded import COUNTS, CULPRITS, FOLDER, Count
+from .culprit import COUNTS, CULPRITS, FOLDER, Count
 
 INPUTS: Final = ((5, 3000), (11, 2500), (23, 3600))
 """The random seed and the number of words of each text that the program reads."""

@@ -1,16 +1,9 @@
 """Task (b) of lesson 09: `scores(x)`, a pipeline of four steps, one of which repeats its work for every row.
 
 The loop over neighbours looks expensive but is cheap. `spread` looks as if it worked on one row, but it works on all
-rows. On (48, 1024) its two medians take nearly all of the time. Compared with this baseline, changed code gains:
-
-- the first median computed only once: 1.9 to 2.1×
-- one row at a time: 25 to 30×
-- both medians once for all rows: 30 to 40×
-
-The matrix must be so large that a processor cannot predict the branches of a median that it computes again and again.
-On (128, 96), some processors predict the branches of one median but not of two. There, the first median computed only
-once gains 2 to 6×, depending on the processor. (Measured on 2-core VMs with AMD EPYC of families 25 and 26, torch 2.13
-and 2.15.)
+rows. On (48, 1024) its two medians take nearly all of the time. The first median computed only once gains 2×, and one
+row at a time 25 to 30×. The matrix must be so large that a processor cannot predict the branches of a median that it
+computes again and again.
 """
 
 from collections.abc import Iterator

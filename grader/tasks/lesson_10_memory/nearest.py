@@ -1,14 +1,7 @@
 """Task (a) of lesson 10: `nearest(x, y, scale)`, graded by its peak memory.
 
-The baseline, with which submissions are compared, keeps three arrays for all pairs of rows: differences, scaled
-differences, and squares. Each has 1024 × 1024 × 24 numbers in 96 MiB. Other methods need only a part of this peak:
-
-- one name for all three arrays: 66 %
-- half of the rows at a time: 51 %
-- work in place: 35 %
-- a few rows at a time: 2 to 4 %
-
-The limits for points are 83 % and 25 %.
+The baseline keeps three arrays for all pairs of rows, each of 1024 × 1024 × 24 numbers in 96 MiB. One name for all
+three needs 66 % of this peak, work in place 35 %, and a few rows at a time 2 to 4 %.
 """
 
 from collections.abc import Iterator

@@ -2,14 +2,8 @@
 
 The function is timed in a process where malloc returns freed memory to the system at once (`Limits.returns_memory`).
 For blocks above 32 MiB, malloc always does this, but a picture of that size would be slower to check. Most of the
-baseline's time is spent on pages that the system must clear. A call that makes five tensors instead of nine gains 1.5
-to 1.6×. A call that makes only the two necessary tensors gains 2.8 to 4.0×. Full points need 2.3×. Memory that is kept
-between calls gains 6 to 26×. A submission that makes malloc keep freed memory is as fast as a submission that keeps its
-tensors.
-
-With four tensors, the gain is 1.9 to 2.2×. No recorded machine gives full points for this, but on some machines the
-distance is only 6 %, and known submissions need 20 %. Ratios are smallest on an Intel Xeon and largest on AMD EPYC of
-family 26. (Measured on 2-core VMs with torch 2.9 to 2.15. Five tensors were measured on the Intel Xeon only.)
+baseline's time is spent on pages that the system must clear. Five tensors instead of nine gain 1.5×, four 1.9 to 2.2×,
+and the two necessary ones 2.8 to 4.0×.
 """
 
 from collections.abc import Iterator

@@ -1,15 +1,8 @@
 """Task (a) of lesson 12: `polynomial(x)`, a polynomial of degree 11, in one or many passes over memory.
 
-For each of twelve coefficients, the baseline computes a product, a sum and the next power: 36 passes, each with a new
-tensor. Horner's method needs 22 passes and gains 1.8×. With torch.addcmul it needs 11, and gains 2.3× with new tensors
-or 3.8× in place. Memory is the bottleneck here, not arithmetic. One loop compiled by numba reads each number once and
-keeps intermediate values in registers. Such a loop gains 8.6 to 12×, so full points are at 5×. The ways in torch are
-too close to each other for different points. The solution must gain only 1.5 times the top tier (`least_gain`), because
-this tier must also be well above 3.8×.
-
-The timed numbers are float64. With float32 numbers, `numba.vectorize` with Python's float coefficients would still
-compute in float64. Its ratio was 4.8 on one machine and 9.8 on another, so its points depended on the machine.
-(Measured on a 2-core VM, torch 2.13, numba 0.68, beside other programs.)
+Memory is the bottleneck here, not arithmetic. For each of twelve coefficients, the baseline makes three passes.
+Horner's method gains 1.8×, with torch.addcmul 2.3 to 3.8×. One loop compiled by numba gains 8.6 to 12×. The timed
+numbers are float64, because `numba.vectorize` computes float32 numbers with Python's float coefficients in float64.
 """
 
 from collections.abc import Iterator

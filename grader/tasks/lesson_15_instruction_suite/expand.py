@@ -1,11 +1,174 @@
-"""Task (a) of lesson 15: expand a grouped benchmark to a flat list. Only the answer counts, and not the time."""
+"""Task (a) of lesson 15: expand a grouped benchmark to a flat list. Only the answer counts, and not the time.
 
+A grouped benchmark and its flat list are both made from the same random choices. No code here computes the list from
+the benchmark, because students could hand it in as a solution.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import SimulatedExam, Task
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
+from grader.tasks.answers import shown
+from grader.tasks.plain import PlainScenario
+from grader.values import Value
 
-from .grouped import draw_scenarios
+NAMES: Final = ("a", "b", "bias", "grid", "left", "mask", "right", "rows", "scale", "w0", "w1", "x", "y")
+FUNCTIONS: Final = ("add", "dot", "gelu", "matmul", "mul", "softmax", "sub")
+KEYS: Final = ("label", "runtime", "autograd", "language", "num_threads", "stmt", "setup", "global_setup")
+
+
+@dataclass(frozen=True)
+class Group(PlainScenario):
+    """A grouped benchmark, and its flat list (`right`), made from the same random choices."""
+
+    title: str
+    benchmark: Mapping[str, Value]
+    right: Sequence[Mapping[str, Value]]
+    function: str = "expand"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `expand`: the grouped benchmark."""
+        return (dict(self.benchmark),)
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` for the first benchmark that differs from the right list, or None."""
+        right = self.right
+        if not isinstance(answer, list):
+            return Mismatch("a list of benchmarks", shown(answer))
+        for number, (row, got) in enumerate(zip(right, answer, strict=False), start=1):
+            if not isinstance(got, Mapping) or set(got) != set(KEYS):
+                return Mismatch(f"a dict of {', '.join(KEYS)} as benchmark {number}", shown(got))
+            for key in KEYS:
+                if got[key] != row[key] or type(got[key]) is not type(row[key]):
+                    return Mismatch(f"{row[key]!r} as {key} of benchmark {number}", shown(got[key]), _rule(key, row))
+        if len(answer) != len(right):
+            return Mismatch(f"{len(right)} benchmarks", f"{len(answer)}")
+        return None
+
+
+def _rule(key: str, right: Mapping[str, Value]) -> str:
+    if key in ("runtime", "autograd", "language", "num_threads"):
+        return (
+            "Order the list by runtime (eager first), autograd mode (forward first), language (Python first) and "
+            "threads."
+        )
+    if key == "global_setup":
+        return "Each benchmark in C++ has the global setup, and no benchmark in Python has it."
+    stmt = str(right["stmt"])
+    if key != "stmt" or "jit_model" not in stmt:
+        return ""
+    return (
+        "A scripted statement calls jit_model."
+        if " = " in stmt
+        else ("If the signature ends with -> None, the statement is only the call.")
+    )
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[Group, ...]:
+    """Return a random grouped benchmark for each special case, and one that combines them."""
+    draw = _Drawing(rng)
+    return (
+        draw.group("a statement in both languages"),
+        draw.group("in Python alone", cpp=False),
+        draw.group("in C++ alone, on several threads", py=False, threads=True),
+        draw.group("with a global setup", whole=True),
+        draw.group("scripted", torchscript=True),
+        draw.group("scripted, without an output", torchscript=True, output=False),
+        draw.group("scripted, without arguments", torchscript=True, arguments=0),
+        draw.group("with a backward pass", autograd=True),
+        draw.group("scripted, in C++ alone", py=False, torchscript=True),
+        draw.group("everything at once", torchscript=True, autograd=True, threads=True, whole=True),
+    )
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    rng: np.random.Generator
+
+    def group(
+        self,
+        title: str,
+        *,
+        py: bool = True,
+        cpp: bool = True,
+        torchscript: bool = False,
+        autograd: bool = False,
+        threads: bool = False,
+        whole: bool = False,
+        output: bool = True,
+        arguments: int | None = None,
+    ) -> Group:
+        number = int(self.rng.integers(1, 4)) if arguments is None else arguments
+        *names, left = (str(name) for name in self.rng.choice(NAMES, number + 1, replace=False))
+        function, tail = str(self.rng.choice(FUNCTIONS)), int(self.rng.integers(10, 100))
+        given = f"({', '.join(names)})"
+        label: list[Value] = ["Drawn", f"{function} {tail}"]
+        counts: list[Value] = [1, int(self.rng.integers(2, 9))]
+        setup = {
+            "py": f"torch.manual_seed({tail})",
+            "cpp": f"torch::manual_seed({tail});",
+            "global": f"#include <seed_{tail}.h>" if whole else "",
+        }
+        kinds = _statements(left if output else "", f"{function}{given}", f"jit_model{given}")
+        asked = {
+            "Eager",
+            "TorchScript" * torchscript,
+            "Forward",
+            "Forward + Backward" * autograd,
+            "Python" * py,
+            "C++" * cpp,
+        }
+        rows: list[Mapping[str, Value]] = [
+            {
+                "label": label,
+                "runtime": runtime,
+                "autograd": mode,
+                "language": language,
+                "num_threads": count,
+                "stmt": stmt,
+                "setup": setup["py" if language == "Python" else "cpp"],
+                "global_setup": "" if language == "Python" else setup["global"],
+            }
+            for (runtime, mode, language), stmt in kinds.items()
+            if {runtime, mode, language} <= asked
+            for count in (counts if threads else counts[:1])
+        ]
+        benchmark: dict[str, Value] = {
+            "label": label,
+            "py": kinds["Eager", "Forward", "Python"] if py else None,
+            "cpp": kinds["Eager", "Forward", "C++"] if cpp else None,
+            "setup": dict(setup),
+            "signature": f"f{given} -> {left if output else 'None'}" if torchscript or autograd else None,
+            "torchscript": torchscript,
+            "autograd": autograd,
+            "num_threads": counts if threads else 1,
+        }
+        return Group(title, benchmark, rows)
+
+
+def _statements(left: str, call: str, scripted: str) -> dict[tuple[str, str, str], str]:
+    py, cpp = (f"{left} = ", f"auto {left} = ") if left else ("", "")
+    eager, eager_cpp = f"{py}torch.{call}", f"{cpp}torch::{call};"
+    script, script_cpp = f"{py}{scripted}", f"{cpp}{scripted};"
+    backward, backward_cpp = f"\n{left}.backward()", f"\n{left}.backward();"
+    return {
+        ("Eager", "Forward", "Python"): eager,
+        ("Eager", "Forward", "C++"): eager_cpp,
+        ("Eager", "Forward + Backward", "Python"): eager + backward,
+        ("Eager", "Forward + Backward", "C++"): eager_cpp + backward_cpp,
+        ("TorchScript", "Forward", "Python"): script,
+        ("TorchScript", "Forward", "C++"): script_cpp,
+        ("TorchScript", "Forward + Backward", "Python"): script + backward,
+        ("TorchScript", "Forward + Backward", "C++"): script_cpp + backward_cpp,
+    }
+
 
 EXPAND = Task(
     lesson="15_instruction_suite",

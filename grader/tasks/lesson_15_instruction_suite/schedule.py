@@ -1,18 +1,125 @@
 """Task (b) of lesson 15: plan jobs of given widths and durations on some cores. The cost is the end of the last job.
 
-The baseline, with which submissions are compared, runs one job after the other. Four other plans of random jobs (60
-seeds) end earlier. If jobs start strictly in order, the gain is 1.6. If either of the two jobs that wait longest may
-start, it is 2.1. If any job that fits may start, it is 4.3, and if the largest job that fits starts first, 4.9. Full
-points need a gain of 3, which the first two plans do not reach. The solution must gain only 1.5 times the top tier
-(`least_gain`), because a planned time is the same on every machine.
+The baseline runs one job after the other. Jobs in strict order gain 1.6, and any job that fits gains 4.3.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from grader.records import Cost
-from grader.task import SimulatedExam, Task, Tier
+import numpy as np
 
-from .jobs import draw_scenarios
+from grader.records import Cost
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.answers import as_number, shown
+from grader.tasks.plain import PlainScenario
+from grader.values import Value
+
+NEVER_S = 1e9
+"""The cost of a scenario in seconds before a plan has been accepted."""
+
+
+@dataclass
+class Plan(PlainScenario):
+    """Jobs to plan, as rows [number of cores, seconds]. The cost is the second in which the last job ends."""
+
+    title: str
+    jobs: list[tuple[int, int]]
+    cores: int
+    function: str = "schedule"
+    cost: float = field(default=NEVER_S)
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `schedule`: the jobs and the number of cores."""
+        return ([[width, seconds] for width, seconds in self.jobs], self.cores)
+
+    @property
+    def plain_cost(self) -> float:
+        """Return the second in which the last job ends if one job runs after the other, as in the baseline."""
+        return sum(seconds for _, seconds in self.jobs) or 1.0
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` for the first broken rule. If there is none, set the cost and return None."""
+        if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != len(self.jobs):
+            return Mismatch(
+                f"{len(self.jobs)} rows [start, cores]",
+                shown(answer),
+                "Return one row for each job, in the order of the jobs.",
+            )
+        busy: list[tuple[int, float, float, int]] = []
+        for number, (row, (width, seconds)) in enumerate(zip(answer, self.jobs, strict=True)):
+            if wrong := self._row(number, row, width):
+                return wrong
+            start_s, taken = _read(row)
+            busy += [(core, start_s, start_s + seconds, number) for core in taken]
+        busy.sort()
+        for (core, _, end_s, first), (other, start_s, _, second) in pairwise(busy):
+            if core == other and start_s < end_s:
+                said = f"jobs {first} and {second} both have core {core} in second {start_s:g}"
+                return Mismatch("one job on a core at a time", said)
+        self.cost = max((end_s for _, _, end_s, _ in busy), default=1.0)
+        return None
+
+    def _row(self, number: int, row: Value, width: int) -> Mismatch | None:
+        start_s = as_number(row[0]) if isinstance(row, list) and len(row) == 2 else None
+        if not isinstance(row, list) or start_s is None or not isinstance(row[1], list):
+            return Mismatch(f"[start, [core, ...]] for job {number}", shown(row))
+        if start_s < 0:
+            return Mismatch(f"a start of at least 0 for job {number}", shown(row[0]))
+        good = [
+            core for core in row[1] if isinstance(core, int) and not isinstance(core, bool) and 0 <= core < self.cores
+        ]
+        if len(good) != len(row[1]) or len(set(good)) != len(good) or len(good) != width:
+            wanted = f"{width} different cores of 0 to {self.cores - 1} for job {number}"
+            return Mismatch(
+                wanted,
+                shown(row[1]),
+                ("The width of a job is the number of its cores. Return this number of different cores."),
+            )
+        return None
+
+
+def _read(row: Value) -> tuple[float, list[int]]:
+    assert isinstance(row, list)
+    start_s, taken = as_number(row[0]), row[1]
+    assert start_s is not None
+    assert isinstance(taken, list)
+    return start_s, [core for core in taken if isinstance(core, int)]
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[Plan, ...]:
+    """Return random jobs for small and large machines, and jobs for which simple plans are slow."""
+    in_turns = "long narrow jobs, alternating with short jobs for all cores"
+    return (
+        Plan("no jobs", [], 2),
+        Plan("two cores, and jobs for one or two cores", _drawn(rng, 24, 2, 20), 2),
+        Plan("eight cores", _drawn(rng, 40, 3, 30), 8),
+        Plan(in_turns, _in_turns(rng, 16), 16),
+        Plan(in_turns, _in_turns(rng, 24), 24),
+        Plan("short jobs, and a long job last", _long_last(rng, 16), 16),
+        Plan("alternating jobs, and then short jobs and a long job", [*_in_turns(rng, 32), *_long_last(rng, 32)], 32),
+        Plan(in_turns, _in_turns(rng, 48), 48),
+    )
+
+
+def _drawn(rng: np.random.Generator, number: int, most_width: int, most_s: int) -> list[tuple[int, int]]:
+    return [(int(rng.integers(1, most_width + 1)), int(rng.integers(1, most_s))) for _ in range(number)]
+
+
+def _in_turns(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
+    jobs: list[tuple[int, int]] = []
+    for _ in range(20):
+        jobs += [(int(rng.integers(1, 3)), int(rng.integers(20, 40))), (cores, int(rng.integers(1, 3)))]
+    return jobs
+
+
+def _long_last(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
+    short = [(int(rng.integers(1, 3)), int(rng.integers(2, 8))) for _ in range(5 * cores)]
+    work_s = sum(width * seconds for width, seconds in short)
+    return [*short, (1, work_s // cores)]
+
 
 SCHEDULE = Task(
     lesson="15_instruction_suite",

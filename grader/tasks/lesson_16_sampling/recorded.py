@@ -11,6 +11,12 @@ from typing import Final, NamedTuple
 
 PROFILES: Final = Path(__file__).parent / "profiles.json"
 
+WORDS: Final = (
+    *("batch", "cast", "draw", "embed", "fetch", "gate", "input"),
+    *("join", "keep", "loss", "mean", "norm", "pack"),
+)
+"""Words for the random names of functions."""
+
 
 class Frame(NamedTuple):
     """A frame of a recorded stack: a function's name, its file, and the line that ran, or 0 for an unknown line."""
@@ -31,8 +37,4 @@ class Stack(NamedTuple):
 def profile(name: str) -> tuple[Stack, ...]:
     """Return the stacks of a recorded program: "before" and "after" a change of a training loop, or "recursive"."""
     kept = json.loads(PROFILES.read_text(encoding="utf-8"))["profiles"][name]
-    return tuple(Stack(tuple(_frame(*each) for each in frames), int(samples)) for frames, samples in kept)
-
-
-def _frame(name: str, file: str, line: int) -> Frame:
-    return Frame(str(name), str(file), int(line))
+    return tuple(Stack(tuple(Frame(*each) for each in frames), samples) for frames, samples in kept)

@@ -16,23 +16,8 @@ from grader.task import SimulatedFunction
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
 
-from .recorded import Frame, Stack, profile
+from .recorded import WORDS, Frame, Stack, profile
 
-WORDS: Final = (
-    "batch",
-    "cast",
-    "draw",
-    "embed",
-    "fetch",
-    "gate",
-    "input",
-    "join",
-    "keep",
-    "loss",
-    "mean",
-    "norm",
-    "pack",
-)
 ENDS: Final = ("", "_all", "_each", "_fast", ".<locals>.<listcomp>", ".inner", " (copy)", "::run", "::operator()")
 FILES: Final = ("data", "layers", "loop", "model", "my code", "tools", "train", "work")
 LIBRARIES: Final = ("libtorch_cpu.so", "libc.so.6", "libomp.so")
@@ -99,22 +84,10 @@ def _line(stack: Stack) -> str:
 def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
     """Return a pair of recordings for each special case, and pairs of recorded runs."""
     draws = (
-        _nothing_before,
-        _nothing_after,
-        _few_before,
-        _few_after,
-        _one_changed,
-        _alike,
-        _lines,
-        _files,
-        _native,
-        _recursive,
-        _only_one,
-        _more_samples,
-        _odd,
-        _recorded,
+        *(_nothing_before, _nothing_after, _few_before, _few_after, _one_changed, _alike, _lines, _files, _native),
+        *(_recursive, _only_one, _more_samples, _odd, _recorded, _recorded, _recorded_recursive),
     )
-    return tuple(_clear(rng, draw) for draw in (*draws, _recorded, _recorded_recursive))
+    return tuple(_clear(rng, draw) for draw in draws)
 
 
 def _clear(rng: np.random.Generator, draw: "Draw") -> Pair:

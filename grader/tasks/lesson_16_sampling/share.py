@@ -1,23 +1,171 @@
 """Task (a) of lesson 16: estimate the share of a function from few samples of a simulated live program.
 
-The cost is the number of samples. The baseline, with which submissions are compared, takes 4 / margin² samples in which
-the program is busy. Compared with the baseline, submissions take fewer samples:
-
-- Hoeffding's inequality for every share: 2.2 times fewer
-- the normal approximation for the share one half: 4 times fewer
-- the same with 90 % confidence, the lowest that passes: 5.9 times fewer
-- stopping as soon as the confidence interval is narrow enough: 7 to 11 times fewer
-
-The last gain is large because the shares of most programs are far from one half. The solution must gain only 1.3 times
-the top tier (`least_gain`), because the simulated cost is the same on every machine.
+The stacks come from recorded profiles of py-spy, and get random names. The true share is drawn first, and each sample
+is then drawn independently with this probability. The cost is the number of samples. Stopping as soon as the confidence
+interval is narrow enough gains so much, because the shares of most programs are far from one half.
 """
 
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import SimulatedExam, Task, Tier
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.answers import as_number, shown
+from grader.tasks.plain import PlainScenario
+from grader.tasks.simulated import shuffled, stratified, want_no_arguments
+from grader.values import Value
+from harness.rendering import units
 
-from .live_programs import FORGIVEN, draw_scenarios
+from .recorded import WORDS, profile
+
+MARGINS: Final = (0.05, 0.08, 0.12)
+OF_EACH: Final = 18
+"""The number of scenarios with a small share, and of scenarios with a large share. Twice as many lie between them."""
+
+FORGIVEN: Final = 10
+"""The number of the 72 scenarios in which an answer may be wrong.
+
+Half of the shares are so small or so large that a right method misses them very rarely. With 5 % of misses in the
+other 36 scenarios, more than 10 misses have a probability below 1 in 100 000.
+"""
+
+MOST_DOUBT: Final = 0.1
+"""An answer counts as wrong if the true share is outside the margin with a larger probability than this.
+
+The probability follows from the samples that the submission took. A method with too few samples could pass otherwise:
+10 answers may be wrong, and shares near 0 or 1 are hardly ever missed. A right method has about 5 %.
+"""
+
+GRID: Final = (np.arange(4000) + 0.5) / 4000
+"""The shares at which the posterior distribution is computed."""
+
+PLAIN: Final = 4.0
+"""The baseline takes this number divided by the square of the margin as busy samples."""
+
+MOST_SAMPLES: Final = 20_000
+
+PLACES: Final = ("", "_all", "_each", "_fast", "_first", "_inner", "_next", "_once", "_pair", "_rows", "_step", "_tail")
+
+Names = tuple[str, ...]
+
+
+@dataclass
+class LiveScenario(PlainScenario):
+    """A simulated live program. `within` and `outside` are its stacks with and without the function `name`."""
+
+    title: str
+    name: str
+    share: float
+    idle: float
+    margin: float
+    within: tuple[Names, ...]
+    outside: tuple[Names, ...]
+    chance: random.Random
+    samples: int = 0
+    busy: int = 0
+    hits: int = 0
+    function: str = "share"
+    arguments: tuple[Value | SimulatedFunction, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.arguments = (SimulatedFunction("sample"), self.name, self.margin)
+
+    @property
+    def cost(self) -> float:
+        """The number of samples taken, or 1 if no sample was taken."""
+        return max(1, self.samples)
+
+    @property
+    def plain_cost(self) -> float:
+        """The mean number of samples that the baseline takes."""
+        return math.ceil(PLAIN / self.margin**2) / (1 - self.idle)
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Return one sample for `sample()`: the names on the stack, the outermost first, or [] if it is idle."""
+        want_no_arguments(name, arguments)
+        self.samples += 1
+        if self.chance.random() < self.idle:
+            return []
+        hit = self.chance.random() < self.share
+        self.busy += 1
+        self.hits += hit
+        return list(self.chance.choice(self.within if hit else self.outside))
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return None if the answer is within the margin of the true share, else a `Mismatch`."""
+        got = as_number(answer)
+        expected = f"{units.percent(self.share)}, within {units.percent(self.margin)}"
+        if got is None:
+            return Mismatch(expected, shown(answer), "Return one number from 0 to 1.")
+        taken = f"You took {units.some(self.samples, 'sample')}"
+        if abs(got - self.share) > self.margin:
+            return Mismatch(expected, units.percent(got), f"{taken}.")
+        doubt = miss_probability(self.hits, self.busy, got, self.margin)
+        if doubt <= MOST_DOUBT:
+            return None
+        remark = f"{taken}. From these, the true share is outside the margin with a probability of"
+        return Mismatch(f"more samples than {self.samples}", units.percent(got), f"{remark} {units.percent(doubt)}.")
+
+
+def miss_probability(hits: int, samples: int, answer: float, margin: float) -> float:
+    """Return the probability that a share is farther from `answer` than `margin`, given the hits among the samples.
+
+    The prior distribution of the share is that of Jeffreys, Beta(1/2, 1/2).
+    """
+    log = (hits - 0.5) * np.log(GRID) + (samples - hits - 0.5) * np.log1p(-GRID)
+    weights = np.exp(log - log.max())
+    return float(weights[np.abs(GRID - answer) > margin].sum() / weights.sum())
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[LiveScenario, ...]:
+    """Return the scenarios of one grading, in random order. The function takes a small or a large part of the time."""
+    shares = [
+        *stratified(rng, 0.003, 0.03, OF_EACH),
+        *(1 - share for share in stratified(rng, 0.003, 0.03, OF_EACH)),
+        *stratified(rng, 0.15, 0.85, 2 * OF_EACH),
+    ]
+    scenarios = [
+        _drawn(rng, share, MARGINS[number % 3], recursive=number // 3 % 2 == 0, idles=number // 6 % 2 == 0)
+        for number, share in enumerate(shares)
+    ]
+    return shuffled(rng, scenarios)
+
+
+def _drawn(rng: np.random.Generator, share: float, margin: float, *, recursive: bool, idles: bool) -> LiveScenario:
+    known = [tuple(frame.name for frame in stack.frames) for stack in profile("recursive" if recursive else "before")]
+    target = RECURSIVE if recursive else CALLED
+    order = list(dict.fromkeys(name for names in known for name in names))
+    new = dict(zip(order, _names(rng, len(order)), strict=True))
+    often = [names for names in known if names.count(target) > 1] if recursive else known
+    within = [_renamed(new, names) for names in often if target in names and names[-1] != target]
+    outside = [_renamed(new, tuple(name for name in names if name != target)) for names in known]
+    title = f"a program {'that calls itself' if recursive else 'with a training loop'}{', sometimes idle' * idles}"
+    idle = float(rng.uniform(0.35, 0.6)) if idles else 0.0
+    chance = random.Random(int(rng.integers(2**60)))
+    return LiveScenario(title, new[target], share, idle, margin, tuple(within), tuple(outside), chance)
+
+
+CALLED: Final = "load"
+"""The function of the training loop whose share a submission estimates, before it gets a random name."""
+
+RECURSIVE: Final = "_deepcopy_dict"
+"""The function that calls itself, whose share a submission estimates, before it gets a random name."""
+
+
+def _renamed(new: dict[str, str], names: Names) -> Names:
+    return tuple(new[name] for name in names)
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"{word}{place}" for word in WORDS for place in PLACES]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]
+
 
 SHARE = Task(
     lesson="16_sampling",

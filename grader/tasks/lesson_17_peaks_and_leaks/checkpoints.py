@@ -1,16 +1,101 @@
 """Task (b) of lesson 17: choose which layers of a network keep their inputs. The cost is the peak of a step.
 
-The baseline, with which submissions are compared, keeps the inputs of all layers. Segments of equal length, and
-segments of about equal memory, gain about 4. Methods that prefer small tensors gain about 11. The solution must gain
-only 1.3 times the top tier (`least_gain`), because the peak is computed, and so is the same on every machine.
+The baseline keeps the inputs of all layers. Equal segments gain about 4. Methods that prefer small tensors gain 10.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from grader.records import Cost
-from grader.task import SimulatedExam, Task, Tier
+import numpy as np
 
-from .networks import draw_scenarios
+from grader.records import Cost
+from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.answers import shown
+from grader.tasks.plain import PlainScenario
+from grader.tasks.simulated import shuffled
+from grader.values import Value
+
+NEVER: float = 1e12
+"""The cost of a scenario in KiB before a choice has been accepted."""
+
+
+@dataclass
+class Network(PlainScenario):
+    """The sizes of the inputs of all layers in KiB. The cost is the peak of the chosen checkpoints."""
+
+    title: str
+    sizes: list[int]
+    function: str = "checkpoints"
+    cost: float = field(default=NEVER)
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The argument of `checkpoints`: the sizes."""
+        return (list(self.sizes),)
+
+    @property
+    def plain_cost(self) -> float:
+        """The peak if the inputs of all layers are kept, as in the baseline."""
+        return float(sum(self.sizes))
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` for the first broken rule. If there is none, set the cost and return None."""
+        if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != 2:
+            return Mismatch("[kept, peak]", shown(answer), "Return the list of kept layers, and the peak.")
+        kept, peak = answer
+        if wrong := self._kept(kept):
+            return wrong
+        assert isinstance(kept, list)
+        true_peak, segment = self._peak([each for each in kept if isinstance(each, int)])
+        if isinstance(peak, bool) or peak != true_peak:
+            why = f"The kept layers need {true_peak - segment} KiB, and the largest segment needs {segment} KiB more."
+            return Mismatch(f"a peak of {true_peak} for {shown(kept)}", shown(peak), why)
+        self.cost = float(true_peak)
+        return None
+
+    def _kept(self, kept: Value) -> Mismatch | None:
+        if not isinstance(kept, list) or any(isinstance(each, bool) or not isinstance(each, int) for each in kept):
+            return Mismatch("a list of the numbers of layers", shown(kept))
+        numbers = [each for each in kept if isinstance(each, int)]
+        if numbers[:1] != [0]:
+            return Mismatch("a list that begins with layer 0", shown(kept), "The input of the network is always kept.")
+        if any(one >= other for one, other in pairwise(numbers)) or numbers[-1] >= len(self.sizes):
+            last = len(self.sizes) - 1
+            return Mismatch(
+                f"ascending numbers up to {last}", shown(kept), "Return the number of each kept layer once."
+            )
+        return None
+
+    def _peak(self, kept: list[int]) -> tuple[int, int]:
+        """Return the peak, and the part of it that the largest segment needs."""
+        segments = pairwise([*kept, len(self.sizes)])
+        largest = max(sum(self.sizes[first + 1 : end]) for first, end in segments)
+        return sum(self.sizes[layer] for layer in kept) + largest, largest
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[Network, ...]:
+    """Return small networks, and networks with small tensors between large ones, in random order."""
+    return shuffled(
+        rng,
+        (
+            Network("one layer", [int(rng.integers(100, 200))]),
+            Network("three layers", [int(size) for size in rng.integers(100, 200, 3)]),
+            *(Network(f"{blocks} blocks", _drawn(rng, blocks)) for blocks in (26, 28, 30, 32, 34, 36, 38, 40)),
+            *(Network(f"{blocks} blocks, then 6 large layers", _drawn(rng, blocks, 6)) for blocks in (27, 29, 31, 33)),
+        ),
+    )
+
+
+def _drawn(rng: np.random.Generator, blocks: int, more: int = 0) -> list[int]:
+    """Return the sizes of blocks of two to five large tensors and a small one, and then `more` large tensors."""
+    sizes = [int(rng.integers(100, 200))]
+    for large in rng.permutation(np.arange(blocks) % 4 + 2):
+        sizes += [int(size) for size in rng.integers(100, 200, large)]
+        sizes.append(int(rng.integers(2, 10)))
+    return sizes + [int(size) for size in rng.integers(100, 200, more)]
+
 
 CHECKPOINTS = Task(
     lesson="17_peaks_and_leaks",

@@ -14,7 +14,7 @@ from typing import Final
 
 from harness.threads.accesses import Recorder
 
-from .recorded import ACCESSES
+from .races import ACCESSES
 
 Race = tuple[str, str, str]
 

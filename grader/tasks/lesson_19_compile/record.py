@@ -18,7 +18,7 @@ from typing import Final
 
 import torch
 
-from .recorded import FILE, LOGS, Block, Recorded
+from .recompilations import FILE, LOGS, Block, Recorded
 
 MARK: Final = "@change "
 """The beginning of the line that a program prints before each call."""

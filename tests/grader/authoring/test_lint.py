@@ -30,7 +30,7 @@ LESSON = "04_autorange"
 TASK = f"grader/tasks/lesson_{LESSON}/blocked_autorange.py"
 KNOWN = f"grader/tasks/lesson_{LESSON}/known/blocked_autorange"
 NEEDED = ("baseline.py", "tier1_four_times.py", "tier2_three_times.py", "tier3_one_rehearsal.py")
-WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
+WRONG = ("wrong_mean.py", "wrong_one_run_a_sample.py")
 
 
 QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)

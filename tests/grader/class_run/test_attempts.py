@@ -126,7 +126,7 @@ def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path
     assert (policy["due"], policy["handed_in"]) == ("2026-11-20T23:59:59+00:00", "2026-11-21T13:00:00+00:00")
     with journal.read(folder.with_name("out")) as book:
         roll = book.roll()
-    assert [one.reason for one in class_page.decided(roll)] == [reason]
+    assert [one.reason for one in roll.standings if one.reason] == [reason]
     assert not any("late" in note for note in class_page.ignored(roll))
 
 

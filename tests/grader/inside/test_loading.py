@@ -76,7 +76,7 @@ def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text() -> N
 def test_a_cache_ends_with_its_tree_also_where_there_is_no_sandbox(tmp_path: Path) -> None:
     with opened(LIMITS, BARE, tensors=False) as one:
         one.load(CACHED.format(number=2))
-        folder = Path(one._server._folder.name) if one._server._folder else tmp_path
+        folder = one._server.folder or tmp_path
         assert list(folder.rglob("submission.py"))
     assert not folder.exists()
 

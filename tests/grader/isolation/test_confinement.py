@@ -25,8 +25,8 @@ BOTH = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def _filters() -> None:
-    if reason := seccomp.trouble():
-        pytest.skip(reason)
+    if reason := seccomp.problem():
+        pytest.skip(str(reason))
 
 
 def answer(source: str, session: Session = SAFE) -> Any:

@@ -16,18 +16,17 @@ def test_what_was_printed_is_kept_though_whoever_reads_it_is_held_up(monkeypatch
         return part
 
     monkeypatch.setattr(os, "read", slowly)
-    printed = OutputTail(reading)
+    printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
     for number in range(5):
         os.write(writing, b"a line\n")
         assert printed.text() == "a line\n" * (number + 1)
     os.close(writing)
     printed.close()
-    os.close(reading)
 
 
 def test_the_end_is_kept_of_more_than_there_is_room_for_and_nothing_of_what_is_forgotten() -> None:
     reading, writing = os.pipe()
-    printed = OutputTail(reading)
+    printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
     os.write(writing, b"first" + b"." * (2 * TAIL_BYTES) + b"last")
     assert printed.text() == "." * (TAIL_BYTES - 4) + "last"
     printed.forget()
@@ -36,4 +35,3 @@ def test_the_end_is_kept_of_more_than_there_is_room_for_and_nothing_of_what_is_f
     assert printed.text() == "next"
     os.close(writing)
     printed.close()
-    os.close(reading)

@@ -66,8 +66,8 @@ def test_a_layer_that_does_not_work_here_is_left_out_and_named_with_the_reason(
     monkeypatch.setattr(namespaces, "_failure", failing(fails))
     monkeypatch.setattr(namespaces, "probe", namespaces.probe.__wrapped__)
     monkeypatch.setattr(sandbox, "trouble", lambda: None)
-    for module in (tree_users, seccomp):
-        monkeypatch.setattr(module, "trouble", lambda: None)
+    monkeypatch.setattr(tree_users, "trouble", lambda: None)
+    monkeypatch.setattr(seccomp, "problem", lambda: None)
     monkeypatch.setattr(tree_users, "is_root", lambda: True)
     way = namespaces.probe("bwrap")
     assert (way.own_user, way.filtered, way.trouble) == (own_user, filtered, "")

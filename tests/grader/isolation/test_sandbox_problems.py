@@ -266,8 +266,10 @@ def test_a_kernel_without_the_filters_is_told_what_it_lacks(
     monkeypatch.setattr(seccomp, "_ACTIONS", tmp_path / "actions")
     if actions:
         (tmp_path / "actions").write_text(actions)
-    assert seccomp.trouble()
-    assert says in seccomp.remedy()
+    lacks = seccomp.problem()
+    assert lacks
+    assert says in lacks.fix
+    assert seccomp.tree_filter() is None
 
 
 def test_a_user_of_its_own_that_is_not_to_be_had_is_told_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -302,7 +304,7 @@ def planted_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_users, "is_root", lambda: True)
     monkeypatch.setattr(tree_users, "spare_ids", lambda: tree_users.RANGES[0])
     monkeypatch.setattr(tree_users, "trouble", lambda: None)
-    monkeypatch.setattr(seccomp, "trouble", lambda: None)
+    monkeypatch.setattr(seccomp, "problem", lambda: None)
     monkeypatch.setattr(machine_facts, "landlock_version", lambda: 7)
     monkeypatch.setattr(without_namespaces, "_closed", lambda: iter(()))
     monkeypatch.setattr(without_namespaces, "probe_result", lambda: without_namespaces.ConfinementProbe(None))
@@ -320,7 +322,7 @@ def planted_machine(monkeypatch: pytest.MonkeyPatch) -> None:
             "setpriv",
             "install it",
         ),
-        (seccomp, "trouble", lambda: "no filters", "no filters", ""),
+        (seccomp, "problem", lambda: sandbox_problems.SandboxProblem("no filters", "another"), "no filters", "another"),
         (machine_facts, "landlock_version", lambda: -errno.EPERM, "forbids Landlock", "update Docker"),
         (machine_facts, "landlock_version", lambda: -errno.ENOSYS, "has no Landlock", "Linux 5.13"),
         (machine_facts, "landlock_version", lambda: -errno.EOPNOTSUPP, "switched off", "lsm="),

@@ -3,10 +3,11 @@ import io
 from dataclasses import replace
 
 import pytest
+from classroom import KIT, TASKS
 from exported import CANVAS, class_of, submission, with_a_fault
 
 from grader.course.roll import HandIn, Roll, TaskPoints
-from grader.reports import canvas
+from grader.reports import canvas, gradebook
 from grader.reports.filled import Filled
 from harness.errors import UsageError
 
@@ -149,12 +150,6 @@ def test_a_fault_of_ours_and_a_wait_are_not_filled_in_and_are_named() -> None:
     assert done.data.decode() == CANVAS
 
 
-def test_who_handed_in_nothing_keeps_an_empty_cell_and_is_named() -> None:
-    assert "Cells that were not changed, because nothing was handed in: 'Schmidt, Björn';" in "".join(
-        filled(class_of(submission("ada"), submission("zoe"))).notes
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "columns", "says"),
     [
@@ -174,3 +169,37 @@ def test_who_handed_in_nothing_keeps_an_empty_cell_and_is_named() -> None:
 def test_what_does_not_fit_is_refused_and_says_what_would(text: str, columns: dict[str, str], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         filled(class_of(submission("ada")), text, columns)
+
+
+def gradebook_rows(of: Roll) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(gradebook.render(of), newline="")))
+
+
+def test_the_file_has_canvas_columns_and_the_row_of_possible_points() -> None:
+    table = gradebook_rows(class_of(submission("ada"), submission("ada", lesson="02_timer")))
+    assert table == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot (01_dot)", "Timer (02_timer)"],
+        ["Points Possible", "", "", "", "", "10", "10"],
+        ["ada", "", "", "ada", "", "6", "6"],
+    ]
+
+
+def test_a_refused_hand_in_earns_zero_and_where_there_is_no_grade_the_cell_is_empty() -> None:
+    waiting = (HandIn("bob", "01_dot", "bob/01_dot.py", "00"),)
+    refused = replace(submission("ada"), source=None, refusal="It is a folder.")
+    table = gradebook_rows(class_of(refused, waiting=waiting))
+    assert [row[5:] for row in table[2:]] == [["0", ""], ["", ""]]
+    assert gradebook_rows(with_a_fault(class_of(submission("ada"))))[2][5] == "", "an internal error is no grade"
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+1", "-1", "@sum", "  =1", "\uff1d1"])
+def test_no_name_becomes_a_formula(name: str) -> None:
+    row = gradebook_rows(Roll("hw1", KIT, (name,), TASKS, (), (), ()))[2]
+    assert (row[0], row[3]) == ("'" + name, "'" + name)
+
+
+@pytest.mark.parametrize("name", ["a, b", '"q"', "two\nlines", "名前"])
+def test_any_name_stays_in_its_cell(name: str) -> None:
+    table = gradebook_rows(Roll("hw1", KIT, (name,), TASKS, (), (), ()))
+    assert [len(row) for row in table] == [7, 7, 7]
+    assert table[2][0] == name

@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_reports_gradescope import roll, submission
 
 from grader import catalogue
 from grader.records import Attempt, Report, Status, Verdict
 from grader.reports import grade_texts
+from grader.reports.templates import sanitize, shortened
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 
 UNWRITTEN = Attempt(Status.REFUSED, "It still raises NotImplementedError.", NOT_WRITTEN)
@@ -68,3 +71,23 @@ def test_every_status_has_its_own_text() -> None:
 def test_a_syntax_error_and_a_stub_have_their_own_texts_under_the_old_and_the_new_status(status: Status) -> None:
     assert grade_texts.ended(verdict(status, f"{NOT_PYTHON} invalid syntax.")) == grade_texts.SYNTAX_ERROR
     assert grade_texts.ended(verdict(status, "batched is still the stub.", NOT_WRITTEN)) == NOT_WRITTEN
+
+
+@given(st.text())
+def test_what_is_shown_can_be_written_and_holds_nothing_that_acts(text: str) -> None:
+    safe = sanitize(text)
+    safe.encode()
+    assert len(safe) >= len(text)
+    assert not [char for char in safe if not char.isprintable() and char in "\x00\x1b\x7f\x9b\u202e\u2066\u200b\ufeff"]
+
+
+def test_lines_and_the_joiners_of_letters_stay() -> None:
+    for text in ("two\nlines\tand a tab", "\u0645\u06cc\u200c\u062e", "👩\u200d🔬", "Zoë", "e\u0301"):
+        assert sanitize(text) == text
+    assert sanitize("a\udcffb") == "a[U+DCFF]b"
+
+
+def test_a_long_text_ends_in_an_ellipsis_and_a_short_one_does_not() -> None:
+    assert shortened("abcdef", 6) == "abcdef"
+    assert shortened("abc efg", 5) == "abc…"
+    assert len(shortened("y" * 10_000)) == 300

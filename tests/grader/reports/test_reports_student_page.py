@@ -1,16 +1,17 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
-import generated_class
 import pytest
 from classroom import ENVIRONMENT, KIT, TASKS
 from outline import Outline, policy
 from test_reports_gradescope import roll, submission
 
-from grader.course.roll import HandIn, Roll, Span
-from grader.records import Attempt, Control, Cost, Report, Speed, Status
+from grader.course import policy as course_policy
+from grader.course.course_file import parse
+from grader.course.policy import Handed
+from grader.course.roll import HandIn, Roll, Span, Standing
+from grader.records import Attempt, Control, Cost, Speed, Status
 from grader.reports import student_page
 from grader.reports.task_info import Step, TaskInfo
 from grader.ways import TaskWays, Way
@@ -45,15 +46,6 @@ def changed(class_: Roll, **changes: object) -> Roll:
     verdict = report.verdicts[0]
     attempt = replace(verdict.attempt, **changes)  # type: ignore[arg-type]  # whatever a test changes
     return replace(class_, reports=(replace(report, verdicts=(replace(verdict, attempt=attempt),)),))
-
-
-def test_the_page_runs_nothing_at_all() -> None:
-    text = page()
-    assert policy(text)["script-src"] == "'none'"
-    assert policy(text)["default-src"] == "'none'"
-    outline = Outline(text)
-    assert not {"script", "img", "link", "iframe", "object", "form"} & set(outline.tags)
-    assert not any(name.startswith("on") or name in {"style", "src"} for name, _ in outline.attributes)
 
 
 def test_it_says_what_was_measured_and_what_comes_next() -> None:
@@ -121,13 +113,10 @@ def test_without_raw_rounds_there_is_no_histogram_and_without_a_ratio_no_chart()
     assert Outline(page(speed=Speed(float("inf"), 1.0, float("inf"), 2, 1))).all("svg") == []
 
 
-@pytest.mark.parametrize(("cost", "expected"), [(Cost.TIME, 2.0), (Cost.WALL_TIME, 1.5)])
-def test_rounds_are_read_on_the_clock_that_counted(cost: Cost, expected: float) -> None:
+def test_rounds_are_read_on_the_clock_that_counted_and_by_the_wall_if_the_cpu_clock_missed_work() -> None:
     one = Round(0, Reading(0.2, 0.3), Reading(0.1, 0.2), baseline_first=True)
-    assert student_page.ratios_of([one], cost) == pytest.approx([expected])
-
-
-def test_rounds_whose_cpu_clock_missed_work_are_read_by_the_wall() -> None:
+    assert student_page.ratios_of([one], Cost.TIME) == pytest.approx([2.0])
+    assert student_page.ratios_of([one], Cost.WALL_TIME) == pytest.approx([1.5])
     sleeping = Round(0, Reading(0.2, 0.2), Reading(0.01, 0.2), baseline_first=True)
     assert student_page.ratios_of([sleeping] * 3, Cost.TIME) == [1.0] * 3
 
@@ -191,11 +180,6 @@ def test_it_says_nothing_of_others_and_links_to_nothing_but_itself() -> None:
     assert all(link.startswith("#") for link in links)
 
 
-def test_the_pseudonym_stands_on_the_page_of_its_bearer() -> None:
-    text = student_page.render(roll(submission("right")), pseudonym="amber heron 27")
-    assert "Your name on the leaderboard amber heron 27" in Outline(text).text
-
-
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_whatever_a_student_gives_is_shown_as_text(hostile: str) -> None:
     class_ = roll(submission(f"wrong {hostile}", hostile))
@@ -210,29 +194,6 @@ def test_whatever_a_student_gives_is_shown_as_text(hostile: str) -> None:
     assert len(text) < 80_000
 
 
-def test_headings_follow_each_other_and_every_id_is_one() -> None:
-    class_ = generated_class.roll(3, rounds=20)
-    for _, alone in class_.one_by_one():
-        outline = Outline(student_page.render(alone))
-        levels = [int(tag[1]) for tag in outline.tags if re.fullmatch("h[1-6]", tag)]
-        assert levels[0] == 1
-        assert all(after <= before + 1 for before, after in pairwise(levels))
-        ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
-        assert len(ids) == len(set(ids))
-        assert all(chart.get("role") == "img" and chart.get("aria-label") for chart in outline.all("svg"))
-
-
-def test_reports_of_one_machine_are_one_place_and_of_two_are_two() -> None:
-    def lesson(name: str, **changes: object) -> Report:
-        report = roll(submission("right", lesson=name)).reports[0]
-        return replace(report, **changes)  # type: ignore[arg-type]  # whatever a test changes
-
-    one, other = lesson("01_dot"), lesson("02_timer")
-    assert [place.lessons for place in student_page.places([one, other])] == ["01_dot, 02_timer"]
-    elsewhere = lesson("02_timer", environment=replace(ENVIRONMENT, cpu="another"))
-    assert len(student_page.places([one, elsewhere])) == 2
-
-
 def test_the_words_that_a_page_uses_are_explained_at_its_end_without_a_script() -> None:
     text = page()
     words = text[text.index("Words on this page") : text.index("</footer>")]
@@ -241,3 +202,67 @@ def test_the_words_that_a_page_uses_are_explained_at_its_end_without_a_script() 
     assert "<dt>flame graph</dt>" not in words, "the page does not contain this text"
     assert "`" not in words
     assert policy(text)["script-src"] == "'none'"
+
+
+COURSE = parse(
+    """
+timezone = "Europe/Berlin"
+[late]
+percent_per_day = 10
+grace_minutes = 15
+at_most_percent = 50
+closes_after_days = 7
+[lessons.01_dot]
+due = 2026-11-20T23:59:00
+[extensions.ada]
+01_dot = "2 days"
+""",
+    "course.toml",
+)
+DUE = datetime(2026, 11, 22, 22, 59, tzinfo=UTC)
+
+
+def dated_page(at: datetime | None, student: str = "ada") -> str:
+    """Return the page of a student who handed in a right answer worth 6 points at the time `at`."""
+    rule = COURSE.rule(student, "01_dot")
+    counted = course_policy.count([Handed(at, 6.0)], rule)
+    assert counted
+    standing = Standing(
+        student, "01_dot", 6.0, counted.points, counted.reason, rule.due, at, course_policy.days_late(at, rule)
+    )
+    class_ = replace(roll(submission("right", student)), course=COURSE, standings=(standing,))
+    return Outline(student_page.render(class_)).text
+
+
+def test_the_page_says_what_was_due_when_and_by_which_rule() -> None:
+    text = dated_page(DUE)
+    assert "Due 2026-11-22 23:59:00 CET (your own due date; the class has 2026-11-20 23:59:00 CET)" in text
+    rule = (
+        "Late submissions For each day or part of a day, 10 % of the earned points are taken off, at most 50 %. "
+        "Lateness of up to 15 minutes has no penalty. Submissions after 2026-11-29 23:59:00 CET do not count."
+    )
+    assert rule in text
+    assert "your own due date" not in dated_page(DUE, "bob")
+
+
+@pytest.mark.parametrize(
+    ("late", "told"),
+    [
+        (timedelta(0), "Handed in 2026-11-22 23:59:00 CET, on time File"),
+        (timedelta(minutes=10), "2026-11-23 00:09:00 CET, after the due date but within the minutes without penalty"),
+        (
+            timedelta(days=1, hours=1),
+            "Handed in 2026-11-24 00:59:00 CET, 2 days late Points that count 2 days late: 20 % are taken off",
+        ),
+        (
+            timedelta(days=8),
+            "8 days late, after the closing date Points that count This file was handed in after the closing date",
+        ),
+    ],
+)
+def test_the_page_says_when_it_was_handed_in_and_what_that_came_to(late: timedelta, told: str) -> None:
+    assert told in dated_page(DUE + late)
+
+
+def test_a_time_that_is_not_known_is_said_to_be_so() -> None:
+    assert "Handed in at an unknown time, so the hand-in counts as on time" in dated_page(None)

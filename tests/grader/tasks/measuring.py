@@ -18,29 +18,6 @@ def time_per_call(fn, clock):
 """
 
 
-ONE_PROBE = """
-def time_per_call(fn, clock):
-    for _ in range(5):
-        fn()
-    steps = []
-    before = clock()
-    while len(steps) < 2:
-        now = clock()
-        if now > before:
-            steps.append(now - before)
-        before = now
-    calls = 1
-    while (seconds := block(fn, clock, calls)) < 200 * steps[1]:
-        calls *= 2
-    return min(seconds, *(block(fn, clock, calls) for _ in range(3))) / calls
-
-def block(fn, clock, calls):
-    start = clock()
-    for _ in range(calls):
-        fn()
-    return clock() - start
-"""
-
 TWO_BLOCKS_APART = """
 def time_per_call(fn, clock):
     for _ in range(5):

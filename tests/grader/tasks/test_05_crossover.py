@@ -35,21 +35,6 @@ def truth(scenario: Scenario) -> float:
     return planted
 
 
-def test_the_winner_really_changes_at_the_planted_size() -> None:
-    for kind in (PLAIN, SWAPPED, INTERRUPTED, JUMP):
-        scenario = scenario_of(kind)
-        below, above = round(truth(scenario) / 1.5), round(truth(scenario) * 1.5)
-        before = measured(scenario, "f", below) < measured(scenario, "g", below)
-        after = measured(scenario, "f", above) < measured(scenario, "g", above)
-        assert before is not after, kind
-
-
-def test_where_one_is_faster_throughout_it_is_so_at_both_ends() -> None:
-    scenario = scenario_of(NEVER)
-    wins = [measured(scenario, "f", size) < measured(scenario, "g", size) for size in (1, 1000, 1_000_000)]
-    assert len(set(wins)) == 1
-
-
 def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong() -> None:
     for kind in (PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP):
         scenario = scenario_of(kind)
@@ -59,6 +44,8 @@ def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong() 
             mismatch = scenario.judge(truth(scenario) * factor)
             assert mismatch is not None
             assert "more than the other" in mismatch.remark
+    jump = scenario_of(JUMP)
+    assert jump.judge(truth(jump) * 1.1) is not None  # there it costs a quarter more
 
 
 def test_farther_off_is_right_where_both_cost_the_same() -> None:
@@ -69,21 +56,9 @@ def test_farther_off_is_right_where_both_cost_the_same() -> None:
     assert scenario.judge(size) is None
 
 
-def test_at_a_jump_nearly_the_same_size_is_wrong_when_it_costs_a_quarter_more() -> None:
-    scenario = scenario_of(JUMP)
-    assert scenario.judge(truth(scenario) * 1.1) is not None
-
-
 def test_none_is_right_only_where_nothing_changes() -> None:
     verdicts: Sequence[bool] = [scenario_of(kind).judge(None) is None for kind in KINDS]
     assert verdicts == [False] * 5 + [True]
-
-
-def test_every_measurement_counts() -> None:
-    scenario = scenario_of(CHANGING)
-    measured(scenario, "f", 10, times=3)
-    measured(scenario, "g", 10, times=4)
-    assert scenario.cost == 7
 
 
 def test_no_two_interruptions_fall_into_one_comparison() -> None:

@@ -97,19 +97,11 @@ def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_ha
 
 
 @pytest.mark.long
-def test_a_rule_that_just_keeps_its_promises_passes_nearly_always() -> None:
-    """A rule with starting capitals of 40 and 12 has about 1 % false alarms and about 5 % misses."""
+def test_a_rule_that_just_keeps_its_promises_passes_and_others_are_found_out() -> None:
+    """Capitals of 40 and 12 mean about 1 % false alarms and 5 % misses."""
     assert found_out(BET.format(alarm=40, clear=12), 60) <= 2 / 60
-
-
-@pytest.mark.long
-def test_a_rule_with_early_false_alarms_is_found_out_nearly_always() -> None:
-    assert found_out(BET.format(alarm=6, clear=20), 40) >= 0.9
-
-
-@pytest.mark.long
-def test_a_rule_that_misses_a_fifth_is_found_out_mostly() -> None:
-    assert found_out(BET.format(alarm=100, clear=3), 40) >= 0.8
+    assert found_out(BET.format(alarm=6, clear=20), 40) >= 0.9  # early false alarms
+    assert found_out(BET.format(alarm=100, clear=3), 40) >= 0.8  # a fifth missed
 
 
 def test_always_yes_and_always_no_break_a_promise_each() -> None:

@@ -22,14 +22,6 @@ def seconds(scenario: Scenario, case: dict[str, Value]) -> float:
     return found
 
 
-def test_a_trap_is_met_by_some_draws_and_never_by_a_plain_case() -> None:
-    for scenario in drawn(0):
-        cases = [scenarios.read(scenario.call("fuzzer", ())) for _ in range(300)]
-        slow = sum(map(scenario.slowness.is_slow, cases))  # type: ignore[attr-defined]
-        assert 3 <= slow <= 150
-        assert not scenario.slowness.is_slow(scenarios.Case(4096, 4096))  # type: ignore[attr-defined]
-
-
 def test_what_is_slow_is_clearly_slow_and_what_is_not_clearly_not() -> None:
     for scene in drawn(0)[:4]:
         for _ in range(100):
@@ -49,34 +41,22 @@ def test_a_measurement_is_disturbed_now_and_then_and_never_two_in_a_row() -> Non
     assert not any(one and other for one, other in itertools.pairwise(disturbed))
 
 
-def test_every_measurement_is_counted_and_drawing_is_free() -> None:
-    scenario = drawn(1)[0]
-    for _ in range(3):
-        scenario.call("fuzzer", ())
-        seconds(scenario, PLAIN)
-    assert scenario.cost == 3
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
+    scenario = drawn(0)[0]
+    for change, words in (
         ({"rows": 0}, "rows is a whole number from 1 to 4096"),
-        ({"columns": 4097}, "columns is a whole number"),
         ({"step": 2.0}, "step is a whole number from 1 to 16"),
         ({"transposed": 1}, "transposed is True or False"),
         ({"rows": True}, "rows is a whole number"),
         ({"rows": 4096, "columns": 4096}, "spans more than"),
         ({"depth": 3}, "a case is a dict of rows, columns, step, transposed"),
-    ],
-)
-def test_what_is_no_case_is_refused_and_is_no_answer(change: dict[str, Value], words: str) -> None:
-    scenario = drawn(0)[0]
-    case = {**PLAIN, **change}
-    with pytest.raises(ValueError, match=words):
-        scenario.call("measure", ("mix", case))
-    mismatch = scenario.judge(case)
-    assert mismatch is not None
-    assert words in mismatch.remark
+    ):
+        case: dict[str, Value] = {**PLAIN, **change}
+        with pytest.raises(ValueError, match=words):
+            scenario.call("measure", ("mix", case))
+        mismatch = scenario.judge(case)
+        assert mismatch is not None
+        assert words in mismatch.remark
     assert scenario.cost == 1  # the least cost
 
 

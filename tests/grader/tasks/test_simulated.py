@@ -5,28 +5,13 @@ from grader.tasks.plain import PlainScenario
 from grader.tasks.simulated import STANDSTILL, LateWeather, Machine, Weather, stratified
 
 
-def test_work_takes_its_time_when_nobody_disturbs() -> None:
-    machine = Machine(tick_s=1e-3, reading_s=0, origin_s=5)
-    machine.work(0.25)
-    assert machine.now_s == pytest.approx(0.25)
-
-
-def test_work_takes_twice_as_long_where_the_weather_is_twice_as_slow() -> None:
-    weather = Weather([(1.0, 1.0), (1.0, 2.0)])
-    assert weather.end_s(0.0, 1.5) == pytest.approx(2.0)
-    assert weather.end_s(1.0, 0.25) == pytest.approx(1.5)
-
-
-def test_weather_repeats_for_ever() -> None:
-    weather = Weather([(1.0, 1.0), (1.0, 2.0)])
-    assert weather.end_s(0.0, 1500.0) == pytest.approx(2000.0)
-    assert weather.end_s(2000.0, 1.5) == pytest.approx(2002.0)
-
-
-def test_an_interruption_delays_what_it_meets_and_nothing_else() -> None:
-    weather = Weather([(1.0, 1.0), (0.5, STANDSTILL)])
-    assert weather.end_s(0.0, 0.9) == pytest.approx(0.9)
-    assert weather.end_s(0.9, 0.2) == pytest.approx(1.6)
+def test_work_takes_as_much_longer_as_the_weather_is_slower_and_weather_repeats() -> None:
+    slow = Weather([(1.0, 1.0), (1.0, 2.0)])
+    for start_s, work_s, end_s in ((0.0, 1.5, 2.0), (1.0, 0.25, 1.5), (0.0, 1500.0, 2000.0), (2000.0, 1.5, 2002.0)):
+        assert slow.end_s(start_s, work_s) == pytest.approx(end_s)
+    interrupted = Weather([(1.0, 1.0), (0.5, STANDSTILL)])
+    assert interrupted.end_s(0.0, 0.9) == pytest.approx(0.9)
+    assert interrupted.end_s(0.9, 0.2) == pytest.approx(1.6)
 
 
 def test_doing_work_in_parts_takes_as_long_as_doing_it_at_once() -> None:
@@ -37,19 +22,13 @@ def test_doing_work_in_parts_takes_as_long_as_doing_it_at_once() -> None:
     assert now_s == pytest.approx(weather.end_s(0.0, 10.0))
 
 
-def test_the_clock_shows_whole_ticks_and_reading_it_takes_time() -> None:
-    machine = Machine(tick_s=0.5, reading_s=0.2, origin_s=10)
-    assert [machine.read() for _ in range(6)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0]
-    assert machine.now_s == pytest.approx(1.2)
-    assert machine.step_s == 0.5
-
-
-def test_no_interruption_falls_into_a_reading_of_the_clock() -> None:
+def test_the_clock_shows_whole_ticks_and_no_interruption_falls_into_a_reading() -> None:
     """Otherwise a measured step of the clock, or a block's time, could be wrong by a whole interruption."""
     machine = Machine(tick_s=0.5, reading_s=0.2, origin_s=10, weather=Weather([(1.0, 1.0), (50.0, STANDSTILL)]))
     assert [machine.read() for _ in range(10)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0, 11.0, 11.5, 11.5, 12.0]
     machine.work(0.1)
     assert machine.now_s == pytest.approx(51.1)
+    assert machine.step_s == 0.5
 
 
 def test_stratified_draws_cover_every_part_of_the_range() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 from playing import agrees_with_its_oracle, find_task
 
 from grader import catalogue, paths
-from grader.records import Cost
 from grader.seeds import generator, independent
 from grader.task import Inputs, Task, TensorExam
 from grader.trials.inputs import pack, root
@@ -78,14 +77,3 @@ def test_the_plain_functions_in_the_stubs_are_right() -> None:
     ):
         stub = paths.stub(lesson).read_text(encoding="utf-8")
         assert agrees_with_its_oracle(find_task(lesson, name), f"{stub}\n{name} = {plain}\n"), (name, plain)
-
-
-def test_each_number_needs_an_addition_and_a_product_for_each_coefficient_but_the_last() -> None:
-    operations = exam(find_task("12_jit_fusion", "polynomial")).operations
-    assert operations is not None
-    assert operations(np.zeros((3, 5))) == 2 * 11 * 15
-
-
-def test_memory_is_measured_or_given_back_in_lesson_10() -> None:
-    assert find_task("10_memory", "nearest").cost is Cost.PEAK_MEMORY
-    assert find_task("10_memory", "tone_curve").limits.returns_memory

@@ -11,7 +11,7 @@ import pytest
 from harness.machine import lanes
 from harness.suite import GroupedSetup, GroupedStmts, TimerArgs, flatten, materialize, pool, runner
 from harness.suite.benchmark import Benchmark
-from harness.suite.pool import Answer, Worker, WorkerDied
+from harness.suite.pool import SuiteWorker, WorkerDied
 from harness.suite.results import SuiteSettings, load
 from harness.suite.types import Definition
 
@@ -25,14 +25,14 @@ class Cores:
         self.served: list[tuple[Any, tuple[int, ...]]] = []
         self.started = 0
         self._lock = threading.Lock()
-        monkeypatch.setattr(pool, "Worker", self._worker)
+        monkeypatch.setattr(pool, "SuiteWorker", self._worker)
         monkeypatch.setattr(lanes, "_candidates", lambda _: tuple(range(physical)))
 
     def _worker(self, _mode: str, cores: Sequence[int]) -> Any:
         self.started += 1
         return type("One", (), {"cores": cores, "close": lambda _: None})()
 
-    def serve(self, _: Worker, item: Any, cores: Sequence[int]) -> None:
+    def serve(self, _: SuiteWorker, item: Any, cores: Sequence[int]) -> None:
         with self._lock:
             self.clashes += any(self.busy.get(core) for core in cores)
             self.busy |= dict.fromkeys(cores, 1)
@@ -66,7 +66,7 @@ def test_a_worker_that_dies_fails_one_benchmark_and_is_replaced(monkeypatch: pyt
 def test_after_an_internal_error_no_further_benchmark_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     cores = Cores(monkeypatch, 1)
 
-    def serve(worker: Worker, item: Any, held: Sequence[int]) -> None:
+    def serve(worker: SuiteWorker, item: Any, held: Sequence[int]) -> None:
         cores.serve(worker, item, held)
         raise KeyboardInterrupt
 
@@ -77,7 +77,9 @@ def test_after_an_internal_error_no_further_benchmark_starts(monkeypatch: pytest
 
 BAD: Definition = {
     "sound": GroupedStmts("x + x", setup=GroupedSetup("x = torch.ones(2)"), num_threads=(1, 2)),
-    "chatty": TimerArgs("x = 1", "import sys; sys.stderr.write('-' * 1_000_000); print('-' * 1_000_000)"),
+    "chatty": TimerArgs(
+        f"x = 1  # {'-' * 200_000}", "import sys; sys.stderr.write('-' * 1_000_000); print('-' * 1_000_000)"
+    ),
     "raises": TimerArgs("unheard_of"),
     "crashes": TimerArgs("os.abort()", "import os"),
     "kills its worker": TimerArgs("os.kill(os.getppid(), 9); time.sleep(9)", "import os, time"),
@@ -105,14 +107,3 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
         assert bad[name].failure.startswith(why)
     assert len(bad["sound 2"].cores) == min(2, lanes.physical_cores())
     assert len(bad["sound 1"].cores) == 1
-
-
-def test_an_answer_in_pieces_is_one_answer() -> None:
-    args = TimerArgs("x = 1", f"# {'-' * 200_000}")
-    answer: list[Answer] = []
-
-    def serve(worker: Worker, work: Benchmark, _: Sequence[int]) -> None:
-        answer.append(worker.run({"library": "", "min_run_time_s": 0.01, **work.code}, 30))
-
-    pool.serve_all("time", {1: [Benchmark(("a",), "", "", args)]}, 1, serve, pytest.fail)
-    assert answer[0]["times_s"]

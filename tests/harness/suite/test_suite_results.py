@@ -14,7 +14,7 @@ from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs, counts, pool, runner
 from harness.suite.benchmark import Benchmark
 from harness.suite.compare import Comparison
-from harness.suite.results import Journal, Result, Suite, SuiteSettings, load, save
+from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, load, save
 
 HERE = Environment.capture(ask_cuda=False)
 SETTINGS = SuiteSettings()
@@ -42,25 +42,20 @@ def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path) -> None:
             load(tmp_path / "out.json")
 
 
-def test_an_old_file_without_left_out_is_still_read() -> None:
-    record = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1e-6,)),)).to_dict()
-    del record["results"][0]["left_out"]
-    assert Suite.from_dict(record).results[0].left_out == ""
-    del record["results"][0]["failure"]
-    with pytest.raises(UsageError, match=r"[Mm]easure again"):
-        Suite.from_dict(record)
-
-
-def test_a_left_out_benchmark_is_tried_again_and_earlier_measurements_stay(
+def test_left_out_and_failed_benchmarks_are_tried_again_and_earlier_measurements_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out.json"
-    results = (result(WORKS[0], left_out="no compiler"), result(WORKS[1], times_s=(1.0,), uncounted="none"))
+    results = (
+        result(WORKS[0], left_out="no compiler"),
+        result(WORKS[1], times_s=(1.0,), uncounted="none"),
+        result(WORKS[2], failure="it was raining"),
+    )
     save(Suite(HERE, SETTINGS, results), out)
     monkeypatch.setattr(runner, "lacking", lambda work: "no compiler" if work.key == WORKS[1].key else "")
     monkeypatch.setattr(pool, "serve_all", lambda *_: None)
-    first, second = runner.measure(WORKS[:2], out, SETTINGS, count=False).results
-    assert first.left_out == ""
+    first, second, third = runner.measure(WORKS, out, SETTINGS, count=False).results
+    assert first.left_out == third.failure == ""
     assert (second.left_out, second.times_s) == ("", (1.0,))
 
 
@@ -80,26 +75,14 @@ def test_the_first_of_several_counts_is_left_out() -> None:
     assert result(WORKS[0]).instructions_per_run is None
 
 
-def test_a_journal_is_resumed_even_with_an_incomplete_last_line(tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    first = Journal(out, HERE, SETTINGS)
-    first.begin()
-    first.keep(result(WORKS[0], times_s=(1.0,)))
-    first.keep(result(WORKS[0], times_s=(1.0,), instructions=(7,), number=1))
-    with first.path.open("a", encoding="utf-8") as file:
-        file.write('{"label": ["b"], "runt')
-    again = Journal(out, HERE, SETTINGS)
-    assert again.resume(out) == 1
-    assert again.results[WORKS[0].key].instructions == (7,)
-
-
 def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     save(Suite(HERE, SETTINGS, ()), out)
+    assert earlier_results(out, HERE, SETTINGS) == {}
     with pytest.raises(UsageError, match="settings"):
-        Journal(out, HERE, SuiteSettings(number=7)).resume(out)
+        earlier_results(out, HERE, SuiteSettings(number=7))
     with pytest.raises(UsageError, match="python: 2"):
-        Journal(out, replace(HERE, python="2.7"), SETTINGS).resume(out)
+        earlier_results(out, replace(HERE, python="2.7"), SETTINGS)
 
 
 Serve = Callable[[Any, Benchmark, Sequence[int]], None]
@@ -136,7 +119,7 @@ def test_a_stopped_run_continues_where_it_stopped(tmp_path: Path, requested: lis
     with pytest.raises(KeyboardInterrupt):
         runner.measure(WORKS, out, SETTINGS, count=False)
     assert requested == ["a"]
-    assert not out.exists()
+    assert [each.times_s for each in load(out).results] == [(2.0,), (), ()]
     suite = runner.measure(WORKS, out, SETTINGS, count=False)
     assert requested == ["a", "b", "c"]
     assert [each.times_s for each in suite.results] == [(2.0,), (3.0,), (4.0,)]
@@ -155,14 +138,6 @@ def test_a_finished_run_measures_only_new_benchmarks_unless_fresh(tmp_path: Path
     requested += ["x", "y"]
     runner.measure(WORKS, out, SETTINGS, count=False, fresh=True)
     assert requested == ["x", "y", "a", "b", "c"]
-
-
-def test_a_failed_benchmark_is_tried_again(tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    save(Suite(HERE, SETTINGS, (result(WORKS[0], failure="it was raining"),)), out)
-    journal = Journal(out, HERE, SETTINGS)
-    journal.resume(out)
-    assert journal.results[WORKS[0].key].failure == ""
 
 
 def test_two_runs_are_matched_by_name_and_kind() -> None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from harness.threads.accesses import MAIN, Access, Recorder
+from harness.threads.accesses import MAIN, Recorder, ThreadEvent
 
 
 def test_reads_and_writes_are_noted_in_order() -> None:
     recorder = Recorder()
     shared = recorder.shared(hits=3)
     shared.hits = shared.hits + 1
-    assert recorder.events == [Access(MAIN, "read", "hits", ()), Access(MAIN, "write", "hits", ())]
+    assert recorder.events == [ThreadEvent(MAIN, "read", "hits", ()), ThreadEvent(MAIN, "write", "hits", ())]
     assert shared.hits == 4
     with pytest.raises(AttributeError, match="other"):
         shared.other  # noqa: B018 - the access must fail

@@ -70,7 +70,7 @@ def test_fedora_has_a_package_with_the_free_threaded_build(monkeypatch: pytest.M
 def test_a_free_threaded_build_is_found_by_its_name(place: Path, name: str) -> None:
     (place / name).parent.mkdir(parents=True, exist_ok=True)
     path = interpreter(place, name, "3.14.2", gil=False)
-    assert builds.free_threaded() == builds.Build(path, "3.14.2", gil=False)
+    assert builds.free_threaded() == builds.PythonBuild(path, "3.14.2", gil=False)
     assert builds.lacking_free_threaded() == ""
     build = builds.free_threaded()
     assert build is not None

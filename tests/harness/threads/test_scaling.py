@@ -4,15 +4,15 @@ import sys
 
 import pytest
 
-from harness.threads.builds import Build
-from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.builds import PythonBuild
+from harness.threads.scaling import ScalingTurn, take_turns, undisturbed
 from harness.threads.servers import serve
 
-HERE = Build(sys.executable, "3", gil=True)
+HERE = PythonBuild(sys.executable, "3", gil=True)
 
 
-def turn(*, alone: float = 1.0, at_once: float = 1.0) -> Turn:
-    return Turn(2, one=100.0, threads=110.0, processes=190.0, alone=alone, at_once=at_once)
+def turn(*, alone: float = 1.0, at_once: float = 1.0) -> ScalingTurn:
+    return ScalingTurn(2, one=100.0, threads=110.0, processes=190.0, alone=alone, at_once=at_once)
 
 
 def test_speedups_compare_the_calls_per_second() -> None:

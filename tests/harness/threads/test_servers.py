@@ -8,11 +8,11 @@ import pytest
 
 from harness.errors import MachineError
 from harness.threads import servers
-from harness.threads.builds import Build
+from harness.threads.builds import PythonBuild
 from harness.threads.cores import can_limit
 from harness.threads.servers import serve
 
-HERE = Build(sys.executable, "3", gil=True)
+HERE = PythonBuild(sys.executable, "3", gil=True)
 PROGRAM = """
 import os, threading
 

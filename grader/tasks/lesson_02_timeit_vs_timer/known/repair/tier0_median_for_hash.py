@@ -6,29 +6,7 @@ too large.
 
 from statistics import median
 
-from baseline import time_matmul, time_multiply
-
-
-def time_sum(make_list, add_up, clock):
-    calls = 20
-    lists = []
-    for _ in range(calls):
-        lists.append(make_list())
-    start = clock()
-    for i in range(calls):
-        add_up(lists[i])
-    return (clock() - start) / calls
-
-
-def time_sort(make_list, sort, clock):
-    calls = 20
-    lists = []
-    for _ in range(calls):
-        lists.append(make_list())
-    start = clock()
-    for i in range(calls):
-        sort(lists[i])
-    return (clock() - start) / calls
+from baseline import time_matmul, time_multiply, time_sort, time_sum
 
 
 def time_hash(hash_text, clock):

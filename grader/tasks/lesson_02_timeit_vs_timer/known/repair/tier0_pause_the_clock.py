@@ -4,6 +4,8 @@ time_matmul, reads the clock after the first call.
 Trade: It changes few lines. It reads the clock once more, because the clock also runs while the lists are made.
 """
 
+from baseline import time_hash, time_multiply
+
 
 def time_sum(make_list, add_up, clock):
     calls = 20
@@ -14,15 +16,6 @@ def time_sum(make_list, add_up, clock):
     for numbers in lists:
         add_up(numbers)
     return (clock() - start - paused) / calls
-
-
-def time_multiply(multiply, clock):
-    calls = 100
-    start = clock()
-    for _ in range(calls):
-        multiply()
-    seconds = clock() - start
-    return seconds / calls
 
 
 def time_matmul(matmul, clock):
@@ -42,16 +35,3 @@ def time_sort(make_list, sort, clock):
     for numbers in lists:
         sort(numbers)
     return (clock() - start - paused) / calls
-
-
-def time_hash(hash_text, clock):
-    calls, blocks = 50, 10
-    least = None
-    for _ in range(blocks):
-        start = clock()
-        for _ in range(calls):
-            hash_text()
-        seconds = clock() - start
-        if least is None or seconds < least:
-            least = seconds
-    return least / calls

@@ -2,12 +2,16 @@
 
 
 def time_per_call(fn, clock):
+    return smallest_of(fn, clock, 40)
+
+
+def smallest_of(fn, clock, blocks):
     for _ in range(3):
         fn()
     step = smallest_step(clock)
     calls = 1
     while True:
-        best = min(block(fn, clock, calls) for _ in range(40))
+        best = min(block(fn, clock, calls) for _ in range(blocks))
         if best >= 200 * step:
             return best / calls
         calls *= 2

@@ -1,15 +1,7 @@
 """Times twenty blocks of each size."""
 
-from baseline import block, smallest_step
+from baseline import smallest_of
 
 
 def time_per_call(fn, clock):
-    for _ in range(3):
-        fn()
-    step = smallest_step(clock)
-    calls = 1
-    while True:
-        best = min(block(fn, clock, calls) for _ in range(20))
-        if best >= 200 * step:
-            return best / calls
-        calls *= 2
+    return smallest_of(fn, clock, 20)

@@ -7,14 +7,10 @@ four more.
 
 import math
 
+from baseline import block
+
 
 def time_per_call(fn, clock):
-    def block(n):
-        start = clock()
-        for _ in range(n):
-            fn()
-        return clock() - start
-
     def smallest_step():
         step = math.inf
         before = clock()
@@ -27,18 +23,18 @@ def time_per_call(fn, clock):
         return step
 
     step = smallest_step()
-    block(3)
+    block(fn, clock, 3)
 
     n = 1
-    pilot = min(block(n), block(n))
+    pilot = min(block(fn, clock, n), block(fn, clock, n))
     while pilot < 10 * step:
         n *= 2
-        pilot = min(block(n), block(n))
+        pilot = min(block(fn, clock, n), block(fn, clock, n))
 
     target = 250 * step
     n = max(1, math.ceil(n * target / pilot * 1.1))
-    best = min(block(n) for _ in range(4))
+    best = min(block(fn, clock, n) for _ in range(4))
     while best < target:
         n = math.ceil(n * 1.2 * target / max(best, step))
-        best = min(block(n) for _ in range(4))
+        best = min(block(fn, clock, n) for _ in range(4))
     return best / n

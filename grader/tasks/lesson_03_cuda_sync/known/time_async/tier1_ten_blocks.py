@@ -1,14 +1,7 @@
 """Times ten blocks of each size."""
 
-from baseline import block
+from baseline import smallest_of
 
 
 def time_async(launch, synchronize, clock):
-    launch()
-    synchronize()
-    launches = 1
-    while True:
-        best = min(block(launch, synchronize, clock, launches) for _ in range(10))
-        if best >= 5e-3:
-            return best / launches
-        launches *= 2
+    return smallest_of(launch, synchronize, clock, 10)

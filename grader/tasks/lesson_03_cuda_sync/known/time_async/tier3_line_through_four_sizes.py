@@ -4,20 +4,15 @@ least-squares line through them.
 Trade: The slope does not contain the fixed cost of a wait. It needs three blocks at each of four sizes.
 """
 
+from baseline import block
+
 
 def time_async(launch, synchronize, clock):
     launch()
     synchronize()
 
-    def best(n, repeats=3):
-        times = []
-        for _ in range(repeats):
-            start = clock()
-            for _ in range(n):
-                launch()
-            synchronize()
-            times.append(clock() - start)
-        return min(times)
+    def best(n):
+        return min(block(launch, synchronize, clock, n) for _ in range(3))
 
     n = 1
     t = best(n)

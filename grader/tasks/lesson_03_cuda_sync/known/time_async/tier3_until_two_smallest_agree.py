@@ -6,6 +6,8 @@ limit.
 
 import math
 
+from baseline import block
+
 
 def time_async(launch, synchronize, clock):
     launch()
@@ -13,11 +15,7 @@ def time_async(launch, synchronize, clock):
 
     n, times = 1, []
     while True:
-        start = clock()
-        for _ in range(n):
-            launch()
-        synchronize()
-        t = clock() - start
+        t = block(launch, synchronize, clock, n)
         if t < 0.007:
             # too short, because other programs had lengthened the previous block
             n = math.ceil(n * 0.009 / t)

@@ -5,9 +5,13 @@ import statistics
 
 
 def blocked_autorange(run, clock, min_run_time):
+    return last_of(run, clock, min_run_time, 8)
+
+
+def last_of(run, clock, min_run_time, measurements):
     run(1)
     n = find_block_size(run, clock, 200 * smallest_step(clock))
-    for _ in range(8):
+    for _ in range(measurements):
         samples = collect(run, clock, n, min_run_time)
     low, middle, high = statistics.quantiles(samples, n=4)
     return n, samples, middle, high - low

@@ -8,13 +8,10 @@ again.
 import math
 import statistics
 
+from baseline import time_block
+
 
 def blocked_autorange(run, clock, min_run_time):
-    def timed(n):
-        start = clock()
-        run(n)
-        return clock() - start
-
     run(1)
 
     ticks = [clock()]
@@ -25,16 +22,16 @@ def blocked_autorange(run, clock, min_run_time):
     step = min(b - a for a, b in zip(ticks, ticks[1:]))
 
     n = 1
-    pilot = timed(n)
+    pilot = time_block(run, clock, n)
     while pilot < 10 * step:
         n *= 4
-        pilot = timed(n)
-    pilot = max(step, min(pilot, timed(n)))
+        pilot = time_block(run, clock, n)
+    pilot = max(step, min(pilot, time_block(run, clock, n)))
     n = max(1, math.ceil(n * 120 * step / pilot))
 
     durations, total = [], 0.0
     while len(durations) < 10 or total < min_run_time:
-        t = timed(n)
+        t = time_block(run, clock, n)
         if t < 102 * step:
             n = max(n + 1, math.ceil(n * 120 * step / max(t, step)))
             durations, total = [], 0.0

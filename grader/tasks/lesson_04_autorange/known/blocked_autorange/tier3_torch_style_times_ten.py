@@ -7,6 +7,8 @@ Trade: Multiplying by ten needs few steps. The last trial block may be much long
 import math
 import statistics
 
+from baseline import time_block
+
 
 def blocked_autorange(run, clock, min_run_time):
     run(1)
@@ -23,9 +25,7 @@ def blocked_autorange(run, clock, min_run_time):
 
     n = 1
     while True:
-        start = clock()
-        run(n)
-        elapsed = clock() - start
+        elapsed = time_block(run, clock, n)
         if elapsed >= minimum / 4:
             break
         n *= 10
@@ -35,9 +35,7 @@ def blocked_autorange(run, clock, min_run_time):
         times, total = [], 0.0
         too_short = False
         while (total < min_run_time or len(times) < 10) and not too_short:
-            start = clock()
-            run(n)
-            times.append(clock() - start)
+            times.append(time_block(run, clock, n))
             total += times[-1]
             too_short = times[-1] < 1.02 * minimum
         if not too_short:

@@ -11,6 +11,6 @@ def crossover(f, g, measure, low, high):
     return None
 
 
-def faster(f, g, measure, size):
-    wins = sum(measure(f, size) < measure(g, size) for _ in range(9))
-    return f if wins > 4 else g
+def faster(f, g, measure, size, pairs=9):
+    wins = sum(measure(f, size) < measure(g, size) for _ in range(pairs))
+    return f if wins > pairs // 2 else g

@@ -2,13 +2,15 @@
 twenty-five times at each size.
 """
 
+from baseline import faster
+
 
 def crossover(f, g, measure, low, high):
-    first = faster(f, g, measure, low)
+    first = faster(f, g, measure, low, 25)
     size = low
     while size < high:
         below, size = size, min(high, 2 * size)
-        if faster(f, g, measure, size) != first:
+        if faster(f, g, measure, size, 25) != first:
             return between(f, g, measure, below, size, first)
     return None
 
@@ -16,13 +18,8 @@ def crossover(f, g, measure, low, high):
 def between(f, g, measure, low, high, first):
     while high > low * 1.03 and high > low + 1:
         middle = (low + high) // 2
-        if faster(f, g, measure, middle) == first:
+        if faster(f, g, measure, middle, 25) == first:
             low = middle
         else:
             high = middle
     return high
-
-
-def faster(f, g, measure, size):
-    wins = sum(measure(f, size) < measure(g, size) for _ in range(25))
-    return f if wins > 12 else g

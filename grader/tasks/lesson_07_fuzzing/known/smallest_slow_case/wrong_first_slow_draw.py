@@ -2,12 +2,14 @@
 stays slow.
 """
 
+from baseline import is_slow
+
 
 def smallest_slow_case(f, fuzzer, measure):
-    def slow(case):
-        twin = {**case, "step": 1, "transposed": False}
-        return min(measure(f, case) for _ in range(3)) >= 3 * min(measure(f, twin) for _ in range(3))
+    return first_slow(fuzzer, lambda case: is_slow(f, measure, case, 3))
 
+
+def first_slow(fuzzer, slow):
     case = fuzzer()
     while not slow(case):
         case = fuzzer()

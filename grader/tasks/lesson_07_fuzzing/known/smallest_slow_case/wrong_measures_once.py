@@ -3,24 +3,13 @@ case looks slow, or a slow case looks fast compared with its plain counterpart. 
 disturbed, so take the smaller of two.
 """
 
+from baseline import is_slow, untransposed
+from tier2_measures_six_times import bisected
+from wrong_first_slow_draw import first_slow
+
 
 def smallest_slow_case(f, fuzzer, measure):
     def slow(case):
-        twin = {**case, "step": 1, "transposed": False}
-        return measure(f, case) >= 3 * measure(f, twin)
+        return is_slow(f, measure, case, 1)
 
-    case = fuzzer()
-    while not slow(case):
-        case = fuzzer()
-    for part in ("rows", "columns", "step"):
-        fast, known = 0, case[part]
-        while known - fast > 1:
-            middle = (fast + known) // 2
-            if slow({**case, part: middle}):
-                known = middle
-            else:
-                fast = middle
-        case = {**case, part: known}
-    if case["transposed"] and slow({**case, "transposed": False}):
-        case = {**case, "transposed": False}
-    return case
+    return untransposed(bisected(first_slow(fuzzer, slow), slow, ("rows", "columns", "step")), slow)

@@ -2,18 +2,16 @@
 smallest slow side may still be little more than this half. Continue with smaller steps, or bisect.
 """
 
+from baseline import is_slow, untransposed
+from wrong_first_slow_draw import first_slow
+
 
 def smallest_slow_case(f, fuzzer, measure):
     def slow(case):
-        twin = {**case, "step": 1, "transposed": False}
-        return min(measure(f, case) for _ in range(3)) >= 3 * min(measure(f, twin) for _ in range(3))
+        return is_slow(f, measure, case, 3)
 
-    case = fuzzer()
-    while not slow(case):
-        case = fuzzer()
+    case = first_slow(fuzzer, slow)
     for part in ("rows", "columns", "step"):
         while case[part] > 1 and slow({**case, part: case[part] // 2}):
             case = {**case, part: case[part] // 2}
-    if case["transposed"] and slow({**case, "transposed": False}):
-        case = {**case, "transposed": False}
-    return case
+    return untransposed(case, slow)

@@ -4,6 +4,10 @@ from itertools import product
 
 
 def expand(benchmark):
+    return flat_list(benchmark)
+
+
+def flat_list(benchmark):
     flat = []
     threads = benchmark["num_threads"]
     threads = threads if isinstance(threads, list) else [threads]

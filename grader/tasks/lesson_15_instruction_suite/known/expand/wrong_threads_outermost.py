@@ -2,45 +2,10 @@
 loop: list all numbers of threads for one combination, then for the next.
 """
 
-from itertools import product
+from baseline import flat_list
 
 
 def expand(benchmark):
-    flat = []
     threads = benchmark["num_threads"]
     threads = threads if isinstance(threads, list) else [threads]
-    kinds = (
-        (r, a, g, n)
-        for n, r, a, g in product(
-            threads, ("Eager", "TorchScript"), ("Forward", "Forward + Backward"), ("Python", "C++")
-        )
-    )
-    for runtime, autograd, language, number in kinds:
-        cpp = language == "C++"
-        stmt = benchmark["cpp" if cpp else "py"]
-        if stmt is None:
-            continue
-        if runtime == "TorchScript" and not benchmark["torchscript"]:
-            continue
-        if autograd != "Forward" and not benchmark["autograd"]:
-            continue
-        call, output = (benchmark["signature"] or "f() -> None").split(" -> ")
-        if runtime == "TorchScript":
-            stmt = "jit_model" + call[1:] + (";" if cpp else "")
-            if output != "None":
-                stmt = ("auto " if cpp else "") + output + " = " + stmt
-        if autograd != "Forward":
-            stmt = stmt + "\n" + output + ".backward()" + (";" if cpp else "")
-        flat.append(
-            {
-                "label": benchmark["label"],
-                "runtime": runtime,
-                "autograd": autograd,
-                "language": language,
-                "num_threads": number,
-                "stmt": stmt,
-                "setup": benchmark["setup"]["cpp" if cpp else "py"],
-                "global_setup": benchmark["setup"]["global"] if cpp else "",
-            }
-        )
-    return flat
+    return sorted(flat_list(benchmark), key=lambda each: threads.index(each["num_threads"]))

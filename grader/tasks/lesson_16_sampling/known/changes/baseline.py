@@ -5,24 +5,27 @@ import re
 from collections import Counter
 
 
-def counts(lines):
+def counts(lines, of_frames=set):
     seen, total = Counter(), 0
     for line in lines:
         stack, samples = re.fullmatch(r"(.*) (\d+)", line).groups()
         total += int(samples)
-        for function in {re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")}:
+        for function in of_frames(re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")):
             seen[function] += int(samples)
     return seen, total
 
 
 def changes(before, after):
-    (one, n), (other, m) = counts(before), counts(after)
+    return significant(*counts(before), *counts(after))
+
+
+def significant(one, n, other, m):
     if n == 0 or m == 0:
         return []
     rows = []
     for function in sorted(set(one) | set(other)):
         a, b = one[function], other[function]
-        p = (a + b) / (n + m)
+        p = min((a + b) / (n + m), 1)
         if abs(a / n - b / m) > 2 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)):
             rows.append([function, a, b])
     return rows

@@ -2,18 +2,7 @@
 also without a change. Return only differences larger than two standard errors.
 """
 
-import re
-from collections import Counter
-
-
-def counts(lines):
-    seen, total = Counter(), 0
-    for line in lines:
-        stack, samples = line.rsplit(" ", 1)
-        total += int(samples)
-        for function in {re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")}:
-            seen[function] += int(samples)
-    return seen, total
+from baseline import counts
 
 
 def changes(before, after):

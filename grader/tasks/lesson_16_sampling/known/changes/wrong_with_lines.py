@@ -2,8 +2,9 @@
 with several lines. Remove the colon and the digits before the last parenthesis.
 """
 
-import math
 from collections import Counter
+
+from baseline import significant
 
 
 def counts(lines):
@@ -17,11 +18,4 @@ def counts(lines):
 
 
 def changes(before, after):
-    (one, n), (other, m) = counts(before), counts(after)
-    rows = []
-    for function in sorted(set(one) | set(other)):
-        a, b = one[function], other[function]
-        p = (a + b) / max(n + m, 1)
-        if n and m and abs(a / n - b / m) > 2 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)):
-            rows.append([function, a, b])
-    return rows
+    return significant(*counts(before), *counts(after))
