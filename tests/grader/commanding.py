@@ -1,6 +1,6 @@
 """Run the grader's commands as users do, in separate processes, and return their output and exit code.
 
-`grader` forks most processes from one that has imported the grader (`command_server.py`). `command` starts Python.
+`grader` forks most processes from one that has imported the grader. `command` starts Python.
 `said` runs a command in the test's own process.
 
 Processes that a command starts and leaves behind become children of the test's own process (Linux:
@@ -9,10 +9,13 @@ PR_SET_CHILD_SUBREAPER). So a test can check that nothing is left running.
 
 import ctypes
 import json
+import multiprocessing
+import multiprocessing.forkserver
 import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -20,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forked_command
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from command_server import CommandServer
 
 from grader.commands.apps import run_grader
 
@@ -30,7 +33,12 @@ ROOT = Path(__file__).parents[2]
 CLASS = ROOT / "tests" / "submissions"
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 PATIENCE_S = 300
-SERVER = CommandServer()
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["grader.commands.apps", "grader.commands.staff"])
+ENVIRONMENT = dict(os.environ)
+"""The environment in which the process to fork from imports the grader."""
+READ_LATE = ("FAIRCLOCK_", "PYTEST_")
+"""The beginnings of names of environment variables that no module reads during its import."""
 PASSING = {".lock", "grades.sqlite-shm", "grades.sqlite-wal"}
 
 
@@ -63,13 +71,17 @@ def grader(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Comm
 
 
 def _forked(arguments: list[str], environment: Mapping[str, str]) -> CommandResult | None:
-    """Run a command that grades no class in a forked process. Return None for other commands, and on systems without
-    forks.
-    """
-    if sys.platform == "win32" or arguments[:1] == ["run"]:
+    """Run a command in a forked process. Return None for `run`, for a different environment, and without forks."""
+    changed = {name for name, _ in environment.items() ^ ENVIRONMENT.items() if not name.startswith(READ_LATE)}
+    if sys.platform == "win32" or arguments[:1] == ["run"] or changed:
         return None
-    ended = SERVER.run(arguments, environment, PATIENCE_S)
-    return CommandResult(ended.code, ended.out, ended.err) if ended else None
+    with tempfile.TemporaryDirectory() as out:
+        process = CONTEXT.Process(target=forked_command.run, args=(arguments, environment, str(ROOT), out))
+        process.start()
+        process.join(PATIENCE_S)
+        assert process.exitcode is not None, "the command does not end"
+        texts = [Path(out, name).read_text(encoding="utf-8") for name in "12"]
+    return CommandResult(process.exitcode, *texts)
 
 
 def _started(argv: list[str], environment: Mapping[str, str]) -> CommandResult:
@@ -159,6 +171,7 @@ def peak_of(pid: int) -> int:
 @contextmanager
 def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
     """Fail unless every process started within this context has ended soon after it; then end the others."""
+    multiprocessing.forkserver.ensure_running()
     before = set(psutil.Process().children(recursive=True))
     _adopt_orphans(adopt=True)
     try:
@@ -202,7 +215,7 @@ def _reap(children: set[psutil.Process]) -> None:
 
 def _running() -> set[psutil.Process]:
     children = psutil.Process().children(recursive=True)
-    return {one for one in children if one.pid != SERVER.pid and _is_running(one)}
+    return set(filter(_is_running, children))
 
 
 def _is_running(process: psutil.Process) -> bool:

@@ -63,29 +63,18 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     assert all(template.retired for template in FakeTemplate.started)
 
 
-def test_two_submissions_never_share_a_tree(pool: Pool) -> None:
-    with pool.fresh(tensors=False) as one:
-        pass
-    with pool.fresh(tensors=False) as other:
-        assert one is not other
-        assert FakeTree.started[0].closed
-
-
 def test_the_tasks_of_one_hand_in_share_a_tree_with_torch_if_any_needs_it(pool: Pool) -> None:
     with pool.one_hand_in(tensors=True) as trees:
+        assert FakeTree.started == []
         with trees.fresh(tensors=False) as one:
-            pass
+            FakeTree.started[0].output_tail = "by the first"
         with trees.fresh(tensors=True) as other:
             assert one is other
+            assert other.output_tail == ""
     assert [tree.tensors for tree in FakeTree.started] == [True]
-
-
-def test_a_task_does_not_see_what_another_printed(pool: Pool) -> None:
-    with pool.one_hand_in(tensors=False) as trees:
-        with trees.fresh(tensors=False):
-            FakeTree.started[0].output_tail = "by the first"
-        with trees.fresh(tensors=False) as tree:
-            assert tree.output_tail == ""
+    assert FakeTree.started[0].closed
+    with pool.fresh(tensors=True) as other:
+        assert one is not other
 
 
 @pytest.mark.parametrize(
@@ -114,12 +103,6 @@ def test_a_tree_serves_on_after_a_wrong_function_and_not_after_a_fault_of_its_pr
         assert caught.value.printed == "last words"
         with trees.fresh(tensors=False):
             assert len(FakeTree.started) == trees_started
-
-
-def test_a_hand_in_that_is_refused_starts_nothing(pool: Pool) -> None:
-    with pool.one_hand_in(tensors=True):
-        pass
-    assert FakeTree.started == []
 
 
 def test_a_trusted_tree_is_lent_again_even_after_a_submission_s_fault(pool: Pool) -> None:

