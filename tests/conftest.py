@@ -36,7 +36,6 @@ LONGEST = (
     "test_hostile_class.py",
     "test_every_lesson.py",
     "test_restyled.py",
-    "test_honest.py",
     "test_naive.py",
     "test_golden_class.py",
 )

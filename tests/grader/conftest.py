@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 import trees
 
+from grader.isolation import seccomp
 from grader.isolation.pool import Pool
 from grader.paths import KIT
 
@@ -29,3 +30,9 @@ def warm_pool(hiding_pool: Pool) -> Pool:
         with hiding_pool.trusted(tensors=tensors):
             pass  # this starts the tree, which stays in the pool
     return hiding_pool
+
+
+@pytest.fixture
+def processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the filter against new processes, as on a machine without seccomp. Only checks from outside remain."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)

@@ -8,17 +8,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from trees import SAFE, opened
+from trees import SAFE, ask, opened, until
 
 from grader.errors import WorkerFault
-from grader.isolation import bubblewrap, sandbox, seccomp, tree_usage, tree_users, without_namespaces
+from grader.isolation import bubblewrap, sandbox, tree_usage, tree_users, without_namespaces
 from grader.isolation.confined_program import Allowance
 from grader.isolation.confined_program import run as run_confined
 from grader.isolation.pool import Pool
@@ -28,7 +26,6 @@ from grader.limits import Limits
 from grader.paths import GRADER, KIT
 from grader.records import Status
 from grader.session import Session
-from grader.trials import faults
 from grader.trials.worker_client import WorkerClient
 from harness.processes import process_env
 
@@ -53,22 +50,7 @@ def _other_layers_hold() -> None:
 
 def answer(expression: str, setup: str = "", session: Session = SAFE) -> Any:
     with opened(LIMITS, session, tensors=False) as one:
-        return ask(one, f"{TRIED}\n{setup}\ndef f(x): return {expression}", None)
-
-
-def ask(one: WorkerClient, source: str, argument: object) -> Any:
-    with faults.blame_submission("the file"):
-        one.load(source)
-    with faults.blame_submission("f"):
-        return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
-
-
-def until(condition: Callable[[], bool]) -> bool:
-    for _ in range(500):
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
+        return ask(one, f"{TRIED}\n{setup}\ndef f(x): return {expression}")
 
 
 def folders_of(uid: int) -> list[Path]:
@@ -118,11 +100,16 @@ def test_it_reads_the_system_and_python_and_nothing_else(tmp_path: Path) -> None
     assert dict(zip(paths, found, strict=True)) == dict.fromkeys(paths, errno.EACCES)
 
 
-def test_of_this_kit_only_the_worker_and_what_it_imports_are_seen() -> None:
+def test_of_this_kit_and_the_environment_it_sees_only_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
     setup = "kit = os.path.dirname(os.environ['HOME']) + '/kit'"
     inside = "[os.path.relpath(os.path.join(at, name), kit) for at, _, names in os.walk(kit) for name in names]"
-    files = {*bubblewrap.KIT_FILES, "ruleset.json"}
-    assert set(answer(inside, setup)) == files
+    assert set(answer(inside, setup)) == {*bubblewrap.KIT_FILES, "ruleset.json"}
+    seen = answer("dict(os.environ)")
+    own = {name: seen.pop(name) for name in ("HOME", "TMPDIR")}
+    assert own["HOME"] == own["TMPDIR"]
+    expected = {**process_env.ENVIRONMENT, "PYTHONPATH": str(Path(own["HOME"]).parent / "kit")}
+    assert seen == {name: value for name, value in expected.items() if name not in own}
 
 
 def test_it_can_write_to_its_own_folder_alone() -> None:
@@ -135,15 +122,6 @@ def test_it_can_write_to_its_own_folder_alone() -> None:
         True,
         0o700,
     ]
-
-
-def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
-    seen = answer("dict(os.environ)")
-    own = {name: seen.pop(name) for name in ("HOME", "TMPDIR")}
-    assert own["HOME"] == own["TMPDIR"]
-    expected = {**process_env.ENVIRONMENT, "PYTHONPATH": str(Path(own["HOME"]).parent / "kit")}
-    assert seen == {name: value for name, value in expected.items() if name not in own}
 
 
 def test_a_hidden_folder_within_the_system_cannot_be_read() -> None:
@@ -180,14 +158,14 @@ def test_each_tree_is_a_user_of_its_own_without_groups_or_capabilities() -> None
 
 def test_trees_cannot_reach_each_other() -> None:
     with opened(LIMITS, SAFE, tensors=False) as one, opened(LIMITS, SAFE, tensors=False) as other:
-        ask(one, "open(__import__('os').environ['HOME'] + '/mark', 'w').write('x')\ndef f(x): return 0", None)
+        ask(one, "open(__import__('os').environ['HOME'] + '/mark', 'w').write('x')\ndef f(x): return 0")
         foreign = str(folders_of(owner(one))[0] / "tmp")
         pid = one._forked.pid
         tries = f"[lambda: os.listdir({foreign!r}), lambda: open({foreign + '/mark'!r}), lambda: os.kill({pid}, 9)]"
         tries += f" + [lambda: os.kill({os.getpid()}, 9), lambda: os.kill(os.getppid(), 19)]"
-        found = ask(other, f"{TRIED}\ndef f(x): return [refused(one) for one in {tries}]", None)
+        found = ask(other, f"{TRIED}\ndef f(x): return [refused(one) for one in {tries}]")
         assert set(found) <= {errno.EACCES, errno.EPERM, errno.ESRCH}
-        assert ask(one, "def f(x): return 1", None) == 1
+        assert ask(one, "def f(x): return 1") == 1
 
 
 def test_no_socket_has_an_address() -> None:
@@ -232,12 +210,6 @@ def call(number):
     }
 
 
-@pytest.fixture
-def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the filter against new processes, so that only the supervisor's checks from outside remain."""
-    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
-
-
 LEAVE = """
 import os, time
 def f(how):
@@ -252,10 +224,10 @@ def f(how):
 
 
 @pytest.mark.parametrize("how", ["child", "daemon"])
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 def test_helpers_are_seen_and_neither_they_nor_files_survive(how: str) -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
-        ask(one, "def f(x): return 1", None)
+        ask(one, "def f(x): return 1")
         one._server.pin(None)
         one.check_no_helpers()
         assert ask(one, LEAVE, how) == 1
@@ -279,13 +251,13 @@ def f(x):
 """
 
 
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 def test_a_crowd_that_forks_on_is_ended_at_once() -> None:
     hasty = Limits(load_s=20, call_s=0.3)
     with opened(hasty, SAFE, tensors=False) as one:
         uid = owner(one)
         with pytest.raises(WorkerFault):
-            ask(one, CROWD, None)
+            ask(one, CROWD)
     assert until(lambda: not processes_of(uid))
     assert folders_of(uid) == []
 
@@ -295,7 +267,7 @@ def test_a_folder_nested_deeper_than_paths_reach_is_removed() -> None:
     deep = f"import os\nos.chdir(os.environ['HOME'])\n{nested}\nos.chmod('.', 0)\n"
     with opened(LIMITS, SAFE, tensors=False) as one:
         uid = owner(one)
-        assert ask(one, f"{deep}\ndef f(x): return 1", None) == 1
+        assert ask(one, f"{deep}\ndef f(x): return 1") == 1
     assert folders_of(uid) == []
 
 
@@ -322,7 +294,7 @@ def test_a_killed_supervisor_takes_its_trees_and_their_folders_along() -> None:
 
 def test_what_a_killed_first_process_leaves_is_ended_all_the_same() -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
-        ask(one, "def f(x): return 1", None)
+        ask(one, "def f(x): return 1")
         uid = owner(one)
         os.kill(one._server._pids[0], signal.SIGKILL)
         assert processes_of(uid)
@@ -346,18 +318,18 @@ def test_what_is_written_to_disk_is_bounded_though_no_name_is_left(monkeypatch: 
         pytest.skip("all temporary files lie in memory here")
     monkeypatch.setattr(tree_usage, "DISK_BYTES", 32 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one, pytest.raises(WorkerFault, match="GiB to disk") as caught:
-        ask(one, WRITES, None)
+        ask(one, WRITES)
     assert caught.value.status is Status.CRASHED
     monkeypatch.setattr(tree_usage, "DISK_BYTES", 256 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one:
-        assert ask(one, WRITES.replace("while True: pass", "return 1"), None) == 1
+        assert ask(one, WRITES.replace("while True: pass", "return 1")) == 1
 
 
 def test_its_memory_is_read_and_its_core_chosen_though_it_would_hide() -> None:
     core = min(os.sched_getaffinity(0))
     source = f"{TRIED}\nkept = bytearray(50 << 20)\ndef f(x): return libc.prctl(4, 0, 0, 0, 0)"
     with opened(LIMITS, SAFE, tensors=False) as one:
-        assert ask(one, source, None) == -1, "PR_SET_DUMPABLE"
+        assert ask(one, source) == -1, "PR_SET_DUMPABLE"
         one._server.pin(core)
         one.check_no_helpers()
         assert one.memory().peak > 50 << 20

@@ -4,7 +4,6 @@
 """
 
 import json
-import socket
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from grader.errors import WorkerFault
 from grader.inside import protocol
-from grader.inside.protocol import Channel, ProtocolError
 from grader.records import Status
 
 NAMES = st.deferred(lambda: st.sampled_from(sorted(requests())))
@@ -80,30 +78,6 @@ def test_frames_with_a_few_bytes_changed_end_in_an_answer_or_a_fault_of_its_own(
     place = int(at * (len(stream) - 1))
     stream[place : place + len(changed)] = changed
     ask(name, bytes(stream), hangs_up=True)
-
-
-@given(text=st.binary(max_size=300))
-def test_reading_an_object_ends_in_one_or_in_a_protocol_error(text: bytes) -> None:
-    try:
-        body = protocol.parse(text)
-    except ProtocolError:
-        return
-    assert isinstance(body, dict)
-    json.dumps(body).encode()
-
-
-@given(pieces=st.lists(st.binary(min_size=1, max_size=7), max_size=10), body=CLAIMS)
-def test_how_the_bytes_arrive_does_not_matter(pieces: list[bytes], body: dict[str, Any]) -> None:
-    one, two = socket.socketpair()
-    with one, two:
-        one.setblocking(False)
-        text = message(protocol.DONE, body)
-        for piece in [*pieces, text]:
-            two.send(message(protocol.DONE, {"piece": piece.hex()})[: len(piece) + 20])
-            two.send(message(protocol.DONE, {"piece": piece.hex()})[len(piece) + 20 :])
-        channel = Channel(one.fileno())
-        for piece in [*pieces, text]:
-            assert channel.receive(1) == (protocol.DONE, {"piece": piece.hex()})
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
-"""Sessions and workers that tests share. The processes of a shared session end when Python ends."""
+"""Sessions, workers and requests that tests share. The processes of a shared session end when Python ends."""
 
 import atexit
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.session import Session
+from grader.trials import faults
 from grader.trials.worker_client import WorkerClient, worker
 
 _POOLS = Pool(sandboxed=False), Pool(sandboxed=True)
@@ -32,3 +35,20 @@ def bare() -> Iterator[Session]:
     """Yield a session without a sandbox. Its process trees are ended afterwards."""
     with Pool(sandboxed=False) as pool:
         yield Session("a secret", pool)
+
+
+def ask(one: WorkerClient, source: str, argument: object = None) -> Any:
+    """Load a source text, and return the result of its function `f`. Raise `WorkerFault` if it does not answer."""
+    with faults.blame_submission("the file"):
+        one.load(source)
+    with faults.blame_submission("f"):
+        return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait a while for the kernel to end a killed tree. Return whether the condition holds."""
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False

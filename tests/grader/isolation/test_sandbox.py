@@ -4,18 +4,17 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from trees import BARE, SAFE, opened
+from trees import BARE, SAFE, ask, opened, until
 
 from grader.errors import WorkerFault
 from grader.inside import tree_namespaces
-from grader.isolation import bubblewrap, sandbox, seccomp, tree_users
+from grader.isolation import bubblewrap, sandbox, tree_users
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.paths import KIT
@@ -46,27 +45,7 @@ def f(how):
 
 def answer(expression: str, session: Session = SAFE, setup: str = "") -> Any:
     with opened(LIMITS, session, tensors=False) as one:
-        return ask(one, f"{setup}\ndef f(x): return {expression}", None)
-
-
-def ask(one: WorkerClient, source: str, argument: object) -> Any:
-    one.load(source)
-    return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
-
-
-@pytest.fixture
-def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the seccomp filters, as on a machine without them. Only the supervisor's checks from outside remain."""
-    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
-
-
-def until(condition: Callable[[], bool]) -> bool:
-    """Wait a while for the kernel to end a killed tree."""
-    for _ in range(500):
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
+        return ask(one, f"{setup}\ndef f(x): return {expression}")
 
 
 def tree(one: WorkerClient) -> list[psutil.Process]:
@@ -216,10 +195,10 @@ def test_only_three_open_files_are_inherited_from_the_supervisor() -> None:
 
 @pytest.mark.parametrize("how", ["child", "thread", "orphan"])
 @pytest.mark.sandbox
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
-        ask(one, "def f(x): return 1", None)
+        ask(one, "def f(x): return 1")
         one._server.pin(None)
         one.check_no_helpers()
         assert ask(one, LEAVE, how) == 1
@@ -231,7 +210,7 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
 
 
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 @pytest.mark.parametrize("end", ["os._exit(0)", "time.sleep(60)"])
 def test_a_child_does_not_survive_however_its_parent_ended(session: Session, end: str) -> None:
     source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
+import trees
 from trees import BARE, SAFE, bare
 
 from grader.errors import MachineError, WorkerFault
@@ -53,10 +54,9 @@ def trees_of(pool: TreeSource) -> Iterator[tuple[WorkerClient, WorkerClient]]:
             yield first, second
 
 
-def ask(one: WorkerClient, body: str, argument: object = None) -> Any:
+def ask(one: WorkerClient, body: str) -> Any:
     """Return the result of `f(x)`, whose indented body is given."""
-    one.load(f"import ctypes, os, socket, sys, time\ndef f(x):\n{body}")
-    return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+    return trees.ask(one, f"import ctypes, os, socket, sys, time\ndef f(x):\n{body}")
 
 
 def namespaces_of(pid: int) -> dict[str, str]:

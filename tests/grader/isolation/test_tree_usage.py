@@ -1,14 +1,13 @@
 """The limits of a whole process tree: memory, and the number of processes and threads together."""
 
 import pytest
-from trees import BARE, SAFE, opened
+from trees import BARE, SAFE, ask, opened
 
 from grader.errors import WorkerFault
-from grader.isolation import seccomp, tree_usage, tree_users
+from grader.isolation import tree_usage, tree_users
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
-from grader.trials import faults
 
 EACH_START = pytest.mark.usefixtures("each_start")
 BOTH = pytest.mark.parametrize(
@@ -44,19 +43,11 @@ def f(x):
 """
 
 
-@pytest.fixture
-def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the seccomp filters, as on a machine without them."""
-    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
-
-
 def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> WorkerFault:
     """Return the fault with which a call of `f` ends."""
     try:
         with opened(Limits(20, 20, memory_bytes=memory_bytes), session, tensors=False) as one:
-            one.load(source)
-            with faults.blame_submission("f"):
-                one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+            ask(one, source)
     except WorkerFault as ended:
         return ended
     raise AssertionError("nothing stopped it")
@@ -64,7 +55,7 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
 
 @BOTH
 @EACH_START
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 def test_memory_of_many_processes_counts_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_usage, "SLACK_BYTES", 0)
     ended = fault(
@@ -76,7 +67,7 @@ def test_memory_of_many_processes_counts_together(session: Session, monkeypatch:
 
 @pytest.mark.sandbox
 @EACH_START
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 @pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["fork bomb", "thread bomb"])
 def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the tree's user is not root, the kernel refuses the next process.
@@ -93,12 +84,10 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 
 @pytest.mark.sandbox
 @EACH_START
-@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.usefixtures("processes_allowed")
 def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
     with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
-        bomb.load(SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
-        bomb.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        ask(bomb, SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
         with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
-            neighbour.load("import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1")
-            assert neighbour.values("f", [{"value": 1}], lambda _n, _a: None, 1) == {"answer": 1}
+            assert ask(neighbour, "import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1") == 1
