@@ -1,7 +1,7 @@
 """The exploits and honest files that a subset of the tests grades, and the layer that each exploit tests.
 
-`test_exploits` grades the files of the first two lists in the short tests, and the others with `-m long`. `isolation/test_without_namespaces` grades the other two lists in a container, where other layers stop an
-exploit.
+`test_exploits` grades the files of the first two lists in the short tests, and the others with `-m long`.
+`isolation/test_without_namespaces` grades the other two lists in a container, where other layers stop an exploit.
 """
 
 from collections.abc import Container
