@@ -240,8 +240,32 @@ class CountedExam:
         return (plain,)
 
 
-Exam = TensorExam | SimulatedExam | CountedExam
-"""The three kinds of tests for a student's function: they judge its answers and measure its cost."""
+@dataclass(frozen=True)
+class ValueExam:
+    """The tests for a student's function of plain values, which is timed.
+
+    `scenarios(rng)` returns the test cases for correctness. `timed(rng)` returns the calls of one timed request, with
+    new contents and new random shapes each time. It must be fast, because hundreds of requests are drawn during a
+    measurement. No test case has functions as arguments.
+    """
+
+    scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
+    timed: Callable[[np.random.Generator], Sequence[Scenario]]
+    simulated: ClassVar[bool] = False
+    in_c: ClassVar[bool] = False
+    needs_torch: ClassVar[bool] = False
+
+    def functions(self, _task: str) -> tuple[str, ...]:
+        """Return the names of the functions that the student writes, in the order in which they are judged."""
+        return _functions(self.scenarios)
+
+    def baseline_names(self, plain: str) -> tuple[str, ...]:
+        """Return the file name of the baseline, in a tuple."""
+        return (plain,)
+
+
+Exam = TensorExam | SimulatedExam | ValueExam | CountedExam
+"""The kinds of tests for a student's function: they judge its answers and measure its cost."""
 
 
 def _functions(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ Check your work with      python -m grader check 13_bytecode
 """
 
 # BEGIN SOLUTION
+import json
 from collections import Counter
 from itertools import pairwise
 
@@ -55,7 +56,7 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     # with texts of expressions on the stack instead of values. These expressions form a Python program, which CPython
     # compiles. Compilers that translate bytecode work in the same way.
     names: dict[str, Any] = {}
-    exec(translated(code["parameters"], code["instructions"]), names)  # noqa: S102 - the generated program
+    exec(translated(code["parameters"], list(map(json.loads, code["instructions"]))), names)  # noqa: S102 - the generated program
     result: Number = names["program"](*arguments)
     return result
     # END SOLUTION

@@ -28,6 +28,7 @@ REAP: Final = b"w"  # wait for the end of a worker
 LOAD: Final = b"l"  # load a source text
 TENSORS: Final = b"t"  # call a function once with tensors in shared memory
 ARRANGE: Final = b"a"  # prepare the tensors of later timed calls
+ARRANGE_VALUES: Final = b"p"  # prepare later timed calls with plain values in shared memory
 GO: Final = b"g"  # make one timed call
 SLOW: Final = b"s"  # use this much more CPU time in each later timed call, for a control
 NULL: Final = b"n"  # make one timed no-op call, which measures the request overhead

@@ -15,6 +15,7 @@ import contextlib
 import gc
 import importlib
 import json
+import marshal
 import mmap
 import os
 import resource
@@ -33,6 +34,9 @@ OUTPUT = sys.stdout
 
 DONE = protocol.frame(protocol.DONE)
 
+LENGTH_BYTES = 8
+"""The size of the number before the JSON text of a timed answer."""
+
 END_TIMEOUT_S = 2.0
 """Seconds to wait until a worker process ends by itself after it has closed its channel."""
 
@@ -49,10 +53,9 @@ class Worker:
         self.step: Callable[[], str | None] = _nothing
         self.timed: Callable[[], str | None] = _nothing
         self.null: Callable[[], str | None] = _nothing
-        if torch:
-            self.inputs = mmap.mmap(inputs, 0)
-            self.outputs = mmap.mmap(outputs, 0)
-            self.torch: Any = torch
+        self.inputs = mmap.mmap(inputs, 0)
+        self.outputs = mmap.mmap(outputs, 0)
+        self.torch: Any = torch
 
     def load(self, body: dict[str, Any]) -> dict[str, Any]:
         """Execute the source text in a request as a new module."""
@@ -101,6 +104,28 @@ class Worker:
         self.null = null
         gc.collect()
         gc.freeze()
+        return {}
+
+    def arrange_values(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Prepare timed calls with plain values. Their inputs are in shared memory, in Python's marshal format.
+
+        One request makes all calls of an input: it decodes the arguments, and writes the answers as JSON, after the
+        number of its bytes. All of this is timed. No garbage is collected, because this would slow down functions that
+        make many objects, and a submission could switch it off.
+        """
+        function = self._function(body)
+        inputs, outputs, decode, encode = self.inputs, self.outputs, marshal.loads, json.dumps
+
+        def step() -> None:
+            answers = [function(*arguments) for arguments in decode(inputs)]
+            text = encode(answers, default=plain).encode()
+            outputs[: LENGTH_BYTES + len(text)] = len(text).to_bytes(LENGTH_BYTES, "little") + text
+
+        self.step = self.timed = step
+        self.null = _no_op
+        gc.collect()
+        gc.freeze()
+        gc.disable()
         return {}
 
     def slow(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -201,6 +226,7 @@ def serve(service: Worker) -> None:
         protocol.LOAD: service.load,
         protocol.TENSORS: service.call_tensors,
         protocol.ARRANGE: service.arrange,
+        protocol.ARRANGE_VALUES: service.arrange_values,
         protocol.SLOW: service.slow,
         protocol.VALUES: service.call_values,
     }
@@ -238,6 +264,9 @@ def report_error(channel: Channel, error: BaseException, file: str) -> tuple[byt
     request = channel.receive()
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     return request
+
+
+def _no_op() -> None: ...
 
 
 def _nothing() -> None:

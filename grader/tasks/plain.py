@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
+
 from grader.task import Mismatch, Scenario
 from grader.tasks.answers import compare_rows
 from grader.values import Value
@@ -35,3 +37,17 @@ def right_rows(scenario: Scenario) -> Value:
     """Return the right answer of a `RowsScenario`."""
     assert isinstance(scenario, RowsScenario)
     return list(scenario.right)
+
+
+def random_depths(rng: np.random.Generator, number: int, deeper: float, back: int, most: int) -> list[int]:
+    """Return the depths of the nodes of a random tree with one root, in the order of a walk from the root.
+
+    The next node is one deeper with the probability `deeper`, up to the depth `most`. Otherwise it is up to `back`
+    levels less deep, with equal probabilities.
+    """
+    chances, steps = rng.random(number).tolist(), rng.integers(back + 1, size=number).tolist()
+    depths = [0]
+    for chance, step in zip(chances[1:], steps[1:], strict=True):
+        last = depths[-1]
+        depths.append(last + 1 if chance < deeper and last < most else max(1, last - step))
+    return depths

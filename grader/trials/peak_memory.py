@@ -42,7 +42,7 @@ from grader.task import Task, TensorExam, tier_of
 from grader.trials.correctness import Answer
 from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.inputs import ALIGNMENT
-from grader.trials.turns import Drawn, Supply
+from grader.trials.tensor_supply import Drawn, TensorSupply
 from grader.trials.worker_client import worker
 from harness.rendering.units import percent, size
 
@@ -54,7 +54,7 @@ def compare(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, session: Session, seed: Sequence[str]
 ) -> Attempt:
     """Compare the peak memory of a right submission, run in the process tree `tree`, with the baseline's."""
-    supply = Supply(exam, generator(*seed, "measured"))
+    supply = TensorSupply(exam, generator(*seed, "measured"))
     drawn = supply.draw(CALLS)
     with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
         reference, plain = measure(task, trusted, task.baseline, drawn)

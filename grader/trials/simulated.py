@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any, Final
 
 from grader.errors import GraderFault
+from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
@@ -61,8 +62,20 @@ Play = Callable[[Scenario], Played]
 
 def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
     """Grade a submission in all scenarios, in a sandboxed process."""
-    imports_torch = exam.torch or _IMPORTS_TORCH.search(source) is not None
-    with session.pool.fresh(tensors=imports_torch) as tree, worker(tree, task.limits) as one:
+    with session.pool.fresh(tensors=needs_torch(exam, source)) as tree:
+        return examine_in(tree, task, exam, source, session, seed)
+
+
+def needs_torch(exam: SimulatedExam, source: str) -> bool:
+    """Return whether a submission needs a process that has imported torch."""
+    return exam.torch or _IMPORTS_TORCH.search(source) is not None
+
+
+def examine_in(
+    tree: ForkServer, task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]
+) -> Attempt:
+    """Grade a submission in all scenarios, in a new process of `tree`."""
+    with worker(tree, task.limits) as one:
         with blame_submission("The file"):
             one.load(source)
         mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]

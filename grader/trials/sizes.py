@@ -14,6 +14,7 @@ from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Drawing, Task, TensorExam
 from grader.trials import speed
+from grader.trials.tensor_supply import TensorSupply
 from harness.paired.rounds import Outcome
 from harness.rendering.units import ratio
 
@@ -49,7 +50,11 @@ def compare(
 
     CPU times are compared, or wall times if `by_wall`.
     """
-    ended = duels(task, exam, tree, source, session, generator(*seed, "timed"), by_wall=by_wall)
+    return graded(duels(task, exam, tree, source, session, generator(*seed, "timed"), by_wall=by_wall))
+
+
+def graded(ended: Sequence[SizedDuel]) -> Attempt:
+    """Return the graded result of a right submission, from the results of all input sizes."""
     deciding = worst(ended)
     outcome, known = deciding.outcome, deciding.outcome.estimate
     tier = 0 if deciding.control.impossible else deciding.tier
@@ -79,7 +84,7 @@ def duels(
         sized = replace(exam, timed=timed, also_timed=())
         inputs = _shapes(exam, timed) if exam.also_timed else ""
         sized_task = replace(task, plain=plain)
-        outcome, control = speed.duel(sized_task, sized, tree, source, session, rng, by_wall=by_wall)
+        outcome, control = speed.duel(sized_task, TensorSupply(sized, rng), tree, source, session, rng, by_wall=by_wall)
         ended.append(SizedDuel(inputs, outcome, control))
     return tuple(ended)
 

@@ -20,11 +20,11 @@ from grader.errors import NoisyMachineError
 from grader.isolation.forkserver import ForkServer
 from grader.records import Control
 from grader.session import Session
-from grader.task import Task, TensorExam
+from grader.task import Task
 from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.turns import FIRST_CALLS, Drawn, Side, Supply, net
+from grader.trials.turns import FIRST_CALLS, Side, Supply, net
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
@@ -57,7 +57,7 @@ LARGE_ROUNDS: Final = 5
 
 
 @dataclass
-class TensorPair:
+class TimedPair:
     """A process that runs the baseline and one that runs the submission, alternately on the same cores."""
 
     number: int
@@ -85,7 +85,7 @@ class TensorPair:
         self.candidate.check_inputs_unchanged()
         self.candidate.check_no_helpers()
         with self.out_of_turn.watched():
-            self.baseline.ask(drawn[0].size_bytes)
+            self.baseline.ask(drawn[0])
         asked = self.baseline.asked
         self.turns.append(turns[id(self.candidate)])
         baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
@@ -112,7 +112,7 @@ class Contestants:
 
     def open_pair(
         self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn, *, asks_oracle: bool
-    ) -> TensorPair:
+    ) -> TimedPair:
         """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them.
 
         If `asks_oracle`, the oracle checks the baseline's first answer, which takes long.
@@ -131,19 +131,19 @@ class Contestants:
         if asks_oracle:
             baseline.check(drawn, {0: None})
         candidate.check(drawn, dict(enumerate(baseline.answers)))
-        return TensorPair(number, supply, baseline, candidate, out_of_turn)
+        return TimedPair(number, supply, baseline, candidate, out_of_turn)
 
     def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
         """Time the submission against the baseline, and then the baseline against itself. Return both results.
 
         Raise `VoidDuelError` if the machine was too noisy.
         """
-        pairs: list[TensorPair] = []
+        pairs: list[TimedPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
         ratio_of = wall_ratio if self.by_wall else None
         with process_env.pinned(self.cores), ExitStack() as stack:
 
-            def open_pair(number: int) -> AbstractContextManager[TensorPair]:
+            def open_pair(number: int) -> AbstractContextManager[TimedPair]:
                 if number >= RULES.min_pairs:
                     check_not_crowded(pairs, by_wall=self.by_wall)
                 pairs.append(self.open_pair(number, supply, stack, out_of_turn, asks_oracle=number == 0))
@@ -159,15 +159,13 @@ class Contestants:
             check_holds(checked)  # after `OutOfTurn`, because a submission that disturbs its control is to blame
             if self.by_wall:
                 return outcome, checked
-            limit_s = self.limit_s(supply.first)
+            limit_s = supply.limit_s(self.trusted, self.cores)
+            if limit_s is None:
+                return outcome, checked
             impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
             return outcome, replace(checked, most_ratio=baseline_s / limit_s, impossible=impossible)
 
-    def limit_s(self, drawn: Drawn) -> float:
-        """Return the shortest time in which one core can compute an answer."""
-        return physical_limit.seconds(drawn.exam, drawn.inputs, drawn.size_bytes, self.trusted, self.cores)
-
-    def is_impossible(self, pairs: Sequence[TensorPair], limit_s: float, supply: Supply, *, by_wall: bool) -> bool:
+    def is_impossible(self, pairs: Sequence[TimedPair], limit_s: float, supply: Supply, *, by_wall: bool) -> bool:
         """Return whether the submission's calls are too short for the physical limit.
 
         If the overhead of a request may hide this, the submission is also timed with the task's large inputs.
@@ -188,11 +186,12 @@ class Contestants:
             pair = self.open_pair(0, large, stack, OutOfTurn(self.tree.computed_s), asks_oracle=False)
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
-            limit_s = self.limit_s(large.first)
+            limit_s = large.limit_s(self.trusted, self.cores)
+            assert limit_s is not None
             return physical_limit.is_impossible([pair.turns], pair.baseline.asked, limit_s, by_wall=by_wall)
 
 
-def check_not_crowded(pairs: Sequence[TensorPair], *, by_wall: bool = False) -> None:
+def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool = False) -> None:
     """Raise `VoidDuelError` if the baseline's processes waited too long for their core."""
     if (share := queueing([pair.baseline for pair in pairs], by_wall=by_wall)) > CROWDED:
         raise VoidDuelError(
@@ -222,7 +221,7 @@ def queueing(sides: Sequence[Side], *, by_wall: bool = False) -> float:
 
 def duel(
     task: Task,
-    exam: TensorExam,
+    supply: Supply,
     tree: ForkServer,
     source: str,
     session: Session,
@@ -235,8 +234,8 @@ def duel(
     CPU times are compared, or wall times if `by_wall`. A duel with an impossible time is repeated too. If no try gives
     a possible time, return the last impossible one. Raise `NoisyMachineError` if all `TRIES` tries are void.
     """
-    supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
-    with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
+    order = random.Random(int(rng.integers(1 << 62)))
+    with session.pool.trusted(tensors=tree.tensors) as trusted, session.lane(task.limits.threads) as held:
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
         voided, trouble = 0, ""
         too_fast: tuple[Outcome, Control] | None = None

@@ -16,20 +16,13 @@ trusted code, and its median is subtracted.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from statistics import median
-from typing import Final
+from typing import Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from grader.errors import GraderFault
-from grader.seeds import independent
-from grader.task import Inputs, TensorExam
-from grader.trials.correctness import INPUTS_CHANGED, Answer, Expected, judge
+from grader.isolation.forkserver import ForkServer
+from grader.trials.correctness import INPUTS_CHANGED
 from grader.trials.faults import wrong_after_all
-from grader.trials.inputs import Packed, pack
 from grader.trials.worker_client import WorkerClient
 from harness.paired.rounds import Reading
 from harness.processes.process_env import Cores
@@ -56,9 +49,6 @@ MOST_CALLS: Final = 3
 NULL_CALLS: Final = 1
 """The number of measured no-op calls per round. One more no-op call comes before them."""
 
-WATCHED: Final = 0.3
-"""The share of the inputs that are checked for changes after the call. They are chosen secretly."""
-
 LEAST_NET: Final = 0.25
 """The smallest cost of a turn without the overhead of its requests, as a share of this overhead.
 
@@ -72,99 +62,54 @@ The context manager blames the submission or the grader for an exception inside 
 """
 
 
-@dataclass(eq=False)
-class Drawn:
-    """One random input. Its right answer is computed only when it is first needed.
+@dataclass(frozen=True, slots=True)
+class TimedAnswer:
+    """The bytes of the answer to a timed call, as copied from shared memory.
 
-    `allowed` is the error allowed for each element of the answer. `watched` is True if the input must be checked for
-    changes after the call. Checking every input would disturb the next call.
+    `inputs_unchanged` is False if the call changed its input, where this is checked.
     """
 
-    exam: TensorExam
-    inputs: Inputs
-    allowed: NDArray[np.float64]
-    watched: bool
+    raw: bytes
+    inputs_unchanged: bool = True
 
-    @property
-    def size_bytes(self) -> int:
-        """The number of bytes of a right answer."""
-        return self.allowed.size * self.inputs[0].itemsize
 
-    @cached_property
-    def packed(self) -> Packed:
-        """The contents of the input's arrays, and the place of each array in shared memory."""
-        return pack(self.inputs)
+class TimedInput(Protocol):
+    """One random input of a timed call. Each kind of exam has its own inputs."""
 
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """The dtype of a right answer."""
-        return self.inputs[0].dtype
+    def arrange(self, worker: WorkerClient, function: str, cores: Cores) -> None:
+        """Prepare timed calls in a worker. Later inputs have the memory layout of this one."""
 
-    @cached_property
-    def expected(self) -> Expected:
-        """The right answer with the allowed errors. Raise `GraderFault` if the function that computes it fails."""
-        try:
-            return Expected(self.exam.oracle(*self.inputs), self.allowed, self.dtype)
-        except Exception as error:
-            raise GraderFault(f"The oracle failed on an input that is timed: {error!r}.") from error
+    def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
+        """Make one timed call with this input. Return its cost and its answer."""
 
-    def check(self, answer: Answer, plain: Answer | None = None, when: str = "in a timed call") -> None:
-        """Raise `WorkerFault` if an answer is wrong. `when` names the call of the wrong answer for the student.
+    def ask(self, worker: WorkerClient) -> Reading:
+        """Return the cost of a no-op call."""
 
-        An answer that is equal to `plain`, the baseline's answer, is right. Otherwise the exact answer decides. Raise
-        `GraderFault` if the baseline's answer is wrong.
+    def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
+        """Raise `WorkerFault` if an answer is wrong, or `GraderFault` if `plain`, the baseline's answer, is wrong.
+
+        The right answer is computed only if `answer` differs from `plain`, because this may take long.
         """
-        if plain is not None and self._identical(plain, answer):
-            return
-        if plain is not None and plain.array is not None:
-            like_plain = Expected(plain.array.astype(np.float64), self.allowed, self.dtype)
-            if judge(like_plain, answer) is None:
-                return
-        if mismatch := judge(self.expected, answer):
-            raise wrong_after_all(mismatch, when)
-        if plain is not None and (mismatch := judge(self.expected, plain)):
-            raise GraderFault(f"The baseline is wrong {when}: expected {mismatch.expected}, got {mismatch.got}.")
-
-    def _identical(self, plain: Answer, answer: Answer) -> bool:
-        """Return whether two answers have the same bytes, which takes a twentieth of the time of `judge`."""
-        one, other = plain.array, answer.array
-        return (
-            one is not None
-            and other is not None
-            and answer.inputs_unchanged
-            and one.shape == other.shape == self.allowed.shape
-            and one.dtype == other.dtype == self.dtype
-            and one.tobytes() == other.tobytes()
-        )
 
 
-class Supply:
-    """An endless supply of random inputs, drawn from a secret seed.
+class Supply(Protocol):
+    """An endless supply of random inputs, drawn from a secret seed. `first` is an input that is not timed."""
 
-    The allowed errors are computed only for the first input, because this takes longer than computing an answer. All
-    other inputs are drawn in the same way, so twice the largest of these errors is allowed in each of their elements.
-    """
+    @property
+    def first(self) -> TimedInput:
+        """An input that is not timed. All other inputs have its memory layout."""
 
-    def __init__(self, exam: TensorExam, rng: np.random.Generator) -> None:
-        self._exam, self._inputs, self._rng = exam, exam.timed(independent(rng)), rng
-        first = next(self._inputs)
-        allowed = exam.allowed(*first)
-        self._allowed = np.full_like(allowed, 2 * allowed.max(initial=0.0))
-        self.first = Drawn(exam, first, allowed, watched=False)
+    def draw(self, count: int) -> Sequence[TimedInput]:
+        """Return `count` new inputs."""
+
+    def choose(self, places: range) -> list[int]:
+        """Return the places of a turn's inputs, out of `places`, that only the baseline still has to answer."""
 
     def large(self) -> "Supply | None":
         """Return a supply of the task's large inputs, or None if it has none."""
-        large = self._exam.large
-        return Supply(replace(self._exam, timed=large, large=None), self._rng) if large else None
 
-    def draw(self, count: int) -> list[Drawn]:
-        """Return `count` new inputs."""
-        watched = self._rng.random(count) < WATCHED
-        return [Drawn(self._exam, next(self._inputs), self._allowed, bool(watch)) for watch in watched]
-
-    def choose(self, places: range) -> list[int]:
-        """Return one of these places, or no place if there is none."""
-        return [int(self._rng.choice(places))] if places else []
+    def limit_s(self, trusted: ForkServer, cores: Cores) -> float | None:
+        """Return the shortest time in which one core can compute an answer, or None if it is unknown."""
 
 
 @dataclass
@@ -180,7 +125,7 @@ class Side:
     blame: Blame
     calls: int = 1
     asked: list[Reading] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[TimedAnswer] = field(default_factory=list)
 
     def inputs(self, *, warm_up: bool = True) -> int:
         """Return the number of inputs per turn: one for each measured call, and one for a warm-up call."""
@@ -191,19 +136,19 @@ class Side:
         with self.blame("The file"):
             self.worker.load(source)
 
-    def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
+    def arrange(self, first: TimedInput, drawn: Sequence[TimedInput], cores: Cores) -> None:
         """Prepare timed calls on the given CPU cores, warm the process up, and set the number of calls per turn.
 
         Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls.
         """
         with self.blame(self.function):
-            self.worker.arrange(self.function, first.packed, str(first.dtype), first.allowed.shape, cores)
+            first.arrange(self.worker, self.function, cores)
         call_s = min(call.cpu_s for call in self._play(drawn[:FEW_FIRST_CALLS]))
         if call_s < SLOW_CALL_S:
             call_s = min([call_s, *(call.cpu_s for call in self._play_more(drawn[FEW_FIRST_CALLS:]))])
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
-    def turn(self, drawn: Sequence[Drawn], *, warm_up: bool = True) -> Reading:
+    def turn(self, drawn: Sequence[TimedInput], *, warm_up: bool = True) -> Reading:
         """Make one call per input. Return the median cost times the number of measured calls, overhead included.
 
         With `warm_up`, the first call does not count. A short first call costs 25 % more and is three times as noisy,
@@ -219,13 +164,13 @@ class Side:
         with self.blame(self.function):
             self.worker.check_no_helpers()
 
-    def ask(self, size_bytes: int) -> None:
-        """Measure the overhead of a request with no-op calls."""
+    def ask(self, one: TimedInput) -> None:
+        """Measure the overhead of a request with no-op calls. `one` is any input."""
         with self.blame(self.function):
-            calls = [self.worker.timed(size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
+            calls = [one.ask(self.worker) for _ in range(1 + NULL_CALLS)]
         self.asked += calls[1:]
 
-    def answer(self, one: Drawn) -> Answer:
+    def answer(self, one: TimedInput) -> TimedAnswer:
         """Return the answer to one more input of the last turn."""
         self._play_more([one])
         return self.answers[-1]
@@ -236,7 +181,7 @@ class Side:
             if not all(answer.inputs_unchanged for answer in self.answers):
                 raise wrong_after_all(INPUTS_CHANGED, "in a timed call")
 
-    def check(self, drawn: Sequence[Drawn], plain: Mapping[int, Answer | None]) -> None:
+    def check(self, drawn: Sequence[TimedInput], plain: Mapping[int, TimedAnswer | None]) -> None:
         """Raise an exception if an answer to one of these inputs is wrong.
 
         The keys of `plain` are the places in `drawn` to check, and the values are the baseline's answers. If a value is
@@ -244,30 +189,20 @@ class Side:
         """
         with self.blame(self.function):
             for place, answer in plain.items():
-                if place < len(self.answers):
-                    drawn[place].check(self.answers[place], answer)
+                if place < len(self.answers) and self.answers[place] != answer:
+                    drawn[place].check_timed(self.answers[place], answer)
 
-    def _play_more(self, drawn: Sequence[Drawn]) -> list[Reading]:
+    def _play_more(self, drawn: Sequence[TimedInput]) -> list[Reading]:
         answers = self.answers
         readings = self._play(drawn)
         self.answers = [*answers, *self.answers]
         return readings
 
-    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
-        readings, taken = [], []
+    def _play(self, drawn: Sequence[TimedInput]) -> list[Reading]:
         with self.blame(self.function):
-            for one in drawn:
-                one.packed.write(self.worker.inputs)
-                self.worker.outputs.poison(one.size_bytes)
-                reading, raw = self.worker.timed(one.size_bytes)
-                readings.append(reading)
-                taken.append((raw, not one.watched or one.packed.unchanged(self.worker.inputs)))
-        # Checked only after the turn: other data in the core's caches would make the next call noisy.
-        self.answers = [
-            Answer(np.frombuffer(raw, one.dtype).reshape(one.allowed.shape), "Tensor", inputs_unchanged=unchanged)
-            for one, (raw, unchanged) in zip(drawn, taken, strict=True)
-        ]
-        return readings
+            played = [one.call(self.worker) for one in drawn]
+        self.answers = [answer for _, answer in played]
+        return [reading for reading, _ in played]
 
 
 def net(turn: Reading, asked: Sequence[Reading]) -> Reading:

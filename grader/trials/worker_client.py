@@ -41,9 +41,9 @@ class WorkerClient:
         self._server = server
         self._cores: Cores = None
         with contextlib.ExitStack() as resources:
-            self.inputs = SharedMemory(input_bytes if server.tensors else 1)
+            self.inputs = SharedMemory(input_bytes)
             resources.callback(self.inputs.close)
-            self.outputs = SharedMemory(output_bytes if server.tensors else 1)
+            self.outputs = SharedMemory(output_bytes)
             resources.callback(self.outputs.close)
             self._socket, other_end = socket.socketpair()
             resources.callback(self._socket.close)
@@ -85,7 +85,14 @@ class WorkerClient:
     def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], cores: Cores) -> None:
         """Prepare timed calls with inputs like `packed`. Bind the processes to `cores` and start their CPU clock."""
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
-        self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
+        self._arrange(protocol.ARRANGE, body, cores)
+
+    def arrange_values(self, function: str, cores: Cores) -> None:
+        """Prepare timed calls with plain values. Bind the processes to `cores` and start their CPU clock."""
+        self._arrange(protocol.ARRANGE_VALUES, {"function": function}, cores)
+
+    def _arrange(self, kind: bytes, body: Mapping[str, Any], cores: Cores) -> None:
+        self._request(kind, body, self.limits.call_s, f"before {body['function']} was timed")
         self._cores = cores
         with self._running():
             self._server.pin(cores)
@@ -95,8 +102,10 @@ class WorkerClient:
         self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
         self._server.spent_s()  # reset the CPU clock: the time of this request does not belong to the next call
 
-    def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
+    def timed(self, read: Callable[[SharedMemory], bytes], *, null: bool = False) -> tuple[Reading, bytes]:
         """Make one timed call, or a no-op call if `null`. Return its cost and the bytes of the answer.
+
+        `read` copies the bytes of the answer from shared memory.
 
         The cost includes CPU time that the submission's processes used since the previous call, so computing between
         calls gains nothing. The measurement ends when the bytes are copied. The times for which the worker and this
@@ -111,7 +120,7 @@ class WorkerClient:
         with self._running():
             waited_s, grader_waited_s, began_s = self._waited_s(), self._grader_waited_s(), wall()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
-            answer = self.outputs.read(size_bytes)
+            answer = read(self.outputs)
             reading = make_reading(self._server.spent_s(), wall() - began_s)
             waited_s, grader_waited_s = self._waited_s() - waited_s, self._grader_waited_s() - grader_waited_s
             undisturbed_s = reading.wall_s - waited_s - (grader_waited_s if self.limits.threads == 1 else 0.0)

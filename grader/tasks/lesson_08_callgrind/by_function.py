@@ -10,17 +10,16 @@ by hash.
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .listings import draw_cases, draw_counted
+from .listings import draw_cases, draw_timed
 
 BY_FUNCTION = Task(
     lesson="08_callgrind",
     name="by_function",
     summary="sum instructions by function, in a quarter of the baseline's instructions",
     points=10.0,
-    cost=Cost.INSTRUCTIONS,
+    cost=Cost.TIME,
     tiers=(Tier(4.0, 1.0, cpu_gain=2.12),),
     hints=(
         "Which work is repeated for every line, although an earlier line has already done it?",
@@ -33,7 +32,7 @@ BY_FUNCTION = Task(
             'name = line.split(" ", 1). Leave out zeros, and sort once at the end.'
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, best_ratio=27.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 08, “Which functions execute the instructions?”",
     idea=(

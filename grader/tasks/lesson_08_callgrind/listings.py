@@ -17,13 +17,9 @@ from grader.values import Value
 FUNCTIONS: Final = 45
 """The number of different functions in the long listing with which answers are checked."""
 
-COUNTED_LINES: Final = 1000
-COUNTED_CALLS: Final = 3
-COUNTED_FUNCTIONS: Final = 200
-"""The number of different functions in a listing for which instructions are counted.
-
-With this number, different ways to search have clearly different costs on every version of Python.
-"""
+TIMED_LINES: Final = 1500
+TIMED_FUNCTIONS: Final = 600
+"""The number of different functions in a listing that is timed. With many functions, a search in a list takes long."""
 
 PARTS: Final = ("add", "copy", "find", "free", "grow", "hash", "join", "load", "move", "read", "scan", "sort", "trim")
 TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "'2")
@@ -97,9 +93,9 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
     )
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[Listing, ...]:
-    """Return the random listings for which instructions are counted."""
-    return tuple(Listing("a long count", *_lines(rng, COUNTED_LINES, COUNTED_FUNCTIONS)) for _ in range(COUNTED_CALLS))
+def draw_timed(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Return a random listing that is timed."""
+    return (Listing("a long count", *_lines(rng, TIMED_LINES, TIMED_FUNCTIONS)),)
 
 
 def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
@@ -112,6 +108,7 @@ def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[
 def _names(rng: np.random.Generator, number: int) -> list[str]:
     found: dict[str, None] = {}
     while len(found) < number:
-        first, second = rng.choice(PARTS, 2)
-        found[f"{first}_{second}{rng.integers(10, 100)}{rng.choice(TAILS)}"] = None
-    return list(found)
+        drawn = (rng.integers(len(choices), size=number).tolist() for choices in (PARTS, PARTS, range(90), TAILS))
+        for first, second, digits, tail in zip(*drawn, strict=True):
+            found[f"{PARTS[first]}_{PARTS[second]}{10 + digits}{TAILS[tail]}"] = None
+    return list(found)[:number]

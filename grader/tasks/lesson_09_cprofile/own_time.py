@@ -13,17 +13,16 @@ earn tier 3 (`grader/trials/cpu_time.py`).
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .trees import draw_cases, draw_counted
+from .trees import draw_cases, draw_timed
 
 OWN_TIME = Task(
     lesson="09_cprofile",
     name="own_time",
     summary="compute own and cumulative times, with an eighth of the opcodes that the baseline executes",
     points=10.0,
-    cost=Cost.OPCODES,
+    cost=Cost.TIME,
     tiers=(
         Tier(1.25, 0.6, cpu_gain=1.18, counting_gain=1.16),
         Tier(4.0, 0.8, cpu_gain=2.17, counting_gain=2.7),
@@ -42,7 +41,7 @@ OWN_TIME = Task(
             "name is not in path. Then path.append(name). Sort once at the end."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=150, best_ratio=28.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 09, “Own time and cumulative time”",
     idea=(

@@ -12,13 +12,19 @@ from typing import Final
 import numpy as np
 
 from grader.task import SimulatedFunction
-from grader.tasks.plain import RowsScenario
+from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
 
 from .recorded import Node, load
 
-COUNTED: Final = ("ast.unparse", "copy.deepcopy", "re.compile")
-"""The recorded programs for which opcodes are counted."""
+TIMED_ROWS: Final = 400
+"""The number of rows of a call tree that is timed."""
+
+TIMED_FUNCTIONS: Final = 80
+
+BACK, MOST = 2, 100
+DEEPER: Final = 0.7
+"""The probability that the next row of a random tree is one deeper than a row. Such trees are 40 to 80 deep."""
 
 VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
 THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
@@ -127,9 +133,13 @@ RECURSIVE: Final = (
 )
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[CallTree, ...]:
-    """Return the random call trees for which opcodes are counted."""
-    return tuple(_drawn(rng, program) for program in COUNTED)
+def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
+    """Return a call tree of random shape that is timed."""
+    names = _names(rng, TIMED_FUNCTIONS)
+    depths = random_depths(rng, TIMED_ROWS, DEEPER, BACK, MOST)
+    drawn = (rng.integers(low, high, TIMED_ROWS).tolist() for low, high in ((0, len(names)), (1, 9), (0, 1000)))
+    rows = zip(depths, *drawn, strict=True)
+    return (CallTree("a deep tree", tuple((depth, names[which], calls, own) for depth, which, calls, own in rows)),)
 
 
 def _drawn(rng: np.random.Generator, program: str) -> CallTree:

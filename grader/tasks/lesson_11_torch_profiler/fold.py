@@ -14,17 +14,16 @@ earn tier 3 (`grader/trials/cpu_time.py`).
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .stacks import draw_cases, draw_counted
+from .stacks import draw_cases, draw_timed
 
 FOLD = Task(
     lesson="11_torch_profiler",
     name="fold",
     summary="compute the boxes of a flame graph, with a 13th of the opcodes that the baseline executes",
     points=10.0,
-    cost=Cost.OPCODES,
+    cost=Cost.TIME,
     tiers=(
         Tier(1.8, 0.6, cpu_gain=1.13, counting_gain=1.58),
         Tier(5.2, 0.8, cpu_gain=2.3, counting_gain=3.35),
@@ -47,7 +46,7 @@ FOLD = Task(
             "the stack's time to `now`."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=30, best_ratio=68.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 11, “A flame graph”",
     idea=(

@@ -11,17 +11,16 @@ their shapes and get new names and times, which changes a ratio by a few percent
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .traces import draw_cases, draw_counted
+from .traces import draw_cases, draw_timed
 
 SELF_TIMES = Task(
     lesson="11_torch_profiler",
     name="self_times",
     summary="compute own times from a trace, in a 20th of the baseline's instructions",
     points=10.0,
-    cost=Cost.INSTRUCTIONS,
+    cost=Cost.TIME,
     tiers=(
         Tier(4.0, 0.6, cpu_gain=2.5),
         Tier(10.0, 0.8, cpu_gain=9.5),
@@ -44,7 +43,7 @@ SELF_TIMES = Task(
             "once at the end, by (-own, name)."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8, best_ratio=151.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 11, “The trace”",
     idea=(

@@ -10,13 +10,15 @@ from typing import Final
 import numpy as np
 
 from grader.task import SimulatedFunction
-from grader.tasks.plain import RowsScenario
+from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
 
 from .recorded import stacks
 
-COUNTED_STACKS: Final = 200
-COUNTED_SCENARIOS: Final = 2
+TIMED_STACKS: Final = 2000
+TIMED_NODES: Final = 60
+BACK, MOST = 6, 12
+DEEPER: Final = 0.75
 WORDS: Final = (
     "batch",
     "cast",
@@ -125,9 +127,16 @@ ITSELF: Final = "A recursive call gives a new box, one deeper."
 EMPTY: Final = "A stack without frames has no box, and takes no space."
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
-    """Return the random stacks for which opcodes are counted."""
-    return tuple(StacksScenario("a profile", _met(rng, COUNTED_STACKS)) for _ in range(COUNTED_SCENARIOS))
+def draw_timed(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
+    """Return a profile whose stacks are random paths in a random tree."""
+    names = _names(rng, TIMED_NODES)
+    depths = random_depths(rng, TIMED_NODES, DEEPER, BACK, MOST)
+    paths: list[tuple[str, ...]] = []
+    for depth, name in zip(depths, names, strict=True):
+        paths.append((*(paths[-1][:depth] if paths else ()), name))
+    which, times = rng.integers(TIMED_NODES, size=TIMED_STACKS), rng.integers(1, 500, TIMED_STACKS)
+    stacks = tuple((paths[n], us) for n, us in zip(which.tolist(), times.tolist(), strict=True))
+    return (StacksScenario("a profile", stacks),)
 
 
 def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:

@@ -10,12 +10,18 @@ from typing import Final
 import numpy as np
 
 from grader.task import SimulatedFunction
-from grader.tasks.plain import RowsScenario
+from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
 
 from .recorded import Node, events
 
-COUNTED_SCENARIOS: Final = 2
+TIMED_EVENTS: Final = 250
+"""The number of events of each of the two threads in a trace that is timed."""
+
+BACK, MOST = 4, 12
+DEEPER: Final = 0.65
+"""The probability that the next event of a random trace is within an event."""
+
 VERBS: Final = (
     "add",
     "bmm",
@@ -140,9 +146,16 @@ APART: Final = "Only events with the same pid and the same tid can lie within ea
 PHASES: Final = 'Only events with "ph": "X" are complete. Other events may have no duration and no beginning.'
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
-    """Return the random traces for which instructions are counted."""
-    return tuple(_recorded(rng, "a step of training") for _ in range(COUNTED_SCENARIOS))
+def draw_timed(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
+    """Return a trace of random shape that is timed."""
+    names = _names(rng, 40)
+
+    def nodes() -> tuple[Node, ...]:
+        depths = random_depths(rng, TIMED_EVENTS, DEEPER, BACK, MOST)
+        which, own_ns = rng.integers(len(names), size=TIMED_EVENTS), rng.integers(100, 20_000, TIMED_EVENTS)
+        return tuple(zip(depths, (names[n] for n in which.tolist()), own_ns.tolist(), strict=True))
+
+    return (_trace(rng, "a long trace", nodes(), nodes()),)
 
 
 def _itself(a: str, b: str, x: int, y: int, z: int) -> tuple[tuple[str, int, int, int], ...]:
@@ -174,19 +187,27 @@ def _deep(rng: np.random.Generator, one: str, other: str, depth: int = 1200) -> 
 def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
     names = list(dict.fromkeys(name for _, name, _ in events()))
     called = dict(zip(names, _names(rng, len(names)), strict=True))
-    pid, *tids = (int(n) for n in rng.choice(9000, 3, replace=False))
-    spans: list[Span] = []
-    own: list[tuple[str, int]] = []
-    for tid in tids:
-        factors = rng.uniform(0.3, 3.0, len(events()))
-        nodes = tuple(
+
+    def nodes() -> tuple[Node, ...]:
+        factors = rng.uniform(0.3, 3.0, len(events())).tolist()
+        return tuple(
             (depth, called[name], max(2, int(own_ns * factor)))
             for (depth, name, own_ns), factor in zip(events(), factors, strict=True)
         )
+
+    return _trace(rng, title, nodes(), nodes())
+
+
+def _trace(rng: np.random.Generator, title: str, *threads: tuple[Node, ...]) -> TraceScenario:
+    """Return a trace with the events of these threads in random order."""
+    pid, *tids = (int(n) for n in rng.choice(9000, 1 + len(threads), replace=False))
+    spans: list[Span] = []
+    own: list[tuple[str, int]] = []
+    for tid, nodes in zip(tids, threads, strict=True):
         more, more_own = laid_out(rng, nodes, (pid, tid), int(rng.integers(10**6)))
         spans += more
         own += more_own
-    order = rng.permutation(len(spans))
+    order = rng.permutation(len(spans)).tolist()
     return TraceScenario(
         title,
         tuple(spans[n] for n in order),
@@ -212,10 +233,11 @@ def laid_out(
             now += left[last]
             ends[last] = now
 
+    halves = rng.integers(2, size=len(nodes)).tolist()
     for place, (depth, _, own_ns) in enumerate(nodes):
         close(depth)
         starts[place] = now
-        before = int(rng.integers(2)) * (own_ns // 2)
+        before = halves[place] * (own_ns // 2)
         left[place] = own_ns - before
         now += before
         opened.append(place)

@@ -15,17 +15,16 @@ count can earn tier 2. If it also stops the counter, it can earn tier 3 (`grader
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .traces import draw_cases, draw_counted
+from .traces import draw_cases, draw_timed
 
 PAIRS = Task(
     lesson="13_bytecode",
     name="pairs",
     summary="count which opcodes follow each other, with a 150th of the opcodes that the baseline executes",
     points=10.0,
-    cost=Cost.OPCODES,
+    cost=Cost.TIME,
     tiers=(
         Tier(9.0, 0.6, cpu_gain=8.5, counting_gain=6.8),
         Tier(50.0, 0.8, cpu_gain=17.0, counting_gain=19.0),
@@ -47,7 +46,7 @@ PAIRS = Task(
             "sort calls no Python code."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20, best_ratio=960.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 13, “Counting executed opcodes”",
     idea=(

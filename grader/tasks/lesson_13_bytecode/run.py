@@ -23,16 +23,16 @@ more (`grader/trials/cpu_time.py`).
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
+from grader.task import Task, Tier, ValueExam
 
-from .programs import answer, draw_cases, draw_counted
+from .programs import draw_cases, draw_timed
 
 RUN = Task(
     lesson="13_bytecode",
     name="run",
     summary="write a stack machine for CPython's instructions, with 5.2 times fewer opcodes than the baseline",
     points=10.0,
-    cost=Cost.OPCODES,
+    cost=Cost.TIME,
     tiers=(
         Tier(1.6, 0.7, cpu_gain=1.1, counting_gain=1.22),
         Tier(5.2, 1.0, cpu_gain=2.2, counting_gain=3.4),
@@ -53,7 +53,7 @@ RUN = Task(
             "ratio is only about 4."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30, best_ratio=23.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 13, “The value stack after each instruction”",
     idea=(

@@ -16,8 +16,7 @@ from grader.task import SimulatedFunction
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
 
-COUNTED_LENGTH: Final = 2500
-COUNTED_CALLS: Final = 2
+TIMED_LENGTH: Final = 5000
 NAMES: Final = (
     *("BINARY_OP", "CONTAINS_OP", "BUILD_LIST", "CALL", "COMPARE_OP", "FOR_ITER", "JUMP_BACKWARD", "LIST_APPEND"),
     *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "GET_ITER", "POP_TOP", "STORE_FAST"),
@@ -76,9 +75,9 @@ def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
     )
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[Trace, ...]:
-    """Return the random traces with which a submission's opcodes are counted."""
-    return tuple(Trace("a long trace", *_trace(rng, COUNTED_LENGTH)) for _ in range(COUNTED_CALLS))
+def draw_timed(rng: np.random.Generator) -> tuple[Trace, ...]:
+    """Return a random trace that is timed."""
+    return (Trace("a long trace", *_trace(rng, TIMED_LENGTH)),)
 
 
 def _trace(rng: np.random.Generator, length: int) -> tuple[list[str], Counter[tuple[str, str]]]:

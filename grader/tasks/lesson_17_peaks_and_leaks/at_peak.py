@@ -11,17 +11,16 @@ its count and also stops the counter can earn tier 2 (`grader/trials/cpu_time.py
 from pathlib import Path
 
 from grader.records import Cost
-from grader.task import CountedExam, Task, Tier
-from grader.tasks.plain import right_rows
+from grader.task import Task, Tier, ValueExam
 
-from .blocks import draw_cases, draw_counted
+from .blocks import draw_cases, draw_timed
 
 AT_PEAK = Task(
     lesson="17_peaks_and_leaks",
     name="at_peak",
     summary="find the memory at the peak, with a small part of the opcodes that the baseline executes",
     points=10.0,
-    cost=Cost.OPCODES,
+    cost=Cost.TIME,
     tiers=(
         Tier(4.0, 0.7, cpu_gain=3.0, counting_gain=3.1),
         Tier(22.0, 1.0, cpu_gain=27.0, counting_gain=26.0),
@@ -39,7 +38,7 @@ AT_PEAK = Task(
             "function."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, best_ratio=77.0),
+    exam=ValueExam(draw_cases, draw_timed),
     folder=Path(__file__).parent,
     read="lesson 17, “Each allocation: memray”",
     idea=(

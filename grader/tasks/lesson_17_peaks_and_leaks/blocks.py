@@ -17,8 +17,10 @@ from grader.values import Value
 
 from .recorded import Event, load
 
-COUNTED: Final = ("copy.deepcopy", "re.compile", "textwrap.fill")
-"""The recorded programs for which opcodes are counted."""
+TIMED_EVENTS: Final = 600
+"""The number of events of a recording that is timed."""
+
+TIMED_FUNCTIONS: Final = 8
 
 VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
 THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
@@ -125,9 +127,20 @@ def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
     )
 
 
-def draw_counted(rng: np.random.Generator) -> tuple[Blocks, ...]:
-    """Return the random recordings for which opcodes are counted."""
-    return tuple(_drawn(rng, program) for program in COUNTED)
+def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
+    """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
+    names, addresses = _names(rng, TIMED_FUNCTIONS), rng.permutation(TIMED_EVENTS).tolist()
+    share = np.linspace(rng.uniform(0.6, 0.75), rng.uniform(0.3, 0.45), TIMED_EVENTS)
+    allocates = (rng.random(TIMED_EVENTS) < share).tolist()
+    places, sizes = rng.random(TIMED_EVENTS).tolist(), rng.integers(16, 2000, TIMED_EVENTS).tolist()
+    owners = rng.integers(len(names), size=TIMED_EVENTS).tolist()
+    free, used, events = addresses, list[int](), list[Event]()
+    for is_alloc, place, size, owner in zip(allocates, places, sizes, owners, strict=True):
+        source, target = (free, used) if is_alloc or not used else (used, free)
+        address = source.pop(int(place * len(source)))
+        target.append(address)
+        events.append(_alloc(address, size, names[owner]) if target is used else _free(address))
+    return (Blocks("a long recording", tuple(events)),)
 
 
 def _alloc(address: int, n_bytes: int, name: str) -> Event:

@@ -1,5 +1,7 @@
 """Goes through a chain of comparisons for every step."""
 
+import json
+
 
 def run(code, arguments):
     names = {}
@@ -8,8 +10,7 @@ def run(code, arguments):
     stack = []
     at = 0
     while True:
-        name = code["instructions"][at][0]
-        argument = code["instructions"][at][1]
+        name, argument = json.loads(code["instructions"][at])
         at = at + 1
         if name == "COPY":
             stack.append(stack[len(stack) - argument])

@@ -1,5 +1,7 @@
 """Uses a match statement for each row, and a dict of lambdas for the operators."""
 
+import json
+
 BINARY = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -30,7 +32,7 @@ def run(code, arguments):
     while True:
         row = rows[at]
         at += 1
-        match row:
+        match json.loads(row):
             case ["LOAD_FAST", name]:
                 stack.append(local[name])
             case ["LOAD_CONST", value]:

@@ -2,6 +2,7 @@
 block.
 """
 
+import json
 from operator import (
     add,
     and_,
@@ -51,7 +52,7 @@ LAST = {"JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "RETURN_VALUE"}
 
 
 def run(code, arguments):
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
     stack = []
     push, pop = stack.append, stack.pop
     names = dict(zip(code["parameters"], arguments))

@@ -1,5 +1,6 @@
 """Makes a closure for each row before the run."""
 
+import json
 import operator
 
 BINARY = {
@@ -27,7 +28,7 @@ UNARY = {"UNARY_NEGATIVE": operator.neg, "UNARY_INVERT": operator.invert, "UNARY
 
 def run(code, arguments):
     """Return the result. Each local and each level of the stack has a fixed index in one list, so nothing is pushed."""
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     places = {name: place for place, name in enumerate(code["parameters"])}
     for name, argument in instructions:
         if name in ("LOAD_FAST", "STORE_FAST"):

@@ -1,5 +1,7 @@
 """Makes a closure for each row before the run. A closure executes its row and returns the number of the next row."""
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
@@ -73,7 +75,7 @@ def run(code, arguments):
             raise ValueError(name)
         return step
 
-    steps = [compiled(name, argument, i + 1) for i, (name, argument) in enumerate(code["instructions"])]
+    steps = [compiled(name, argument, i + 1) for i, (name, argument) in enumerate(list(map(json.loads, code["instructions"])))]
     i = 0
     while i >= 0:
         i = steps[i]()

@@ -1,5 +1,7 @@
 """Decodes each row into a number and an argument once, before the run."""
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
@@ -25,7 +27,7 @@ KINDS = {
 
 def run(code, arguments):
     decoded = []
-    for name, argument in code["instructions"]:
+    for name, argument in list(map(json.loads, code["instructions"])):
         kind = KINDS[name]
         if kind == TWO:
             argument = BINARY[argument]

@@ -1,5 +1,6 @@
 """Uses a dict from instruction name to a handler (stack, locals, argument, row), which returns the next row."""
 
+import json
 import operator
 
 OPS = {
@@ -89,7 +90,7 @@ HANDLERS = {
 def run(code, arguments):
     stack = []
     names = dict(zip(code["parameters"], arguments))
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
     row = 0
     while rows[row][0] != "RETURN_VALUE":
         name, argument = rows[row]

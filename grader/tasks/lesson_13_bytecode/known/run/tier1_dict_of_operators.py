@@ -1,11 +1,13 @@
 """Uses a dict of operators."""
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
 def run(code, arguments):
     names = dict(zip(code["parameters"], arguments))
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:

@@ -1,5 +1,6 @@
 """Uses a Python class with a method for each instruction. getattr finds the method of each row once."""
 
+import json
 import operator
 
 
@@ -31,7 +32,7 @@ class Machine:
         self.next = 0
         self.running = True
         self.result = None
-        self.program = [(getattr(self, name.lower()), argument) for name, argument in code["instructions"]]
+        self.program = [(getattr(self, name.lower()), argument) for name, argument in list(map(json.loads, code["instructions"]))]
 
     def execute(self):
         while self.running:

@@ -1,9 +1,11 @@
 """Unpacks each row once, and tests the common cases first."""
 
+import json
+
 
 def run(code, arguments):
     names = dict(zip(code["parameters"], arguments))
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:

@@ -1,5 +1,7 @@
 """Translates the program to Python, one line for each instruction. The values of the stack are in variables."""
 
+import json
+
 JUMPS = ("JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE")
 UNARY = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_NOT": "not "}
 
@@ -69,5 +71,5 @@ def translated(parameters, rows):
 
 def run(code, arguments):
     names = {}
-    exec(translated(code["parameters"], code["instructions"]), names)
+    exec(translated(code["parameters"], list(map(json.loads, code["instructions"]))), names)
     return names["program"](*arguments)

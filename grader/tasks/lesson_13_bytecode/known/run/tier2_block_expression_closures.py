@@ -3,6 +3,8 @@
 Trade: No text is compiled. Each operation is a call of a closure, which takes longer than an operator.
 """
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
@@ -19,7 +21,7 @@ class Value:
 
 
 def run(code, arguments):
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
     place = {}
     for name in code["parameters"]:
         place.setdefault(name, len(place))

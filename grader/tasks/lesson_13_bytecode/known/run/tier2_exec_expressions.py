@@ -2,11 +2,13 @@
 text with exec.
 """
 
+import json
+
 UNARY = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_NOT": "not "}
 
 
 def run(code, arguments):
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
     starts = {0}
     for i, (name, argument) in enumerate(rows):
         if name == "JUMP":

@@ -4,6 +4,8 @@ with exec.
 Trade: The translation is simple: one line for each row. The program still copies values from variable to variable.
 """
 
+import json
+
 EFFECT = {
     "LOAD_FAST": 1,
     "LOAD_CONST": 1,
@@ -20,7 +22,7 @@ UNARY = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_NOT": "not "}
 
 
 def run(code, arguments):
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
 
     # the depth of the stack before each reachable row, and the first rows of blocks
     height = {0: 0}

@@ -4,6 +4,7 @@ closure, so that a jump into the middle works.
 Trade: A frequent group of rows costs only one call. Each kind of group needs its own code.
 """
 
+import json
 import operator
 
 FUNCTIONS = {
@@ -32,7 +33,7 @@ FUNCTIONS = {
 
 
 def run(code, arguments):
-    rows = code["instructions"]
+    rows = list(map(json.loads, code["instructions"]))
     cells = list(arguments)  # locals and constants
     place_of = {name: i for i, name in enumerate(code["parameters"])}
     stack = []

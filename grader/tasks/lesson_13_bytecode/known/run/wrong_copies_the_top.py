@@ -2,12 +2,14 @@
 pushes the top, and COPY 2 the value below it. A chained comparison such as a < b < c uses COPY 2.
 """
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
 def run(code, arguments):
     names = dict(zip(code["parameters"], arguments))
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:

@@ -2,12 +2,14 @@
 value` or `not value`.
 """
 
+import json
+
 from tier1_closures import BINARY, UNARY
 
 
 def run(code, arguments):
     names = dict(zip(code["parameters"], arguments))
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:

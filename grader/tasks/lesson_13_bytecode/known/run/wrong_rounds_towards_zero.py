@@ -2,6 +2,7 @@
 operand. Python rounds down, so -7 // 2 is -4 and -7 % 2 is 1. Use Python's own operators.
 """
 
+import json
 import operator
 
 BINARY = {
@@ -29,7 +30,7 @@ UNARY = {"UNARY_NEGATIVE": operator.neg, "UNARY_INVERT": operator.invert, "UNARY
 
 def run(code, arguments):
     names = dict(zip(code["parameters"], arguments))
-    instructions = code["instructions"]
+    instructions = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:

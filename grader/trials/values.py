@@ -1,0 +1,124 @@
+"""Grade a Python function of plain values: check its answers to all test cases, then time it against the baseline.
+
+One timed request makes a few calls. The process decodes the arguments, calls the function, and encodes the answers as
+JSON. All of this is timed, so work that a submission hides in the decoder, the encoder or its answer is timed too. Only
+the overhead of a request without any call is subtracted, which no submission can avoid. The inputs are so large that
+decoding and encoding take a small part of the time.
+
+The arguments are new in every request, and their shapes are random too. So no answer can be taken from a cache. The
+baseline answers the same inputs, and every answer of the submission is compared with its answer. If they differ, the
+scenario itself judges the answer.
+"""
+
+import marshal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from grader.errors import GraderFault
+from grader.inside import protocol
+from grader.inside.worker_main import LENGTH_BYTES
+from grader.isolation.forkserver import ForkServer
+from grader.records import Attempt, Status
+from grader.seeds import generator, independent
+from grader.session import Session
+from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
+from grader.trials import simulated, sizes, speed
+from grader.trials.faults import wrong_after_all
+from grader.trials.shared_memory import SharedMemory
+from grader.trials.turns import TimedAnswer
+from grader.trials.worker_client import WorkerClient
+from harness.paired.process_env import Cores
+from harness.paired.rounds import Reading
+
+MOST_ANSWER_BYTES: Final = 1 << 20
+"""At most this number of bytes of the answers to one request is read."""
+
+
+def examine(task: Task, exam: ValueExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
+    """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
+    cases = SimulatedExam(exam.scenarios, scenario_noun="cases")
+    with session.pool.fresh(tensors=simulated.needs_torch(cases, source)) as tree:
+        attempt = simulated.examine_in(tree, replace(task, tiers=()), cases, source, session, (*seed, "cases"))
+        if attempt.status is not Status.PASSED:
+            return attempt
+        rng = generator(*seed, "timed")
+        outcome, control = speed.duel(task, ValueSupply(exam, rng), tree, source, session, rng)
+    timed = sizes.graded([sizes.SizedDuel("", outcome, control)])
+    return replace(timed, cases_passed=attempt.cases_passed, cases=attempt.cases, output_tail=attempt.output_tail)
+
+
+@dataclass(eq=False)
+class ValueInput:
+    """The calls of one timed request: each scenario gives the arguments of one call, and judges its answer."""
+
+    scenarios: Sequence[Scenario]
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The arguments of all calls in Python's marshal format."""
+        return marshal.dumps([scenario.arguments for scenario in self.scenarios])
+
+    def arrange(self, worker: WorkerClient, function: str, cores: Cores) -> None:
+        """Prepare timed calls in a worker."""
+        worker.arrange_values(function, cores)
+
+    def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
+        """Make one timed request with these calls. Return its cost and the JSON text of the answers."""
+        worker.inputs.bytes[: len(self.encoded)] = np.frombuffer(self.encoded, np.uint8)
+        worker.outputs.poison(LENGTH_BYTES)
+        reading, raw = worker.timed(_read)
+        return reading, TimedAnswer(raw)
+
+    def ask(self, worker: WorkerClient) -> Reading:
+        """Return the cost of a request without any call."""
+        worker.outputs.bytes[:LENGTH_BYTES] = 0
+        return worker.timed(_read, null=True)[0]
+
+    def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
+        """Raise `WorkerFault` if one of the answers is wrong. `plain` has the baseline's answers."""
+        if mismatch := self._mismatch(answer):
+            raise wrong_after_all(mismatch, "in a timed call")
+        if plain is not None and (mismatch := self._mismatch(plain)):
+            raise GraderFault(f"The baseline is wrong in a timed call: {' '.join(mismatch.lines)}")
+
+    def _mismatch(self, answer: TimedAnswer) -> Mismatch | None:
+        expected = f"{len(self.scenarios)} answers"
+        try:
+            answers = protocol.parse(b'{"answers":' + answer.raw + b"}")["answers"]
+        except (protocol.ProtocolError, KeyError):
+            return Mismatch(expected, "bytes that are not JSON")
+        if not isinstance(answers, list) or len(answers) != len(self.scenarios):
+            return Mismatch(expected, f"{len(answers)} answers" if isinstance(answers, list) else "another value")
+        found = (scenario.judge(each) for scenario, each in zip(self.scenarios, answers, strict=True))
+        return next(filter(None, found), None)
+
+
+class ValueSupply:
+    """An endless supply of random calls, drawn from a secret seed."""
+
+    def __init__(self, exam: ValueExam, rng: np.random.Generator) -> None:
+        self._exam, self._rngs = exam, independent(rng)
+        (self.first,) = self.draw(1)
+
+    def draw(self, count: int) -> list[ValueInput]:
+        """Return the calls of `count` new requests."""
+        return [ValueInput(self._exam.timed(next(self._rngs))) for _ in range(count)]
+
+    def choose(self, places: range) -> list[int]:
+        """Return all places, so that every answer of the submission is compared with the baseline's."""
+        return list(places)
+
+    def large(self) -> None:
+        """Return None, because there are no large inputs."""
+
+    def limit_s(self, trusted: ForkServer, cores: Cores) -> None:
+        """Return None, because the shortest time of such a function is unknown."""
+
+
+def _read(outputs: SharedMemory) -> bytes:
+    size = int.from_bytes(outputs.read(LENGTH_BYTES), "little")
+    return outputs.read(LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[LENGTH_BYTES:]
