@@ -17,14 +17,13 @@ from harness.paired.rounds import Round
 class Status(StrEnum):
     """How the grading of one task ended.
 
-    Only PASSED, UNDECIDED, IMPOSSIBLE and IMPLAUSIBLE earn points.
+    Only PASSED, UNDECIDED and IMPOSSIBLE earn points.
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
     CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
-    points, and a human must decide. IMPLAUSIBLE: right, but the count is far below the best known count, so a human
-    must check the points. TOO_NOISY: right, but other programs disturbed the machine too much for a time measurement.
-    GRADER_ERROR: the grader failed. Both cost the student nothing.
+    points, and a human must decide. TOO_NOISY: right, but other programs disturbed the machine too much for a time
+    measurement. GRADER_ERROR: the grader failed. Both cost the student nothing.
     """
 
     PASSED = "passed"
@@ -37,7 +36,6 @@ class Status(StrEnum):
     PROTOCOL_VIOLATION = "protocol violation"
     CHEATED = "cheated"
     IMPOSSIBLE = "impossible time"
-    IMPLAUSIBLE = "implausible count"
     UNDECIDED = "undecided"
     TOO_NOISY = "machine too noisy"
     GRADER_ERROR = "grader error"
@@ -51,7 +49,7 @@ class Cost(StrEnum):
     """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost.
 
     TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for functions that use several
-    threads or a GPU. INSTRUCTIONS are counted by Callgrind. OPCODES are counted with events of the Python interpreter.
+    threads or a GPU.
     PEAK_MEMORY is the most memory that a process had resident at once.
     """
 
@@ -59,9 +57,7 @@ class Cost(StrEnum):
     WALL_TIME = "wall time"
     SIMULATED_TIME = "simulated time"
     CALLS = "calls"
-    INSTRUCTIONS = "instructions"
     PEAK_MEMORY = "peak memory"
-    OPCODES = "opcodes"
 
 
 CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
@@ -167,10 +163,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The result of running a submission in one task, with all measurements, before points are given.
-
-    `doubt` is a text for the student if CPU times do not confirm a ratio of counts. The ratio in `speed` is then lower.
-    """
+    """The result of running a submission in one task, with all measurements, before points are given."""
 
     status: Status
     rationale: str = ""
@@ -181,7 +174,6 @@ class Attempt:
     cases_passed: int = 0
     cases: int = 0
     output_tail: str = ""
-    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.isolation.pool import TreeSource
 from harness.errors import MachineError
@@ -31,13 +31,8 @@ def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
 
 @dataclass(slots=True)
 class Session:
-    """The secret seed, the processes and the reserved CPU cores for all gradings of one run.
-
-    `baseline_counts` caches the number of instructions or opcodes of baselines by the seed of their inputs. So a
-    baseline is counted only once for all submissions that get the same inputs.
-    """
+    """The secret seed, the processes and the reserved CPU cores for all gradings of one run."""
 
     seed: str
     pool: TreeSource
     lane: LaneFactory = timing_lane
-    baseline_counts: dict[tuple[str, ...], int] = field(default_factory=dict)

@@ -16,7 +16,6 @@ definitions from another file of the folder (`grader.overlays`). A file's name s
     wrong_*.py       wrong; its docstring explains the mistake to students whose function gives the same answers
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +26,6 @@ from numpy.typing import NDArray
 
 from grader import overlays, seeds
 from grader.limits import Limits
-from grader.plain_modules import PLAIN_MODULES
 from grader.records import Cost
 from grader.values import Value
 
@@ -48,15 +46,10 @@ class Tier:
     """A grade threshold: a submission earns `share` of the points if its ratio is at least `ratio`.
 
     A submission's ratio is the baseline's cost divided by the submission's cost.
-
-    In a counted task, a tier also needs gains in CPU time (`grader.trials.cpu_time`): `cpu_gain` without a counter, and
-    `counting_gain` while opcodes are counted.
     """
 
     ratio: float
     share: float
-    cpu_gain: float = 0.0
-    counting_gain: float = 0.0
 
 
 def tier_of(ratio: float, tiers: Sequence[Tier]) -> int:
@@ -211,36 +204,6 @@ class SimulatedExam:
 
 
 @dataclass(frozen=True)
-class CountedExam:
-    """The tests for a student's Python function, whose instructions or opcodes are counted.
-
-    The function may import only `modules`. `scenarios(rng)` returns the test cases for correctness. `counted(rng)`
-    returns the test cases that are counted. For these, the baseline needs about 10 ms, or about 0.5 s while it is
-    counted. No test case has functions as arguments. `answer(scenario)` returns the right answer. CPU time is measured
-    too, on the test cases of `timed_draws` calls of `counted`. The baseline needs less than a second for them.
-    An instructor must check a ratio far above `best_ratio`, the best known ratio.
-    """
-
-    scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
-    counted: Callable[[np.random.Generator], Sequence[Scenario]]
-    answer: Callable[[Scenario], Value]
-    modules: tuple[str, ...] = PLAIN_MODULES
-    timed_draws: int = 40
-    best_ratio: float = math.inf
-    simulated: ClassVar[bool] = False
-    in_c: ClassVar[bool] = False
-    needs_torch: ClassVar[bool] = False
-
-    def functions(self, _task: str) -> tuple[str, ...]:
-        """Return the names of the functions that the student writes, in the order in which they are judged."""
-        return _functions(self.scenarios)
-
-    def baseline_names(self, plain: str) -> tuple[str, ...]:
-        """Return the file name of the baseline, in a tuple."""
-        return (plain,)
-
-
-@dataclass(frozen=True)
 class ValueExam:
     """The tests for a student's function of plain values, which is timed.
 
@@ -264,8 +227,8 @@ class ValueExam:
         return (plain,)
 
 
-Exam = TensorExam | SimulatedExam | ValueExam | CountedExam
-"""The kinds of tests for a student's function: they judge its answers and measure its cost."""
+Exam = TensorExam | SimulatedExam | ValueExam
+"""The three kinds of tests for a student's function: they judge its answers and measure its cost."""
 
 
 def _functions(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> tuple[str, ...]:
@@ -278,11 +241,12 @@ class Task:
     """One function that a student writes and the grader grades.
 
     A right answer earns `correct_share` of the points at any cost. `plain` is the name of the baseline's file in
-    `known/`. The ratio of the reference solution must be at least `least_gain` times the highest threshold in `tiers`.
-    On another machine, its ratio may be half as large. `least_gain` may be smaller only if the baseline is the solution
-    itself, slowed by a known factor. `read` names the lesson and the title of the step to read before the task. After
-    full marks, the student reads `idea`, which explains the reference solution, and `references`, which lists further
-    reading. These texts are part of the task because students do not get solutions.
+    `known/`. The ratio of the reference solution must be at least `least_gain` times the highest threshold in
+    `tiers`. On another machine, its ratio may be half as large. `least_gain` may be smaller if the baseline is the
+    solution itself, slowed by a known factor, or if the ratios of several machines and Pythons were compared.
+    `read` names the lesson and the title of the step to read before the task. After full marks, the student reads
+    `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
+    part of the task because students do not get solutions.
     """
 
     lesson: str

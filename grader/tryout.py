@@ -12,7 +12,7 @@ import numpy as np
 from grader import catalogue
 from grader.errors import UsageError
 from grader.seeds import generator
-from grader.task import CountedExam, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
+from grader.task import Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, ValueExam
 from grader.trials import native
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.inputs import describe
@@ -59,7 +59,7 @@ def _call(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch
     return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
 
 
-def _enter(exam: SimulatedExam | CountedExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+def _enter(exam: SimulatedExam | ValueExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
     scenario = next(each for each in exam.scenarios(generator(SEED)) if each.function == function.__name__)
     answer = function(
         *(_simulated(scenario, a.name) if isinstance(a, SimulatedFunction) else a for a in scenario.arguments)

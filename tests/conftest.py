@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from once import shared
 
 from grader.isolation import sandbox
-from grader.trials import valgrind
+from harness.machine import programs
 from harness.machine.lanes import DIRECTORY_VARIABLE
 from harness.storage.user_state import FOLDER_VARIABLE
 
@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("sandbox") and (reason := sandbox.trouble()):
         _missing(reason)
-    if item.get_closest_marker("valgrind") and (reason := valgrind.trouble()):
+    if item.get_closest_marker("valgrind") and (reason := programs.lacking("valgrind", programs.VALGRIND, "valgrind")):
         _missing(reason)
     if item.get_closest_marker("browser") and not (shutil.which("chromium") and find_spec("playwright")):
         _missing("a browser is missing: apt-get install chromium; python -m pip install 'fairclock[browser]'")

@@ -26,13 +26,13 @@ from grader.records import Cost
 from grader.seeds import generator, independent
 from grader.task import (
     Array,
-    CountedExam,
     Inputs,
     Scenario,
     SimulatedExam,
     SimulatedFunction,
     Task,
     TensorExam,
+    ValueExam,
     tier_of,
 )
 from grader.trials import native, simulated
@@ -122,8 +122,8 @@ class Draw:
     def _timed(self) -> list[list[Any]]:
         """The calls whose cost is estimated together, for each timed size."""
         exam = self.task.exam
-        if isinstance(exam, CountedExam):
-            return [list(exam.counted(generator(self.seed, "counted")))]
+        if isinstance(exam, ValueExam):
+            return [list(exam.timed(generator(self.seed, "timed")))]
         assert isinstance(exam, TensorExam)
         return [[next(timed(independent(generator(self.seed, "timed"))))] for timed in (exam.timed, *exam.also_timed)]
 

@@ -100,7 +100,6 @@ class Summary:
             "refused": sum(report.submission.refused for report in self.roll.reports),
             "against the rules": ends.count(Status.CHEATED),
             "with an impossible time": ends.count(Status.IMPOSSIBLE),
-            "with an implausible count": ends.count(Status.IMPLAUSIBLE),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
             "replaced before grading": len(self.roll.gone),

@@ -35,9 +35,7 @@ _GAIN: Final = {
     Cost.WALL_TIME: "times as fast",
     Cost.SIMULATED_TIME: "times less simulated time",
     Cost.CALLS: "times fewer calls",
-    Cost.INSTRUCTIONS: "times fewer instructions",
     Cost.PEAK_MEMORY: "times less peak memory",
-    Cost.OPCODES: "times fewer opcodes",
 }
 
 

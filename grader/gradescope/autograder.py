@@ -25,11 +25,11 @@ from grader.hand_ins.collect import collect_one
 from grader.hand_ins.refusal import digest
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.records import Cost, Report, Submission
+from grader.records import Report, Submission
 from grader.reports import gradescope
 from grader.task import Task
 from grader.text import storable
-from grader.trials import native, valgrind
+from grader.trials import native
 from harness.machine.environment import Environment
 
 TRIES = 2
@@ -88,8 +88,6 @@ def _settings(root: Path) -> Settings:
 def _require_tools(lessons: Sequence[str]) -> None:
     known = catalogue.load()
     tasks = [task for lesson in lessons for task in known.tasks(lesson)]
-    if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
-        valgrind.require()
     if any(map(native.is_native, tasks)):
         native.require()
 

@@ -86,7 +86,7 @@ def concerns(roll: Roll) -> list[Concern]:
         for one in roll.gone
     ]
     found += [Concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
-    for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE):
+    for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE):
         for report in (report for report in roll.reports if not report.submission.refused):
             student = report.submission.student
             found += [

@@ -26,7 +26,6 @@ STATUS = {
     Status.PROTOCOL_VIOLATION: "protocol violation",
     Status.CHEATED: "broke the rules",
     Status.IMPOSSIBLE: "right, in an impossible time",
-    Status.IMPLAUSIBLE: "right, with an implausible count",
     Status.UNDECIDED: "right, close to a tier",
     Status.TOO_NOISY: "not graded (machine too noisy)",
     Status.GRADER_ERROR: "not graded (grader error)",

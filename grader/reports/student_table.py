@@ -9,7 +9,7 @@ from grader.reports import grade_texts
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import RIGHT
 
-NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE, Status.UNDECIDED)
+NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
 """The instructor should check results with these statuses."""
 
 KINDS = {

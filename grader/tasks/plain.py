@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.task import Mismatch, Scenario
+from grader.task import Mismatch
 from grader.tasks.answers import compare_rows
 from grader.values import Value
 
@@ -31,12 +31,6 @@ class RowsScenario(PlainScenario, ABC):
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` for the first row that differs from the right row, or None."""
         return compare_rows(answer, self.right, self.advice)
-
-
-def right_rows(scenario: Scenario) -> Value:
-    """Return the right answer of a `RowsScenario`."""
-    assert isinstance(scenario, RowsScenario)
-    return list(scenario.right)
 
 
 def random_depths(rng: np.random.Generator, number: int, deeper: float, back: int, most: int) -> list[int]:

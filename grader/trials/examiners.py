@@ -7,8 +7,8 @@ from typing import Any, Final
 from grader.errors import GraderFault
 from grader.records import Attempt, Cost
 from grader.session import Session
-from grader.task import CountedExam, SimulatedExam, Task, TensorExam, ValueExam
-from grader.trials import counted, peak_memory, simulated, sizes, tensors, values
+from grader.task import SimulatedExam, Task, TensorExam, ValueExam
+from grader.trials import peak_memory, simulated, sizes, tensors, values
 
 Examiner = Callable[[Task, Any, str, Session, Sequence[str]], Attempt]
 """A function that grades a source text on a task of a certain kind."""
@@ -21,8 +21,6 @@ EXAMINERS: Final[Mapping[tuple[type, Cost], Examiner]] = {
     (SimulatedExam, Cost.SIMULATED_TIME): simulated.examine,
     (SimulatedExam, Cost.PEAK_MEMORY): simulated.examine,
     (ValueExam, Cost.TIME): values.examine,
-    (CountedExam, Cost.INSTRUCTIONS): partial(counted.examine, by_valgrind=True),
-    (CountedExam, Cost.OPCODES): partial(counted.examine, by_valgrind=False),
 }
 
 

@@ -12,13 +12,13 @@ from harness.paired.decide import BENEFIT
 from harness.rendering import measured
 from harness.rendering.units import percent, ratio
 
-EARNS = frozenset({Status.PASSED, Status.UNDECIDED, Status.IMPLAUSIBLE})
+EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
 """The statuses of a graded submission whose measured cost earns points."""
 
 RIGHT = EARNS | {Status.IMPOSSIBLE}
 """The statuses of a submission with right answers, whose cost was measured."""
 
-UNBELIEVED = frozenset({Status.IMPOSSIBLE, Status.IMPLAUSIBLE})
+UNBELIEVED = frozenset({Status.IMPOSSIBLE})
 """The statuses of a submission with right answers whose ratio an instructor must check. Lists of ratios omit it."""
 
 LEAST_SHARE: Final = 0.01
@@ -35,23 +35,17 @@ _BASELINE: Final = {
     Cost.WALL_TIME: "takes {} as long",
     Cost.SIMULATED_TIME: "takes {} as much simulated time",
     Cost.CALLS: "makes {} as many calls",
-    Cost.INSTRUCTIONS: "executes {} as many instructions",
     Cost.PEAK_MEMORY: "needs {} as much memory",
-    Cost.OPCODES: "executes {} as many opcodes",
 }
 
 
 def score(task: Task, attempt: Attempt) -> Verdict:
-    """Return the verdict on a graded submission: its points, and a text for the student.
-
-    If CPU times do not confirm a ratio of counts, the verdict's cost is `Cost.TIME`, because their ratio replaces it.
-    """
+    """Return the verdict on a graded submission: its points, and a text for the student."""
     points, speed = 0.0, attempt.speed
     if attempt.status in RIGHT and speed is not None:
         attempt = replace(attempt, rationale=f"{_right(task, attempt, speed)}\n{attempt.rationale}".rstrip())
         points = task.points * share(task, speed.tier)
-    cost = Cost.TIME if attempt.doubt else task.cost
-    return Verdict(task.full_name, round(points, 2), task.points, cost, attempt)
+    return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
 
 
 def share(task: Task, tier: int) -> float:
@@ -77,8 +71,6 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
         return cases
     if attempt.status is Status.IMPOSSIBLE:
         return f"{cases} {_impossible(attempt, speed)}"
-    if attempt.doubt:
-        return f"{cases} {attempt.doubt}"
     return f"{cases} {_sentence(compared(task.cost, speed))}{_tier(task, attempt, speed)}{_reached(attempt, speed)}"
 
 

@@ -17,8 +17,8 @@ from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import Packed, pack
 from grader.trials.turns import TimedAnswer
 from grader.trials.worker_client import WorkerClient
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
+from harness.processes.process_env import Cores
 
 WATCHED: Final = 0.3
 """The share of the inputs that are checked for changes after the call. They are chosen secretly."""

@@ -31,8 +31,8 @@ from grader.trials.faults import wrong_after_all
 from grader.trials.shared_memory import SharedMemory
 from grader.trials.turns import TimedAnswer
 from grader.trials.worker_client import WorkerClient
-from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
+from harness.processes.process_env import Cores
 
 MOST_ANSWER_BYTES: Final = 1 << 20
 """At most this number of bytes of the answers to one request is read."""

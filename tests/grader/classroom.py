@@ -89,8 +89,6 @@ def attempt_for(submission: Submission) -> Attempt:
     if "beyond" in source:
         beyond = Control(1.0, 1.05, 0.05, holds=True, most_ratio=120.0, impossible=True)
         return Attempt(Status.IMPOSSIBLE, "Too fast.", speed=Speed(9000, 8000, 9999, 60, 0), control=beyond)
-    if "forged" in source:
-        return Attempt(Status.IMPLAUSIBLE, "Too few opcodes.", speed=Speed(9000, 9000, 9000, 1, 3))
     if "noisy" in source:
         return Attempt(Status.TOO_NOISY, "The control failed.")
     if "edge" in source:
@@ -107,11 +105,9 @@ def attempt_for(submission: Submission) -> Attempt:
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:
-    """Grade by the words in the text: right, wrong, edge, cheat, beyond, forged, noisy, or boom for a grader error."""
+    """Grade by the words in the text: right, wrong, edge, cheat, beyond, noisy, or boom for a grader error."""
     attempt = attempt_for(submission)
-    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4, Status.IMPLAUSIBLE: 1.0}.get(
-        attempt.status, 0.0
-    )
+    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4}.get(attempt.status, 0.0)
     verdicts = tuple(
         Verdict(task.task, share * task.points, task.points, Cost.TIME, attempt)
         for task in TASKS

@@ -109,8 +109,8 @@ def _arrange(one: WorkerClient) -> None:
 
 
 def _timed(one: WorkerClient) -> None:
-    one.timed(8)
-    one.timed(8, null=True)
+    one.timed(lambda outputs: outputs.read(8))
+    one.timed(lambda outputs: outputs.read(8), null=True)
 
 
 def _play(exam: SimulatedExam, scenario: Scenario, number: int) -> Callable[[WorkerClient], None]:

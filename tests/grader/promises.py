@@ -32,7 +32,7 @@ from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Submission, Verdict
 from grader.session import Session
-from grader.task import CountedExam, SimulatedExam, Task
+from grader.task import SimulatedExam, Task
 from grader.trials import speed
 from harness.paired.decide import Rules
 
@@ -47,8 +47,6 @@ HANGING_CALLS = 20_000
 """The calls of simulated functions that such an exploit may make for one answer. The real exams allow more."""
 PATIENCE_S = 3.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
-BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
-"""The counts of baselines by their inputs. Without them, each cheat would wait until its baseline is counted again."""
 CALLS_TOGETHER = 2
 """The time limit of all calls together of an exploit that hangs, in multiples of the limit of one call.
 
@@ -111,10 +109,9 @@ class Promised:
         return self.broken_by(outcome.points, outcome.status.lower().replace("_", " "), told)
 
     def submission(self, student: str = "mallory") -> Submission:
-        """Return the file as a hand-in. All files for one counted task get the same inputs (`BASELINE_COUNTS`)."""
+        """Return the file as a hand-in."""
         source = self.path.read_text(encoding="utf-8")
-        draws_inputs = self.task.baseline if isinstance(self.task.exam, CountedExam) else source
-        return Submission(student, self.lesson, self.path.name, digest(draws_inputs.encode()), source)
+        return Submission(student, self.lesson, self.path.name, digest(source.encode()), source)
 
     def broken(self, pool: Pool) -> str | None:
         """Return how the file's verdict differs from its promise; None if it does not.
@@ -133,7 +130,7 @@ class Promised:
 
     def graded(self, pool: Pool, task: Task | None = None, hand_in: Submission | None = None) -> Verdict:
         """Return the verdict on the file, for its task or one with other limits, or on a `hand_in` with other bytes."""
-        session = Session("exploits", pool, baseline_counts=BASELINE_COUNTS)
+        session = Session("exploits", pool)
         return grade_task(task or self.task, hand_in or self.submission(), session)
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from grader import catalogue
 from grader.errors import WorkerFault
 from grader.inside import protocol
-from grader.isolation.confined_program import ProgramResult
 from grader.records import Status
-from grader.task import CountedExam, Task
-from grader.trials import counted_process, native
+from grader.task import ValueExam
+from grader.trials import native, values
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
+from grader.trials.turns import TimedAnswer
 from harness.machine.clocks import ProcessGoneError
 
 TEXTS = st.sampled_from(["", "\ud800", "\x00", "a\u2028b", "é" * 3000, "{0}", "%s", "\x1b[31m"])
@@ -112,40 +112,19 @@ def test_whatever_a_reading_raises_is_a_verdict(reading: str) -> None:
         assert caught.value.status in {Status.PROTOCOL_VIOLATION, Status.CRASHED}
 
 
-def _counted() -> Task:
-    return next(task for task in catalogue.load().tasks("13_bytecode") if isinstance(task.exam, CountedExam))
-
-
-ANSWERS = st.fixed_dictionaries(
-    {},
-    optional={
-        "answers": VALUES,
-        "refused": VALUES,
-        "raised": VALUES,
-        "opcodes": VALUES,
-        "key": st.just("secret") | VALUES,
-    },
-)
-
-
 @settings(deadline=None)
-@given(
-    said=ANSWERS, log=st.binary(max_size=60), status=st.sampled_from([0, 1, -9]), key=st.sampled_from(["secret", ""])
-)
-@example(said={"refused": 1}, log=b"", status=0, key="secret")
-@example(said={"raised": True}, log=b"", status=0, key="secret")
-@example(said={}, log=b"==1== Collected : " + b"9" * 5000 + b"\n==1== I   refs: 9", status=0, key="")
-def test_no_count_is_a_fault_of_the_graders(said: dict[str, Any], log: bytes, status: int, key: str) -> None:
-    task = _counted()
-    assert isinstance(task.exam, CountedExam)
-    scenarios = task.exam.counted(np.random.default_rng(0))[:2]
-    told = {"key": key, "counter": key, "allowed": "math"}
-    try:
-        with untrusted(task.name):
-            ended = ProgramResult(status, json.dumps(said).encode(errors="surrogatepass"), log, "", cpu_s=1.0)
-            counted_process.mismatch(scenarios, counted_process._read(task, ended, told, by_valgrind=not key).answers)
-    except WorkerFault as fault:
-        fault.rationale.encode()
+@given(text=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
+@example(text=b"9" * 5000)
+@example(text=b"[" * 60000)
+@example(text=b'["\\ud800"]')
+@example(text=b"[1e999]")
+@example(text=b'1,"answers":[[]]')
+def test_no_timed_answer_is_a_fault_of_the_graders(text: bytes) -> None:
+    task = next(task for task in catalogue.load().tasks("13_bytecode") if task.name == "run")
+    assert isinstance(task.exam, ValueExam)
+    one = values.ValueInput(task.exam.timed(np.random.default_rng(0)))
+    with pytest.raises(WorkerFault), untrusted(task.name):
+        one.check_timed(TimedAnswer(text), None)
 
 
 @given(told=st.dictionaries(st.sampled_from(["libraries", "fault", "line", "message"]), VALUES))

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grader.trials import valgrind
 from harness.callgrind import outfile, tools
 from harness.errors import MachineError
 
@@ -39,7 +38,7 @@ def record() -> dict[int, list[Count]]:
 
     Raise `MachineError` if gcc or valgrind is missing.
     """
-    if missing := valgrind.trouble() or tools.lacking(compiler=True):
+    if missing := tools.lacking(compiler=True):
         raise MachineError(f"The counts cannot be recorded on this machine: {missing}.")
     found: dict[int, list[Count]] = {}
     with tempfile.TemporaryDirectory(prefix="fairclock-record-") as folder:

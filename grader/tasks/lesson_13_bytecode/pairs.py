@@ -1,15 +1,8 @@
-"""Task (b) of lesson 13: count pairs of opcodes with a 150th of the opcodes that the baseline executes.
+"""Task (b) of lesson 13: count pairs of opcodes, with the loops in C instead of Python.
 
-The baseline, with which submissions are compared, searches each pair in a list of rows. With a trace of 2500 opcodes on
-Python 3.11, a dict executes 14 to 18 times fewer opcodes. A loop over `zip` with `get` executes 29 to 39 times fewer,
-and a Counter of a generator expression 64 to 84 times fewer. A Counter of `zip` executes 360 to 580 times fewer, and
-770 to 930 times fewer without a loop over the rows.
-
-A baseline with a dict would be faster, and would distinguish honest solutions less clearly.
-
-CPU time does not distinguish tiers 1 and 2. A Counter of a generator needs half of the opcodes of a loop with `get`,
-but as much CPU time. Without a counter, tier 3 needs as much CPU time too. So a submission of tier 1 with a forged
-count can earn tier 2. If it also stops the counter, it can earn tier 3 (`grader/trials/cpu_time.py`).
+The baseline, with which submissions are compared, searches each pair in a list of rows. With a trace of 5000 opcodes, a
+list of data classes is 4.5 to 6 times as fast. A dict with a loop over indices is 16 to 22 times as fast, and a loop
+over `zip` with `get` or a Counter 30 to 50 times (Python 3.11 and 3.13).
 """
 
 from pathlib import Path
@@ -22,13 +15,12 @@ from .traces import draw_cases, draw_timed
 PAIRS = Task(
     lesson="13_bytecode",
     name="pairs",
-    summary="count which opcodes follow each other, with a 150th of the opcodes that the baseline executes",
+    summary="count which opcodes follow each other, 26 times as fast as the baseline",
     points=10.0,
     cost=Cost.TIME,
     tiers=(
-        Tier(9.0, 0.6, cpu_gain=8.5, counting_gain=6.8),
-        Tier(50.0, 0.8, cpu_gain=17.0, counting_gain=19.0),
-        Tier(150.0, 1.0, cpu_gain=17.0, counting_gain=98.0),
+        Tier(10.0, 0.6),
+        Tier(26.0, 1.0),
     ),
     hints=(
         (
@@ -59,4 +51,5 @@ PAIRS = Task(
         "The documentation of the module dis lists all opcodes. The developers of Python chose its superinstructions, "
         "such as LOAD_FAST_LOAD_FAST, from such counts of pairs."
     ),
+    least_gain=1.3,
 )

@@ -66,9 +66,9 @@ def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
 def test_a_chart_says_how_its_ratios_were_measured() -> None:
     class_ = roll(submission("right"), submission("right", "bob"))
     for costs, said in (
-        ((Cost.OPCODES, Cost.OPCODES), "01_dot.batched, counted"),
+        ((Cost.CALLS, Cost.CALLS), "01_dot.batched, counted"),
         ((Cost.TIME, Cost.TIME), "01_dot.batched, measured with a clock"),
-        ((Cost.OPCODES, Cost.TIME), "01_dot.batched, counted or measured with a clock"),
+        ((Cost.CALLS, Cost.TIME), "01_dot.batched, counted or measured with a clock"),
     ):
         reports = tuple(
             replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))

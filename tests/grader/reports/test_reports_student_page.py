@@ -63,7 +63,7 @@ def test_it_says_what_was_measured_and_what_comes_next() -> None:
 @pytest.mark.parametrize(
     ("cost", "said"),
     [
-        (Cost.OPCODES, "Measured the baseline executes 3× as many opcodes as the submission (exact count)"),
+        (Cost.CALLS, "Measured the baseline makes 3× as many calls as the submission (exact count)"),
         (Cost.TIME, "Measured the baseline takes 3× as long as the submission Next"),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader import catalogue
 from grader.authoring.in_process import Draw, of_source
-from grader.task import CountedExam, Mismatch, Scenario, SimulatedExam, Task, TensorExam, tier_of
+from grader.task import Mismatch, Scenario, SimulatedExam, Task, TensorExam, ValueExam, tier_of
 from grader.trials.simulated import arguments_here, as_plain, gain, mean_gain, measures
 
 RAISED: Final = Mismatch("an answer", "an exception")
@@ -64,7 +64,7 @@ def play(task: Task, source: str, seed: int, *, enough: int | None = None, kind:
     Leave out scenarios whose title does not contain `kind`. After more than `enough` wrong answers, stop. The result
     then lacks the remaining scenarios.
     """
-    assert isinstance(task.exam, SimulatedExam | CountedExam)
+    assert isinstance(task.exam, SimulatedExam | ValueExam)
     scenarios = tuple(one for one in task.exam.scenarios(np.random.default_rng(seed)) if kind in one.title)
     names, mismatches = loaded(source), list[Mismatch | None]()
     for scenario in scenarios:

@@ -28,7 +28,7 @@ def test_the_graph_in_the_exercise_has_the_boxes_that_it_shows() -> None:
 
 
 def test_the_boxes_are_those_of_the_lesson_s_picture() -> None:
-    scenario = stacks.draw_counted(np.random.default_rng(3))[0]
+    scenario = stacks.draw_timed(np.random.default_rng(3))[0]
     boxes = [
         [each.depth - 1, each.frame.name, each.start, each.frame.total] for each in placed(fold_up(scenario.stacks))
     ]

@@ -12,5 +12,5 @@ def test_traces_hold_opcodes_of_the_python_that_runs() -> None:
 
 
 def test_a_number_of_times_that_is_no_whole_number_is_wrong() -> None:
-    scenario = traces.draw_counted(np.random.default_rng(5))[0]
+    scenario = traces.draw_timed(np.random.default_rng(5))[0]
     assert scenario.judge([[first, second, float(times)] for first, second, times in scenario.right]) is not None

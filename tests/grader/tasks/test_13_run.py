@@ -30,15 +30,15 @@ def test_no_program_divides_by_zero_or_grows_without_end() -> None:
     for seed in range(8):
         for case in (
             *programs.draw_cases(np.random.default_rng(seed)),
-            *programs.draw_counted(np.random.default_rng(seed)),
+            *programs.draw_timed(np.random.default_rng(seed)),
         ):
             assert abs(case.right) < 1e12, case.text
 
 
-def test_what_is_counted_goes_round_often_enough_that_translating_does_not_decide() -> None:
-    for scenario in programs.draw_counted(np.random.default_rng(3)):
+def test_what_is_timed_goes_round_often_enough_that_translating_does_not_decide() -> None:
+    for scenario in programs.draw_timed(np.random.default_rng(3)):
         assert "while" in scenario.text
-        assert len(plain_instructions(scenario._called().__code__)) < programs.COUNTED_ROUNDS
+        assert len(plain_instructions(scenario._called().__code__)) < programs.TIMED_ROUNDS
 
 
 def test_a_truth_value_is_no_number_and_a_number_no_truth_value() -> None:

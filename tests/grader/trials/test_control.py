@@ -14,7 +14,8 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import TensorExam
 from grader.trials import control, speed
-from grader.trials.turns import Side, Supply
+from grader.trials.tensor_supply import TensorSupply
+from grader.trials.turns import Side
 from harness.paired.decide import BENEFIT, Rules
 from harness.paired.rounds import Reading
 
@@ -91,26 +92,26 @@ def scripted(*costs_s: float) -> list[Side]:
 
 
 @pytest.fixture
-def supply() -> Supply:
+def supply() -> TensorSupply:
     exam = negation(Path()).exam
     assert isinstance(exam, TensorExam)
-    return Supply(exam, generator("a secret"))
+    return TensorSupply(exam, generator("a secret"))
 
 
-def test_equal_baselines_come_out_as_planted(supply: Supply) -> None:
+def test_equal_baselines_come_out_as_planted(supply: TensorSupply) -> None:
     found = control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1))
     assert replace(found, benefit=1.0) == Control(1.0, 1.05, 0.05, holds=True, benefit=1.0)
 
 
-def test_one_baseline_that_lies_badly_is_outvoted(supply: Supply) -> None:
+def test_one_baseline_that_lies_badly_is_outvoted(supply: TensorSupply) -> None:
     assert control.play(scripted(2.0, 2.0, 2.6, 2.0, 2.0), supply, 2.0, random.Random(1)).holds
 
 
-def test_a_clock_that_misses_what_is_added_is_noticed(supply: Supply) -> None:
+def test_a_clock_that_misses_what_is_added_is_noticed(supply: TensorSupply) -> None:
     assert not control.play(scripted(2.0, 2.0, 2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)).holds
 
 
-def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
+def test_each_of_three_is_slowed_once_and_none_stays_so(supply: TensorSupply) -> None:
     sides = scripted(2.0, 2.0, 2.0)
     control.play(sides, supply, 2.0, random.Random(1))
     burners = [side.worker for side in sides]
@@ -121,7 +122,7 @@ def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
     ("call_s", "warm_up", "discarded"), [(control.LONG_CALL_S / 2, True, 1), (control.LONG_CALL_S, False, 0)]
 )
 def test_only_short_calls_get_warm_up_calls_and_a_discarded_turn_when_slowed(
-    supply: Supply, call_s: float, warm_up: bool, discarded: int
+    supply: TensorSupply, call_s: float, warm_up: bool, discarded: int
 ) -> None:
     sides = scripted(2.0, 2.0, 2.0)
     control.play(sides, supply, call_s, random.Random(1))

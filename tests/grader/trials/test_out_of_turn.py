@@ -19,8 +19,8 @@ from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import speed
 from grader.trials.out_of_turn import SLACK_PART, SLACK_S, OutOfTurn
-from grader.trials.speed import TensorPair
-from grader.trials.turns import Supply
+from grader.trials.speed import TimedPair
+from grader.trials.tensor_supply import TensorSupply
 from grader.trials.worker_client import worker
 from harness.machine.clocks import FakeClock, ProcessGoneError
 from harness.processes import process_env
@@ -107,11 +107,11 @@ def doing(before: str, in_each_call: str) -> str:
 
 
 @contextmanager
-def pair_of(task: Task, source: str, session: Session) -> Iterator[TensorPair]:
+def pair_of(task: Task, source: str, session: Session) -> Iterator[TimedPair]:
     """Start a baseline and this source on one core."""
     assert isinstance(task.exam, TensorExam)
     core = max(os.sched_getaffinity(0))
-    supply = Supply(task.exam, generator("a secret"))
+    supply = TensorSupply(task.exam, generator("a secret"))
     with (
         session.pool.trusted(tensors=True) as trusted,
         session.pool.fresh(tensors=True) as tree,
@@ -122,12 +122,12 @@ def pair_of(task: Task, source: str, session: Session) -> Iterator[TensorPair]:
         yield contestants.open_pair(0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True)
 
 
-def play(pair: TensorPair) -> None:
+def play(pair: TimedPair) -> None:
     for number in range(60):
         pair.play(baseline_first=number % 2 == 0)
 
 
-def play_the_baseline_alone(pair: TensorPair) -> None:
+def play_the_baseline_alone(pair: TimedPair) -> None:
     """Play only turns of the baseline, as a control does."""
     for _ in range(60):
         with pair.out_of_turn.watched():
@@ -137,7 +137,7 @@ def play_the_baseline_alone(pair: TensorPair) -> None:
 @LINUX
 @pytest.mark.parametrize("stretch", [play, play_the_baseline_alone])
 def test_a_thread_that_never_rests_ends_its_submission(
-    stretch: Callable[[TensorPair], None], session: Session, task: Task
+    stretch: Callable[[TimedPair], None], session: Session, task: Task
 ) -> None:
     """The submission is blamed, not the machine, although controls would fail beside its thread.
 

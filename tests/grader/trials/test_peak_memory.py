@@ -23,7 +23,7 @@ from grader.records import Cost, Status
 from grader.session import Session
 from grader.task import Inputs, Task, TensorExam, Tier
 from grader.trials import peak_memory
-from grader.trials.turns import Supply
+from grader.trials.tensor_supply import TensorSupply
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
 
@@ -65,7 +65,7 @@ def tree(session: Session) -> Iterator[ForkServer]:
 
 def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
-    drawn = Supply(task.exam, np.random.default_rng(0)).draw(peak_memory.CALLS)
+    drawn = TensorSupply(task.exam, np.random.default_rng(0)).draw(peak_memory.CALLS)
     memory = peak_memory.measure(task, tree, source, drawn)[0]
     return max(one.peak - one.files for one in memory) / MIB
 

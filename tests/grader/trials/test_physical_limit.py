@@ -20,7 +20,7 @@ from grader.records import Control, Status
 from grader.session import Session
 from grader.task import Array, Inputs, Task, TensorExam
 from grader.trials import control, physical_limit, sizes, speed
-from grader.trials.turns import Supply
+from grader.trials.tensor_supply import TensorSupply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome, Reading
 
@@ -99,7 +99,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _same_input_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every timed call the same input, as a broken grader might do. Then answers can come from memory."""
-    monkeypatch.setattr(Supply, "draw", lambda self, count: [self.first] * count)
+    monkeypatch.setattr(TensorSupply, "draw", lambda self, count: [self.first] * count)
 
 
 needs_clock = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
@@ -156,10 +156,10 @@ def test_where_the_overhead_hides_the_limit_an_impossible_time_is_noticed_with_l
 def test_an_honest_short_time_is_possible_with_large_inputs(
     small: Task, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Supply] = []
+    asked: list[TensorSupply] = []
     compare = speed.Contestants.is_impossible_with
 
-    def noted(self: speed.Contestants, large: Supply, *, by_wall: bool) -> bool:
+    def noted(self: speed.Contestants, large: TensorSupply, *, by_wall: bool) -> bool:
         asked.append(large)
         return compare(self, large, by_wall=by_wall)
 

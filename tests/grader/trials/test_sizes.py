@@ -15,11 +15,11 @@ from grader.authoring.lint import _solution
 from grader.grade import grade_task
 from grader.limits import Limits
 from grader.records import Attempt, Control, Speed, Status, Verdict
-from grader.seeds import independent
 from grader.task import Inputs, Task, TensorExam
 from grader.trials import control, sizes, speed
 from grader.trials.score import score
 from grader.trials.sizes import SizedDuel, in_words, worst
+from grader.trials.tensor_supply import TensorSupply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome
 
@@ -116,10 +116,9 @@ def test_the_sizes_have_a_supply_and_a_duel_each(monkeypatch: pytest.MonkeyPatch
     assert isinstance(task.exam, TensorExam)
     drawn: list[int] = []
 
-    def duel(_task: Task, exam: TensorExam, *_: object, by_wall: bool) -> tuple[Outcome, Control]:
+    def duel(_task: Task, supply: TensorSupply, *_: object, by_wall: bool) -> tuple[Outcome, Control]:
         assert not by_wall
-        assert exam.also_timed == ()
-        drawn.append(len(next(exam.timed(independent(np.random.default_rng(1))))[0]))
+        drawn.append(len(supply.first.inputs[0]))
         return fought("", 3.0, 1).outcome, HELD
 
     monkeypatch.setattr(speed, "duel", duel)

@@ -31,7 +31,7 @@ from grader.task import Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.inputs import pack
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.turns import Supply
+from grader.trials.tensor_supply import TensorSupply
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Round, judge
@@ -83,7 +83,7 @@ def patient(session: Session) -> Iterator[ForkServer]:
 
 def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds: int = 12) -> list[Round]:
     assert isinstance(task.exam, TensorExam)
-    supply = Supply(task.exam, generator("a secret"))
+    supply = TensorSupply(task.exam, generator("a secret"))
     with process_env.pinned(core()), ExitStack() as stack:
         pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
             0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True
@@ -94,7 +94,8 @@ def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds:
 def duel(task: Task, source: str, session: Session, *, by_wall: bool = False) -> Outcome:
     assert isinstance(task.exam, TensorExam)
     with session.pool.fresh(tensors=True) as tree:
-        return speed.duel(task, task.exam, tree, source, session, generator("a secret"), by_wall=by_wall)[0]
+        rng = generator("a secret")
+        return speed.duel(task, TensorSupply(task.exam, rng), tree, source, session, rng, by_wall=by_wall)[0]
 
 
 WHEN_TIMED = """
@@ -161,12 +162,12 @@ def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
 ) -> None:
     """Two threads on two cores use a minute of CPU time in half a minute of wall time."""
     assert isinstance(task.exam, TensorExam)
-    first = Supply(task.exam, generator("a secret")).first
+    first = TensorSupply(task.exam, generator("a secret")).first
     with worker(patient, replace(LIMITS, threads=threads)) as one:
         one.load(AT_ONCE)
         one.arrange(task.name, first.packed, str(first.dtype), first.allowed.shape, None)
         monkeypatch.setattr(patient, "spent_s", lambda: 60.0)
-        assert one.timed(first.size_bytes)[0].wall_s == least_s
+        assert one.timed(lambda outputs: outputs.read(first.size_bytes))[0].wall_s == least_s
 
 
 def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session: Session) -> None:
@@ -288,10 +289,10 @@ threading.Thread(target=ahead, daemon=True).start()
             packed.write(side.inputs)
             with process_env.pinned(core()):
                 side.arrange("negate", packed, "float32", (64, 64), core())
-                side.timed(64 * 64 * 4)
+                side.timed(lambda outputs: outputs.read(64 * 64 * 4))
             time.sleep(0.2)
             with process_env.pinned(core()):
-                spent_s.append(side.timed(64 * 64 * 4)[0].cpu_s)
+                spent_s.append(side.timed(lambda outputs: outputs.read(64 * 64 * 4))[0].cpu_s)
     assert spent_s[1] > 5 * spent_s[0]
 
 
@@ -306,7 +307,7 @@ def test_a_timed_call_during_which_the_cpu_clock_stands_still_costs_what_it_took
         side.load(AT_ONCE)
         packed.write(side.inputs)
         side.arrange("negate", packed, "float32", (64, 64), core())
-        reading, _ = side.timed(64 * 64 * 4)
+        reading, _ = side.timed(lambda outputs: outputs.read(64 * 64 * 4))
     assert reading.cpu_s > 0
     assert reading.wall_s >= reading.cpu_s
 

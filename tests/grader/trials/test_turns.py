@@ -14,8 +14,9 @@ from grader.seeds import generator
 from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.speed import TensorPair
-from grader.trials.turns import LEAST_NET, MOST_CALLS, SLOW_CALL_S, TURN_S, Drawn, Side, Supply, net
+from grader.trials.speed import TimedPair
+from grader.trials.tensor_supply import Drawn, TensorSupply
+from grader.trials.turns import LEAST_NET, MOST_CALLS, SLOW_CALL_S, TURN_S, Side, TimedAnswer, TimedInput, net
 from harness.paired.rounds import Reading
 
 
@@ -37,9 +38,10 @@ class Played(Side):
 
     made: int = 0
 
-    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+    def _play(self, drawn: Sequence[TimedInput]) -> list[Reading]:
         self.made += len(drawn)
-        return [Reading(float(one.inputs[0]), float(one.inputs[0])) for one in drawn]
+        costs_s = [float(one.inputs[0]) for one in drawn if isinstance(one, Drawn)]
+        return [Reading(cost_s, cost_s) for cost_s in costs_s]
 
 
 def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
@@ -79,17 +81,16 @@ class Answering(Side):
     wrong: tuple[int, ...] = ()
     made: int = 0
 
-    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+    def _play(self, drawn: Sequence[TimedInput]) -> list[Reading]:
         self.made += len(drawn)
-        self.answers = [answer(0.0 if place in self.wrong else 1.0) for place in range(len(drawn))]
+        self.answers = [timed_answer(0.0 if place in self.wrong else 1.0) for place in range(len(drawn))]
         return [Reading(1.0, 1.0)] * len(drawn)
 
     def check_no_helpers(self) -> None:
         """There is no process that could have helpers."""
 
-    def ask(self, size_bytes: int) -> None:
-        """Measure the same overhead for each size."""
-        assert size_bytes > 0
+    def ask(self, one: TimedInput) -> None:  # noqa: ARG002 - any input costs the same here
+        """Measure the same overhead for each input."""
         self.asked.append(Reading(0.1, 0.1))
 
 
@@ -101,7 +102,7 @@ def played(wrong: tuple[int, ...]) -> Answering:
         for calls in (1, 3)
     )
     candidate.wrong = wrong
-    pair = TensorPair(0, Supply(exam, generator("a secret")), baseline, candidate, OutOfTurn(lambda: 0.0))
+    pair = TimedPair(0, TensorSupply(exam, generator("a secret")), baseline, candidate, OutOfTurn(lambda: 0.0))
     pair.play(baseline_first=True)
     return baseline
 
@@ -117,7 +118,9 @@ def test_wrong_answers_in_most_calls_are_found_in_every_round(wrong: tuple[int, 
 
 
 def test_the_further_input_that_the_baseline_answers_changes() -> None:
-    supply = Supply(replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros(1),) for _ in rngs)), generator("secret"))
+    supply = TensorSupply(
+        replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros(1),) for _ in rngs)), generator("secret")
+    )
     assert {place for _ in range(50) for place in supply.choose(range(2, 4))} == {2, 3}
     assert supply.choose(range(2, 2)) == []
 
@@ -142,10 +145,15 @@ def answer(value: float, dtype: str = "float32", shape: tuple[int, ...] = (2, 3)
     return Answer(np.full(shape, value, dtype), "Tensor", inputs_unchanged=unchanged)
 
 
+def timed_answer(value: float) -> TimedAnswer:
+    return TimedAnswer(np.full((2, 3), value, np.float32).tobytes())
+
+
 @pytest.mark.parametrize("value", [1.0, np.nan, np.inf])
 def test_an_answer_with_the_bytes_of_the_baselines_is_right_and_the_oracle_is_not_asked(value: float) -> None:
     one, asked = drawn(5.0)
-    one.check(answer(value), answer(value))
+    side = Side(None, "f", lambda _: contextlib.nullcontext(), answers=[timed_answer(value)])  # type: ignore[arg-type]
+    side.check([one], {0: timed_answer(value)})
     assert asked == []
 
 

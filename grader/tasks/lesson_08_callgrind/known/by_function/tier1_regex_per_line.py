@@ -1,6 +1,6 @@
 """Splits each line with a compiled regular expression, and adds up in a dict.
 
-Trade: The pattern states the format of a line. A match takes more instructions than a search for a space.
+Trade: The pattern states the format of a line. A match takes longer than a search for a space.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Makes enter and leave events from the rows with a generator. Keeps a stack and the names of open functions.
 
 Trade: The generator finds the order of calls, and the other function adds up, so each part is simple. Each event
-executes additional opcodes.
+takes additional time.
 """
 
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Makes each event an object of a dataclass with order=True, and keeps the open objects on a stack."""
+"""Makes each event an object of a dataclass with order=True, and keeps the open objects on a stack.
+
+Trade: The fields have names, and the order is part of the class. An object per event takes longer than a tuple.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

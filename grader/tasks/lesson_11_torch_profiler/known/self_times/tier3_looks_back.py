@@ -1,4 +1,7 @@
-"""Looks back from each event to the nearest event that contains it."""
+"""Looks back from each event to the nearest event that contains it.
+
+Trade: It needs no stack. It looks at closed events again, so it is slow after many short events.
+"""
 
 
 def self_times(trace):

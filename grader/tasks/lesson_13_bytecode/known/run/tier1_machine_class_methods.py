@@ -32,7 +32,9 @@ class Machine:
         self.next = 0
         self.running = True
         self.result = None
-        self.program = [(getattr(self, name.lower()), argument) for name, argument in list(map(json.loads, code["instructions"]))]
+        self.program = [
+            (getattr(self, name.lower()), argument) for name, argument in list(map(json.loads, code["instructions"]))
+        ]
 
     def execute(self):
         while self.running:

@@ -3,17 +3,22 @@ pushes the top, and COPY 2 the value below it. A chained comparison such as a < 
 """
 
 import json
+from operator import not_
 
 from tier1_closures import BINARY, UNARY
 
 
 def run(code, arguments):
+    return executed(code, arguments, copied=lambda stack, n: stack[-1])
+
+
+def executed(code, arguments, binary=BINARY, is_false=not_, copied=lambda stack, n: stack[-n]):
     names = dict(zip(code["parameters"], arguments))
-    instructions = list(map(json.loads, code["instructions"]))
+    rows = list(map(json.loads, code["instructions"]))
     stack = []
     at = 0
     while True:
-        name, argument = instructions[at]
+        name, argument = rows[at]
         at += 1
         if name == "LOAD_FAST":
             stack.append(names[argument])
@@ -21,19 +26,19 @@ def run(code, arguments):
             stack.append(argument)
         elif name == "BINARY_OP" or name == "COMPARE_OP":
             right = stack.pop()
-            stack[-1] = BINARY[argument](stack[-1], right)
+            stack[-1] = binary[argument](stack[-1], right)
         elif name == "STORE_FAST":
             names[argument] = stack.pop()
         elif name == "POP_JUMP_IF_FALSE":
-            if not stack.pop():
+            if is_false(stack.pop()):
                 at = argument
         elif name == "POP_JUMP_IF_TRUE":
-            if stack.pop():
+            if not is_false(stack.pop()):
                 at = argument
         elif name == "JUMP":
             at = argument
         elif name == "COPY":
-            stack.append(stack[-1])
+            stack.append(copied(stack, argument))
         elif name == "SWAP":
             stack[-1], stack[-argument] = stack[-argument], stack[-1]
         elif name == "POP_TOP":

@@ -2,43 +2,8 @@
 value` or `not value`.
 """
 
-import json
-
-from tier1_closures import BINARY, UNARY
+from wrong_copies_the_top import executed
 
 
 def run(code, arguments):
-    names = dict(zip(code["parameters"], arguments))
-    instructions = list(map(json.loads, code["instructions"]))
-    stack = []
-    at = 0
-    while True:
-        name, argument = instructions[at]
-        at += 1
-        if name == "LOAD_FAST":
-            stack.append(names[argument])
-        elif name == "LOAD_CONST":
-            stack.append(argument)
-        elif name == "BINARY_OP" or name == "COMPARE_OP":
-            right = stack.pop()
-            stack[-1] = BINARY[argument](stack[-1], right)
-        elif name == "STORE_FAST":
-            names[argument] = stack.pop()
-        elif name == "POP_JUMP_IF_FALSE":
-            if stack.pop() is False:
-                at = argument
-        elif name == "POP_JUMP_IF_TRUE":
-            if stack.pop() is not False:
-                at = argument
-        elif name == "JUMP":
-            at = argument
-        elif name == "COPY":
-            stack.append(stack[-argument])
-        elif name == "SWAP":
-            stack[-1], stack[-argument] = stack[-argument], stack[-1]
-        elif name == "POP_TOP":
-            stack.pop()
-        elif name in UNARY:
-            stack[-1] = UNARY[name](stack[-1])
-        else:
-            return stack.pop()
+    return executed(code, arguments, is_false=lambda value: value is False)

@@ -2,44 +2,14 @@
 CPython returns a bool.
 """
 
-import json
+from tier1_closures import BINARY
+from wrong_copies_the_top import executed
 
-from tier1_closures import BINARY, UNARY
+
+def number(compare):
+    return lambda left, right: int(compare(left, right))
 
 
 def run(code, arguments):
-    names = dict(zip(code["parameters"], arguments))
-    instructions = list(map(json.loads, code["instructions"]))
-    stack = []
-    at = 0
-    while True:
-        name, argument = instructions[at]
-        at += 1
-        if name == "LOAD_FAST":
-            stack.append(names[argument])
-        elif name == "LOAD_CONST":
-            stack.append(argument)
-        elif name == "BINARY_OP" or name == "COMPARE_OP":
-            right = stack.pop()
-            value = BINARY[argument](stack[-1], right)
-            stack[-1] = int(value) if name == "COMPARE_OP" else value
-        elif name == "STORE_FAST":
-            names[argument] = stack.pop()
-        elif name == "POP_JUMP_IF_FALSE":
-            if not stack.pop():
-                at = argument
-        elif name == "POP_JUMP_IF_TRUE":
-            if stack.pop():
-                at = argument
-        elif name == "JUMP":
-            at = argument
-        elif name == "COPY":
-            stack.append(stack[-argument])
-        elif name == "SWAP":
-            stack[-1], stack[-argument] = stack[-argument], stack[-1]
-        elif name == "POP_TOP":
-            stack.pop()
-        elif name in UNARY:
-            stack[-1] = UNARY[name](stack[-1])
-        else:
-            return stack.pop()
+    numbers = {symbol: number(BINARY[symbol]) for symbol in ("<", "<=", "==", "!=", ">", ">=")}
+    return executed(code, arguments, BINARY | numbers)

@@ -1,7 +1,7 @@
-"""Needs few opcodes. Sorts the stacks, and finds the first difference from the previous stack with map, eq and index.
-Sets a width only when a box closes.
+"""Sorts the stacks, and finds the first difference from the previous stack with map, eq and index. Sets a width only when
+a box closes.
 
-Trade: The comparison of two stacks runs in C. The line is hard to read.
+Trade: The comparison of two stacks runs in C. It sorts all stacks, although most of them are equal.
 """
 
 from operator import eq

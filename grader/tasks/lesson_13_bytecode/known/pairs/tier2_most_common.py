@@ -1,5 +1,7 @@
 """Passes zip of the list and the list shifted by one to Counter. Sorts by pair; most_common keeps this order for equal
 counts.
+
+Trade: Counter does the second sort. It also sorts the pairs that occur only once.
 """
 
 from collections import Counter

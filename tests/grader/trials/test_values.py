@@ -1,0 +1,109 @@
+"""Functions of plain values: the answers are checked, and the CPU time is compared with the baseline's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_tasks import QUICK, hand_in
+from trees import BARE
+
+from grader.grade import grade_task
+from grader.records import Cost, Status, Verdict
+from grader.seeds import generator
+from grader.task import Mismatch, Task, Tier, ValueExam
+from grader.tasks.plain import PlainScenario
+from grader.trials import speed, values
+from grader.trials.turns import TimedAnswer
+from harness.paired.decide import Rules
+
+BASELINE = "def total(numbers):\n    return sum([max(numbers[: i + 1]) for i in range(len(numbers))])"
+FAST = "from itertools import accumulate\ndef total(numbers):\n    return sum(accumulate(numbers, max))"
+TIMED = 1500
+
+
+@dataclass
+class Numbers(PlainScenario):
+    """Numbers, of which the sum of all running maxima is computed."""
+
+    numbers: list[int]
+    title: str = "numbers"
+    function: str = "total"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[list[int]]:
+        return (self.numbers,)
+
+    def judge(self, answer: object) -> Mismatch | None:
+        right = int(np.maximum.accumulate(self.numbers).sum())
+        return None if answer == right else Mismatch(str(right), repr(answer)[:60])
+
+
+def drawn(rng: np.random.Generator, size: int) -> list[Numbers]:
+    return [Numbers(rng.integers(1, 1 << 30, size + int(rng.integers(9))).tolist())]
+
+
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    monkeypatch.setattr(speed, "RULES", Rules(min_pairs=1, max_pairs=1, min_rounds=9, cap_s=1.0))
+    known = tmp_path / "known" / "total"
+    known.mkdir(parents=True)
+    (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
+    exam = ValueExam(lambda rng: drawn(rng, 5), lambda rng: drawn(rng, TIMED))
+    tiers, hints = (Tier(4.0, 1.0),), ("Look.", "Look closer.", "Look at this line.")
+    return Task("00_small", "total", "", 10, Cost.TIME, tiers, hints, exam, tmp_path, "lesson 00", limits=QUICK)
+
+
+def graded(task: Task, source: str) -> Verdict:
+    return grade_task(task, hand_in(source), BARE)
+
+
+def test_a_faster_function_reaches_the_tier_and_the_baseline_does_not(task: Task) -> None:
+    fast, plain = graded(task, FAST), graded(task, BASELINE)
+    assert (fast.status, fast.points) == (Status.PASSED, 10)
+    assert fast.attempt.control
+    assert fast.attempt.rounds
+    assert (plain.status, plain.points) == (Status.PASSED, 4)
+
+
+LARGE = f"if len(numbers) > {TIMED // 2}:"
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        (f"    {LARGE}\n        return 0\n", "wrong in a timed call: expected"),
+        (f"    {LARGE}\n        return [[[[]]]] * 9\n", "wrong in a timed call: expected"),
+        (f"    {LARGE}\n        return 1j\n", "raised TypeError"),
+        (f"    {LARGE}\n        return 'x' * (1 << 25)\n", "raised"),
+        (f"    {LARGE}\n        raise ValueError('too many')\n", "raised ValueError: too many"),
+    ],
+)
+def test_an_answer_that_is_wrong_only_when_it_is_timed_earns_nothing(task: Task, extra: str, said: str) -> None:
+    verdict = graded(task, FAST.replace("def total(numbers):\n", f"def total(numbers):\n{extra}"))
+    assert verdict.points == 0
+    assert said in verdict.attempt.rationale
+
+
+def one_input() -> values.ValueInput:
+    return values.ValueInput(drawn(generator("a secret"), 5))
+
+
+@pytest.mark.parametrize("raw", [b"[0]", b"[]", b"{}", b"", b"[1, 2]", b"\xff", b'1,"answers":[1]'])
+def test_a_text_that_is_not_the_right_answer_is_wrong(raw: bytes) -> None:
+    with pytest.raises(Exception, match="wrong in a timed call"):
+        one_input().check_timed(TimedAnswer(raw), None)
+
+
+def test_the_scenario_judges_an_answer_that_differs_from_the_baselines_text() -> None:
+    one = one_input()
+    right = int(np.maximum.accumulate(one.scenarios[0].numbers).sum())  # type: ignore[attr-defined]
+    one.check_timed(TimedAnswer(f"[{right}.0]".encode()), TimedAnswer(f"[{right}]".encode()))
+    with pytest.raises(Exception, match="The baseline is wrong"):
+        one.check_timed(TimedAnswer(f"[{right}]".encode()), TimedAnswer(b"[0]"))
+
+
+def test_every_input_is_answered_by_the_baseline_too() -> None:
+    exam = ValueExam(lambda rng: drawn(rng, 5), lambda rng: drawn(rng, 5))
+    assert values.ValueSupply(exam, generator("a secret")).choose(range(2, 4)) == [2, 3]
