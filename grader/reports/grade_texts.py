@@ -37,7 +37,6 @@ _CSS_CLASS = {
     Status.UNDECIDED: "edge",
     Status.CHEATED: "alarm",
     Status.IMPOSSIBLE: "alarm",
-    Status.IMPLAUSIBLE: "alarm",
     **dict.fromkeys(UNGRADED, "alarm"),
 }
 

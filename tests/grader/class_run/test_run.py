@@ -51,15 +51,10 @@ def test_a_class_is_graded_and_every_report_written(folder: Path, out: Path) -> 
     assert json.loads((out / "ada" / reports.RESULTS).read_text())["score"] == 12.0
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), [("beyond", "1 with an impossible time"), ("forged", "1 with an implausible count")]
-)
-def test_a_result_that_is_hard_to_believe_must_be_checked_by_hand(
-    tmp_path: Path, out: Path, text: str, told: str
-) -> None:
-    hand_in(tmp_path / "hw2", "ada", text)
+def test_a_result_that_is_hard_to_believe_must_be_checked_by_hand(tmp_path: Path, out: Path) -> None:
+    hand_in(tmp_path / "hw2", "ada", "beyond")
     summary, _ = run(tmp_path / "hw2", out)
-    assert summary.lines()[0].endswith(f"To check by hand: {told}.")
+    assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
 
 
 def everything(out: Path) -> dict[str, tuple[int, bytes]]:

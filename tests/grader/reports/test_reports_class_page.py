@@ -96,7 +96,6 @@ def test_every_student_stands_with_points_and_status() -> None:
     [
         ("cheat", "broke the rules Tried to write results.json."),
         ("beyond", "right, in an impossible time Too fast."),
-        ("forged", "right, with an implausible count Too few opcodes."),
         ("edge", "7.93× 7.71× to 8.14× 212 10 of 10"),
     ],
 )
