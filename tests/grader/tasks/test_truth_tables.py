@@ -125,7 +125,7 @@ def test_the_shapes_of_timed_values_are_drawn_anew() -> None:
 
 
 def shape(value: object) -> str:
-    """Return the structure of a value: its numbers are left out, and each text is replaced by its first place."""
+    """Return the structure of a value, without numbers. Texts with the same last word are replaced by the same number."""
     places: dict[object, int] = {}
 
     def of(one: object) -> str:
@@ -133,7 +133,7 @@ def shape(value: object) -> str:
             return f"{{{','.join(map(of, one.values()))}}}"
         if isinstance(one, list | tuple):
             return f"[{','.join(map(of, one))}]"
-        return str(places.setdefault(one, len(places))) if isinstance(one, str) else "#"
+        return str(places.setdefault(one.rpartition(" ")[2], len(places))) if isinstance(one, str) else "#"
 
     return of(value)
 

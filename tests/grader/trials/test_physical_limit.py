@@ -269,7 +269,7 @@ def test_an_impossible_time_counts_only_if_no_try_gives_a_possible_one(
     assert isinstance(task.exam, TensorExam)
     pool = SimpleNamespace(trusted=lambda **_: nullcontext())
     session: Any = SimpleNamespace(pool=pool, lane=lambda _: nullcontext())
-    tree: Any = None
+    tree: Any = SimpleNamespace(tensors=True)
     attempt = sizes.compare(task, task.exam, tree, "", session, ("a", "seed"))
     assert attempt.status is status
     assert attempt.control is not None
