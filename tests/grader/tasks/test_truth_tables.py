@@ -125,7 +125,7 @@ def test_the_shapes_of_timed_values_are_drawn_anew() -> None:
 
 
 def shape(value: object) -> str:
-    """Return the structure of a value, without numbers. Texts with the same last word are replaced by the same number."""
+    """Return the structure of a value, without numbers. Texts with the same last word get the same number."""
     places: dict[object, int] = {}
 
     def of(one: object) -> str:
