@@ -19,6 +19,7 @@ from typing import Any, Final
 MAX_FRAME_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 IDLE_MS: Final = 50.0
+LENGTH_BYTES: Final = 8  # the size of the number before the JSON text of timed answers, which is in shared memory
 
 # From the supervisor to the process that forks workers:
 FORK: Final = b"f"  # fork a worker with these limits; its three descriptors follow with one byte
@@ -168,6 +169,24 @@ def _inspect(value: object, depth: int) -> None:
     elif isinstance(value, Sequence):
         for item in value:
             _inspect(item, depth - 1)
+
+
+def plain(value: Any) -> Any:
+    """Return a number (also of NumPy or torch), text, list or dict, converted to the types of JSON.
+
+    Raise `TypeError` for any other value.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return plain(value.item())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    raise TypeError(f"not a plain value: {type(value).__name__}")
 
 
 def _left_ms(deadline: float | None) -> float | None:

@@ -34,9 +34,6 @@ OUTPUT = sys.stdout
 
 DONE = protocol.frame(protocol.DONE)
 
-LENGTH_BYTES = 8
-"""The size of the number before the JSON text of a timed answer."""
-
 END_TIMEOUT_S = 2.0
 """Seconds to wait until a worker process ends by itself after it has closed its channel."""
 
@@ -118,8 +115,8 @@ class Worker:
 
         def step() -> None:
             answers = [function(*arguments) for arguments in decode(inputs)]
-            text = encode(answers, default=plain).encode()
-            outputs[: LENGTH_BYTES + len(text)] = len(text).to_bytes(LENGTH_BYTES, "little") + text
+            text = encode(answers, default=protocol.plain).encode()
+            outputs[: protocol.LENGTH_BYTES + len(text)] = len(text).to_bytes(protocol.LENGTH_BYTES, "little") + text
 
         self.step = self.timed = step
         self.null = _no_op
@@ -166,7 +163,7 @@ class Worker:
         arguments = [self._simulated(a["simulated"]) if "simulated" in a else a["value"] for a in body["arguments"]]
         answer = self._function(body)(*arguments)
         try:
-            return {"answer": plain(answer)}
+            return {"answer": protocol.plain(answer)}
         except (TypeError, RecursionError):
             return {"type": type(answer).__name__}
 
@@ -179,7 +176,7 @@ class Worker:
     def _simulated(self, name: str) -> Callable[..., Any]:
         def simulated(*arguments: Any) -> Any:
             try:
-                values = [plain(argument) for argument in arguments]
+                values = [protocol.plain(argument) for argument in arguments]
             except TypeError as error:
                 raise TypeError(f"{name}() takes only plain numbers: {error}") from None
             self.channel.send(protocol.SIMULATED, {"name": name, "arguments": values})
@@ -199,24 +196,6 @@ class Worker:
             return self.torch.empty_strided(layout["shape"], layout["strides"], dtype=dtype)
         whole = self.torch.frombuffer(self.inputs, dtype=dtype, count=layout["count"], offset=layout["at"])
         return whole.as_strided(layout["shape"], layout["strides"], layout["offset"])
-
-
-def plain(value: Any) -> Any:
-    """Return a number (also of NumPy or torch), text, list or dict, converted to the types of JSON.
-
-    Raise `TypeError` for any other value.
-    """
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        return plain(value.item())
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    raise TypeError(f"not a plain value: {type(value).__name__}")
 
 
 def serve(service: Worker) -> None:

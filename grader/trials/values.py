@@ -20,7 +20,6 @@ import numpy as np
 
 from grader.errors import GraderFault
 from grader.inside import protocol
-from grader.inside.worker_main import LENGTH_BYTES
 from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Status
 from grader.seeds import generator, independent
@@ -69,13 +68,13 @@ class ValueInput:
     def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
         """Make one timed request with these calls. Return its cost and the JSON text of the answers."""
         worker.inputs.bytes[: len(self.encoded)] = np.frombuffer(self.encoded, np.uint8)
-        worker.outputs.poison(LENGTH_BYTES)
+        worker.outputs.poison(protocol.LENGTH_BYTES)
         reading, raw = worker.timed(_read)
         return reading, TimedAnswer(raw)
 
     def ask(self, worker: WorkerClient) -> Reading:
         """Return the cost of a request without any call."""
-        worker.outputs.bytes[:LENGTH_BYTES] = 0
+        worker.outputs.bytes[: protocol.LENGTH_BYTES] = 0
         return worker.timed(_read, null=True)[0]
 
     def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
@@ -120,5 +119,5 @@ class ValueSupply:
 
 
 def _read(outputs: SharedMemory) -> bytes:
-    size = int.from_bytes(outputs.read(LENGTH_BYTES), "little")
-    return outputs.read(LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[LENGTH_BYTES:]
+    size = int.from_bytes(outputs.read(protocol.LENGTH_BYTES), "little")
+    return outputs.read(protocol.LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[protocol.LENGTH_BYTES :]
