@@ -29,13 +29,10 @@ from typing import Any
 from grader.inside import confine, loading, protocol
 from grader.inside.protocol import Channel
 
-OUTPUT = sys.stdout
-"""The process's standard output, stored because a submission may replace `sys.stdout`."""
-
+OUTPUT = sys.stdout  # stored because a submission may replace `sys.stdout`
 DONE = protocol.frame(protocol.DONE)
 
-END_TIMEOUT_S = 2.0
-"""Seconds to wait until a worker process ends by itself after it has closed its channel."""
+END_TIMEOUT_S = 2.0  # the time in which a worker process must end by itself after it has closed its channel
 
 
 class Worker:
@@ -47,9 +44,9 @@ class Worker:
         self.folder = folder
         self.file = ""
         self.module = types.ModuleType("submission")
-        self.step: Callable[[], str | None] = _nothing
-        self.timed: Callable[[], str | None] = _nothing
-        self.null: Callable[[], str | None] = _nothing
+        self.step: Callable[[], str | None] = _no_op
+        self.timed: Callable[[], str | None] = _no_op
+        self.null: Callable[[], str | None] = _no_op
         self.inputs = mmap.mmap(inputs, 0)
         self.outputs = mmap.mmap(outputs, 0)
         self.torch: Any = torch
@@ -107,8 +104,7 @@ class Worker:
         """Prepare timed calls with plain values. Their inputs are in shared memory, in Python's marshal format.
 
         One request makes all calls of an input: it decodes the arguments, and writes the answers as JSON, after the
-        number of its bytes. All of this is timed. No garbage is collected, because this would slow down functions that
-        make many objects, and a submission could switch it off.
+        number of its bytes. All of this is timed. No garbage is collected, because a submission could switch it off.
         """
         function = self._function(body)
         inputs, outputs, decode, encode = self.inputs, self.outputs, marshal.loads, json.dumps
@@ -246,10 +242,6 @@ def report_error(channel: Channel, error: BaseException, file: str) -> tuple[byt
 
 
 def _no_op() -> None: ...
-
-
-def _nothing() -> None:
-    raise RuntimeError("no timed call was arranged")
 
 
 def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
