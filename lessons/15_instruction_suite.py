@@ -30,7 +30,7 @@ from harness.suite import (
     parse_stmts,
 )
 from harness.suite.benchmark import Benchmark
-from harness.suite.compare import SAME, Comparison, signed_percent, titled
+from harness.suite.compare import SAME, SuiteComparison, signed_percent, titled
 from harness.suite.results import Result, Suite, SuiteSettings, load
 from harness.suite.runner import measure
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
@@ -542,7 +542,7 @@ def missing(suite: Suite, wanted: tuple[str, str, str]) -> str:
 class Compared(NamedTuple):
     written: Suite
     again: Suite
-    halves: Comparison
+    halves: SuiteComparison
 
 
 @lesson.step(
@@ -585,7 +585,7 @@ def two_runs_compared(whole: int = 1) -> Compared:
             if each.label == (half,)
         )  # fmt: skip
         halves.append(replace(again, results=results))
-    return Compared(written, again, Comparison.of(*halves))
+    return Compared(written, again, SuiteComparison.of(*halves))
 
 
 GOES_ON = two_runs_compared.claim(
@@ -634,7 +634,7 @@ def _(page: Page, found: Compared) -> None:
     )
 
 
-def show_halves(page: Page, compared: Comparison) -> None:
+def show_halves(page: Page, compared: SuiteComparison) -> None:
     """Print a table with both measurements of each version, and the relative change between the measurements."""
     rows = []
     for pair in compared.changes:

@@ -22,8 +22,7 @@ from grader.trials.deadline import Deadline
 from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, untrusted
 from grader.trials.inputs import Packed
 from grader.trials.shared_memory import SharedMemory
-from harness.machine.clocks import ProcessGoneError, wall
-from harness.machine.core_wait import CoreWait
+from harness.machine.clocks import CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
 from harness.processes.process_env import Cores
 

@@ -29,7 +29,7 @@ from torch.utils.benchmark.utils import cpp_jit
 from torch.utils.benchmark.utils.valgrind_wrapper import timer_interface
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
 
-from harness.callgrind import cache, tools
+from harness.callgrind import tools
 from harness.processes.channel import stdio_channel
 
 _SHIM = """#!/bin/sh
@@ -75,7 +75,7 @@ def main() -> None:
         for snippet in request["snippets"]:
             setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
             with mock.patch.dict(os.environ, snippet["environment"]):
-                counts.append(cache.encode(_collect(snippet, setup)))
+                counts.append([dataclasses.asdict(each) for each in _collect(snippet, setup)])
     channel.send(kind, {"counts": counts})
 
 

@@ -13,18 +13,22 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
+from torch.utils.benchmark.utils.common import TaskSpec
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import cache, tools
+from harness.callgrind import tools
 from harness.errors import MachineError
 from harness.processes.channel import Closed, Late
 from harness.processes.launcher import KIT, Child
 from harness.storage import disk_cache
+
+KIND: Final = "callgrind"
+"""The name of the folder in the cache that holds the counts of snippets."""
 
 CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
 """Environment variables that change the machine code that libraries run, and with it the number of instructions."""
@@ -124,9 +128,9 @@ def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> d
     found: dict[str, SnippetCounts] = {}
     missing: dict[str, Snippet] = {}
     for name, snippet in snippets.items():
-        kept = cache.load(snippet.key)
+        kept = decode(disk_cache.load(KIND, snippet.key))
         reason = tools.lacking(compiler=snippet.compiles)
-        if kept is not None:
+        if kept:
             found[name] = SnippetCounts(kept)
         elif reason or (snippet.compiles and not compiling):
             found[name] = SnippetCounts(
@@ -178,7 +182,7 @@ def _start(snippets: Sequence[Snippet]) -> Child:
 def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
     """Return and store the counts that a process has sent, and end it. Without counts, return the reason."""
     try:
-        found = [cache.decode(runs) for runs in child.receive(_ANSWER_S)[1]["counts"]]
+        found = child.receive(_ANSWER_S)[1]["counts"]
     except Late:
         return [SnippetCounts(reason=f"valgrind did not end within {_TIMEOUT_S:g} s")] * len(snippets)
     except Closed:
@@ -189,5 +193,22 @@ def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
     finally:
         child.end()
     for snippet, runs in zip(snippets, found, strict=True):
-        cache.keep(snippet.key, runs)
-    return [SnippetCounts(runs) for runs in found]
+        disk_cache.keep(KIND, snippet.key, runs)
+    return [SnippetCounts(decode(runs)) for runs in found]
+
+
+def decode(runs: Any) -> tuple[CallgrindStats, ...]:
+    """Return the counts that `dataclasses.asdict` converted to values for JSON. Return () for any other value."""
+    try:
+        return tuple(_decoded(run) for run in runs)
+    except (AttributeError, KeyError, TypeError):
+        return ()
+
+
+def _decoded(run: dict[str, Any]) -> CallgrindStats:
+    counts = {
+        name: FunctionCounts(tuple(FunctionCount(*row) for row in value["_data"]), value["inclusive"])
+        for name, value in run.items()
+        if name.endswith("_stats")
+    }
+    return CallgrindStats(**{**run, **counts, "task_spec": TaskSpec(**run["task_spec"])})

@@ -6,11 +6,9 @@ from typing import Final
 
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCounts
 
-from harness.callgrind.lookups import DICTIONARY_LOOKUPS, searches
+from harness.callgrind.lookups import searches
 from harness.rendering.bar_chart import bar_chart_svg
 from harness.rendering.units import count
-
-__all__ = ["DICTIONARY_LOOKUPS", "UNKNOWN_FILE", "by_file", "denoise", "file_of", "picture"]
 
 _PLACE: Final = re.compile(r"(?P<file>[^:]*):(?P<function>.*?)(?: \[(?P<object>[^\]]*)\])?")
 UNKNOWN_FILE: Final = "???"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from queue import SimpleQueue
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from harness.errors import MachineError, UsageError
 from harness.machine import caches, clocks
@@ -31,14 +31,7 @@ COPIED_BYTES: Final = 256 << 20
 and its copy takes much longer than a launch."""
 
 
-class Event(Protocol):
-    """A position in a device's queue, with the time when the device reaches it.
-
-    Call the device's `synchronize` before you read the time.
-    """
-
-    def seconds_since(self, earlier: "Event") -> float:
-        """Return the seconds between an earlier event of the same device and this event, measured by the device."""
+_TWO_EVENTS: Final = "Compare two events of the same device, and only after synchronize()."
 
 
 class HostEvent:
@@ -51,10 +44,10 @@ class HostEvent:
         """Record the current time as the time of this event."""
         self.at_s = clocks.wall()
 
-    def seconds_since(self, earlier: Event) -> float:
+    def seconds_since(self, earlier: object) -> float:
         """Return the seconds from `earlier` to this event. Raise `UsageError` if one of them has not happened yet."""
         if not isinstance(earlier, HostEvent) or earlier.at_s is None or self.at_s is None:
-            raise UsageError("Compare two events of the same device, and only after synchronize().")
+            raise UsageError(_TWO_EVENTS)
         return self.at_s - earlier.at_s
 
 
@@ -67,15 +60,10 @@ class CudaEvent:
         self.event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         self.event.record()
 
-    @property
-    def happened(self) -> bool:
-        """Whether the GPU has reached the event."""
-        return bool(self.event.query())  # type: ignore[no-untyped-call]
-
-    def seconds_since(self, earlier: Event) -> float:
+    def seconds_since(self, earlier: object) -> float:
         """Return the seconds from `earlier` to this event. Raise `UsageError` if one of them has not happened yet."""
-        if not isinstance(earlier, CudaEvent) or not (earlier.happened and self.happened):
-            raise UsageError("Compare two events of the same device, and only after synchronize().")
+        if not isinstance(earlier, CudaEvent) or not (earlier.event.query() and self.event.query()):  # type: ignore[no-untyped-call]
+            raise UsageError(_TWO_EVENTS)
         elapsed_ms: float = earlier.event.elapsed_time(self.event)
         return elapsed_ms / 1e3
 
@@ -224,7 +212,10 @@ def _one_torch_thread() -> Iterator[None]:
 
 def pick_stream() -> Cuda | SimulatedStream:
     """Return a device that runs work asynchronously: the first GPU, or else a simulated stream."""
-    return Cuda() if _has_cuda() else SimulatedStream()
+    try:
+        return Cuda()
+    except MachineError:
+        return SimulatedStream()
 
 
 @cache
@@ -247,9 +238,3 @@ def gpu_bytes_per_s(index: int = 0) -> float:
             device.synchronize()
             times_s.append(end.seconds_since(start))
     return 2 * COPIED_BYTES / min(times_s)
-
-
-def _has_cuda() -> bool:
-    import torch  # noqa: PLC0415 - as in Cuda
-
-    return torch.cuda.is_available()

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Self
@@ -56,8 +56,6 @@ _KINDS: Mapping[str, type | UnionType] = {
     "cuda_device": str | NoneType,
     "settings": Mapping,
 }
-
-_NO_INFLUENCE = frozenset({"kit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,12 @@ class Environment:
 
     def fingerprint(self) -> str:
         """Return twelve hexadecimal digits. They are equal for environments whose measured times can be compared."""
-        return _fingerprint(self)
+        record = {name: value for name, value in self.to_dict().items() if name != "kit"}
+        if self.cuda_device == NOT_ASKED:
+            record["cuda_device"] = None
+        if self.gil == GIL_ON:
+            del record["gil"]  # so the usual build of Python has the same fingerprint as before `gil` was added
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
 
     def describe(self) -> str:
         """Return a line such as "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA".
@@ -146,12 +149,10 @@ class Environment:
         cores = units.some(self.cores, "core")
         if self.usable_cores != self.cores:
             cores = f"{self.usable_cores} of {cores}"
-        name = "Python" if self.implementation == "CPython" else self.implementation
+        python = f"{'Python' if self.implementation == 'CPython' else self.implementation} {self.python}"
         if self.free_threaded:
-            name_and_version = f"{name} {self.python} (free-threaded, GIL {'off' if self.gil == GIL_OFF else 'on'})"
-        else:
-            name_and_version = f"{name} {self.python}"
-        parts = [cores, name_and_version, f"torch {self.torch.partition('+')[0]}"]
+            python += f" (free-threaded, GIL {'off' if self.gil == GIL_OFF else 'on'})"
+        parts = [cores, python, f"torch {self.torch.partition('+')[0]}"]
         if self.cuda_device != NOT_ASKED:
             parts.append(self.cuda_device or "no CUDA")
         return " · ".join(parts)
@@ -165,15 +166,12 @@ class Environment:
         """Return a warning about times on a free-threaded build of Python, or "" for the usual build."""
         if self.gil == GIL_ON:
             return ""
+        state, also = "on", ""
         if self.gil == GIL_OFF:
-            return (
-                "This Python is free-threaded and its GIL is off: code on one thread takes longer than in the usual"
-                " build, and several threads run Python code at the same time. Compare its times only with times of"
-                " such a build."
-            )
+            state, also = "off", ", and several threads run Python code at the same time"
         return (
-            "This Python is free-threaded and its GIL is on: code on one thread takes longer than in the usual build."
-            " Compare its times only with times of such a build."
+            f"This Python is free-threaded and its GIL is {state}: code on one thread takes longer than in the usual "
+            f"build{also}. Compare its times only with times of such a build."
         )
 
     def differences(self, other: "Environment") -> tuple[str, ...]:
@@ -193,17 +191,6 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{name}={setting}" for name, setting in value.items()) or "none"
     return "none" if value is None else str(value)
-
-
-@lru_cache(maxsize=64)
-def _fingerprint(environment: Environment) -> str:
-    record = {name: value for name, value in environment.to_dict().items() if name not in _NO_INFLUENCE}
-    if record["cuda_device"] == NOT_ASKED:
-        record["cuda_device"] = None
-    if record["gil"] == GIL_ON:
-        del record["gil"]  # so the usual build of Python has the same fingerprint as before `gil` was added
-    text = json.dumps(record, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import MachineError, UsageError
-from harness.machine.stopped_holders import stopped_holders
 
 if sys.platform != "win32":
     import fcntl
@@ -124,7 +123,7 @@ def _physical(core: int) -> int:
 
 def _announce_stopped(cores: Sequence[int]) -> bool:
     """Print a line if stopped processes hold some of the cores, because then the wait may never end."""
-    if not (stopped := stopped_holders(_lock_file(core) for core in cores)):
+    if not (stopped := _stopped_holders(cores)):
         return False
     numbers = ", ".join(map(str, stopped))
     print(
@@ -134,6 +133,27 @@ def _announce_stopped(cores: Sequence[int]) -> bool:
         flush=True,
     )
     return True
+
+
+def _stopped_holders(cores: Sequence[int]) -> list[int]:
+    """Return the numbers of the stopped processes that hold the lock of one of `cores`. Without /proc, return []."""
+    about = [_lock_file(core).stat() for core in cores]
+    places = {f"{os.major(each.st_dev):02x}:{os.minor(each.st_dev):02x}:{each.st_ino}" for each in about}
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return []
+    # A line is such as `1: FLOCK  ADVISORY  WRITE 812 fe:00:2146416 0 EOF`. "->" marks a process that waits for a lock.
+    locks = [line.replace("->", "").split() for line in lines]
+    return sorted({int(words[4]) for words in locks if words[5] in places and _is_stopped(int(words[4]))})
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+    except OSError:
+        return False
+    return after_name.split()[0] in {"T", "t"}
 
 
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:

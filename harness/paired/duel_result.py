@@ -2,11 +2,11 @@
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import median
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from harness.paired.rounds import Outcome, Reading, Round, by_pair
 from harness.rendering import plots, units
@@ -51,12 +51,10 @@ class Duel:
 
         The thresholds are 1 / (1 + margin) and 1 + margin.
         """
-        known = outcome.estimate
+        known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
-        hidden = outcome.hidden_work
-        return cls(
-            known.ratio, known.low, known.high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat
-        )
+        interval = (known.ratio, known.low, known.high)
+        return cls(*interval, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -79,12 +77,12 @@ class Duel:
     @property
     def candidate_s(self) -> float:
         """The candidate's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
-        return median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+        return self._median_s("candidate", self.rounds)
 
     @property
     def baseline_s(self) -> float:
         """The baseline's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
-        return median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+        return self._median_s("baseline", self.rounds)
 
     def __repr__(self) -> str:
         return f"<Duel {self}>"
@@ -112,8 +110,8 @@ class Duel:
                 number + 1,
                 len(played),
                 median(map(self._ratio, played)),
-                median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in played),
-                median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in played),
+                self._median_s("baseline", played),
+                self._median_s("candidate", played),
             )
             for number, played in by_pair(self.rounds).items()
         )
@@ -150,6 +148,10 @@ class Duel:
     def _repr_html_(self) -> str:
         """Return the table and the histogram as HTML for a notebook."""
         return f"<pre>{html.escape(self.table())}\n\n{html.escape(self.histogram())}</pre>"
+
+    def _median_s(self, side: Literal["baseline", "candidate"], rounds: Sequence[Round]) -> float:
+        readings: list[Reading] = [getattr(round_, side) for round_ in rounds]
+        return median(reading.call_s(by_wall=self.hidden_work) for reading in readings)
 
     def _ratio(self, round_: Round) -> float:
         return round_.wall_ratio if self.hidden_work else round_.ratio

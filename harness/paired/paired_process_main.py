@@ -54,14 +54,6 @@ class Job(TypedDict):
     path: list[str]
 
 
-class Failure(TypedDict):
-    """An error in a paired process. `usage` is true if the code cannot be timed until the user changes it."""
-
-    message: str
-    usage: bool
-    traceback: str
-
-
 def make_job(statement: Statement, setup: str) -> Job:
     """Return the job that runs `setup` and `statement` in another process.
 
@@ -114,7 +106,7 @@ def serve(channel: Channel) -> None:
         return
     except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
         with suppress(Closed):
-            channel.send(FAILED, {**_failure(error)})
+            channel.send(FAILED, _failure(error))
 
 
 def make_loop(work: Job) -> TimingLoop:
@@ -160,13 +152,11 @@ def _attribute(module: ModuleType, qualname: str) -> object:
     return found
 
 
-def _failure(error: BaseException) -> Failure:
-    message = str(error) if isinstance(error, UsageError) else "".join(traceback.format_exception_only(error)).strip()
-    return Failure(
-        message=message,
-        usage=isinstance(error, UsageError),
-        traceback="".join(traceback.format_exception(error)),
-    )
+def _failure(error: BaseException) -> dict[str, object]:
+    """Return an error of the timed code. `usage` is true if the code cannot be timed until the user changes it."""
+    usage = isinstance(error, UsageError)
+    message = str(error) if usage else "".join(traceback.format_exception_only(error)).strip()
+    return {"message": message, "usage": usage, "traceback": "".join(traceback.format_exception(error))}
 
 
 if __name__ == "__main__":

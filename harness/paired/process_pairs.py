@@ -19,8 +19,7 @@ from typing import Final
 
 from harness.errors import FairclockError, MachineError, UsageError
 from harness.machine import clocks
-from harness.machine.clocks import Clock, process_cpu
-from harness.machine.core_wait import CoreWait
+from harness.machine.clocks import Clock, CoreWait, process_cpu
 from harness.machine.lanes import lane
 from harness.paired.blocks import DEFAULT_CLOCK, calibrate, common_calls
 from harness.paired.loop_pairs import PairSource, TimedCode, TurnPair

@@ -34,7 +34,7 @@ HIDDEN_WORK = 3.0
 """The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's.
 
 This happens if the candidate sleeps, or computes outside the process that the CPU clock measures. The wall times are
-those without waiting for a core (`harness.machine.core_wait`). With the waiting, each fast candidate would show hidden
+those without waiting for a core (`harness.machine.clocks`). With the waiting, each fast candidate would show hidden
 work on a busy machine. For example, a call of 0.3 ms may wait as long as a call of 5 ms of the baseline.
 """
 
@@ -153,11 +153,6 @@ RatioOf = Callable[[Round], float]
 on several threads."""
 
 
-def cpu_ratio(round_: Round) -> float:
-    """Return the baseline's CPU time per call ÷ the candidate's CPU time per call."""
-    return round_.ratio
-
-
 def wall_ratio(round_: Round) -> float:
     """Return the baseline's wall time per call ÷ the candidate's wall time per call, both without waiting."""
     return round_.wall_ratio
@@ -267,14 +262,14 @@ class _OpenPair:
 class _Tally:
     def __init__(self, ratio_of: RatioOf | None) -> None:
         self._may_hide = ratio_of is None
-        self._ratio_of = ratio_of or cpu_ratio
+        self._ratio_of = ratio_of
         self._rounds: list[Round] = []
         self._ratios: dict[int, list[float]] = {}
         self._wall_ratios: dict[int, list[float]] = {}
 
     def add(self, rounds: Iterable[Round]) -> None:
         for round_ in rounds:
-            ratio = self._ratio_of(round_)
+            ratio = self._ratio_of(round_) if self._ratio_of else round_.ratio
             self._rounds.append(round_)
             self._ratios.setdefault(round_.pair, []).append(ratio)
             if self._may_hide:

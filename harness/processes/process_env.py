@@ -43,12 +43,10 @@ are not used, because pairs with a large error were as frequent with them. The p
 clock does not measure its work, and a grade must not depend on one machine's GPU.
 """
 
-
 _SETARCH: Final = ("setarch", platform.machine(), "-R")
 
 Cores = int | Collection[int] | None
 """The number of a core, the numbers of several cores, or None for any core."""
-
 
 NO_SETARCH: Final = "setarch is missing"
 

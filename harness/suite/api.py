@@ -11,25 +11,14 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Self
 
 from torch.utils.benchmark import Language
 
 from harness.errors import UsageError
-from harness.suite.variants import parse_variants
 
-__all__ = [
-    "AutoLabels",
-    "AutogradMode",
-    "GroupedBenchmark",
-    "GroupedModules",
-    "GroupedSetup",
-    "GroupedStmts",
-    "GroupedVariants",
-    "RuntimeMode",
-    "TimerArgs",
-]
-
+_SECTIONS = ("SETUP", "GLOBAL_SETUP")
 _SIGNATURE = re.compile(r"f\((?P<arguments>.*)\) -> (?P<output>.+)")
 
 
@@ -173,20 +162,9 @@ class GroupedBenchmark:
         compiled.
         """
         read = Signature.parse(signature) if signature is not None else None
-        python = textwrap.dedent(py_stmt) if py_stmt is not None else None
-        return cls(
-            py_fwd_stmt=python,
-            cpp_fwd_stmt=textwrap.dedent(cpp_stmt) if cpp_stmt is not None else None,
-            py_model_setup=_as_function(python, read) if torchscript or compiled else None,
-            cpp_model_setup=None,
-            is_stmts=True,
-            setup=setup,
-            signature=read,
-            torchscript=torchscript,
-            autograd=autograd,
-            num_threads=_tuple(num_threads),
-            compiled=compiled,
-        )
+        python, cpp, threads = _dedent(py_stmt), _dedent(cpp_stmt), _tuple(num_threads)
+        model = _as_function(python, read) if torchscript or compiled else None
+        return cls(python, cpp, model, None, True, setup, read, torchscript, autograd, threads, compiled)
 
     @classmethod
     def init_from_model(
@@ -206,20 +184,11 @@ class GroupedBenchmark:
         """
         if signature is None:
             raise UsageError("A benchmark of a model needs its signature, such as f(x) -> y.")
-        read = Signature.parse(signature)
-        return cls(
-            py_fwd_stmt=read.call("model", Language.PYTHON) if py_model_setup is not None else None,
-            cpp_fwd_stmt=read.call("model", Language.CPP) if cpp_model_setup is not None else None,
-            py_model_setup=textwrap.dedent(py_model_setup) if py_model_setup is not None else None,
-            cpp_model_setup=textwrap.dedent(cpp_model_setup) if cpp_model_setup is not None else None,
-            is_stmts=False,
-            setup=setup,
-            signature=read,
-            torchscript=torchscript,
-            autograd=autograd,
-            num_threads=_tuple(num_threads),
-            compiled=compiled,
-        )
+        read, threads = Signature.parse(signature), _tuple(num_threads)
+        py_stmt = read.call("model", Language.PYTHON) if py_model_setup is not None else None
+        cpp_stmt = read.call("model", Language.CPP) if cpp_model_setup is not None else None
+        python, cpp = _dedent(py_model_setup), _dedent(cpp_model_setup)
+        return cls(py_stmt, cpp_stmt, python, cpp, False, setup, read, torchscript, autograd, threads, compiled)
 
     @classmethod
     def init_from_variants(
@@ -230,7 +199,7 @@ class GroupedBenchmark:
         A comment that begins with @ describes the lines below it. `# @setup` marks the setup, and `# @reshape` the
         statements with the label "reshape". In C++, `// @Global Setup` marks the global setup.
         """
-        cases, py_setup, cpp_setup, global_setup = parse_variants(py_block, cpp_block)
+        cases, py_setup, cpp_setup, global_setup = _parse_variants(py_block, cpp_block)
         setup = GroupedSetup(py_setup, cpp_setup, global_setup)
         return {
             label: cls.init_from_stmts(python or None, cpp or None, setup, num_threads=num_threads)
@@ -260,5 +229,46 @@ def _as_function(py_stmt: str | None, signature: Signature | None) -> str:
     return "\n".join([head, textwrap.indent(py_stmt.strip("\n"), "    "), f"    return {signature.output}", ""])
 
 
+def _dedent(text: str | None) -> str | None:
+    return None if text is None else textwrap.dedent(text)
+
+
 def _tuple(num_threads: int | tuple[int, ...]) -> tuple[int, ...]:
     return (num_threads,) if isinstance(num_threads, int) else tuple(num_threads)
+
+
+_Cases = dict[tuple[str, ...] | str | None, tuple[str, str]]
+# A Python statement and a C++ statement for each label. One of the two statements may be "".
+
+
+def _parse_variants(py_block: str, cpp_block: str) -> tuple[_Cases, str, str, str]:
+    """Return four values: the statements by label, the Python setup, the C++ setup, and the global C++ setup.
+
+    If a label has several lines, each line gets its own label: `("label", "Case:  0")`, `("label", "Case:  1")` and so
+    on. Raise `UsageError` if the Python block has a global setup.
+    """
+    python, cpp = _by_label(py_block, "#"), _by_label(cpp_block, "//")
+    py_setup, py_global = ("\n".join(python.pop(name, [])) for name in _SECTIONS)
+    cpp_setup, global_setup = ("\n".join(cpp.pop(name, [])) for name in _SECTIONS)
+    if py_global.strip():
+        raise UsageError("Only C++ has a global setup; move the lines below `# @Global Setup` to `# @setup`.")
+    cases: _Cases = {}
+    for label in {**python, **cpp}:
+        pairs = [pair for pair in zip_longest(python.get(label, []), cpp.get(label, []), fillvalue="") if any(pair)]
+        for number, pair in enumerate(pairs):
+            cases[(label, f"Case: {number:>2}") if len(pairs) > 1 else (label,)] = pair
+    return cases, py_setup, cpp_setup, global_setup
+
+
+def _by_label(block: str, comment: str) -> dict[str, list[str]]:
+    label = ""
+    lines: dict[str, list[str]] = {}
+    for line in textwrap.dedent(block).strip().splitlines():
+        if marked := re.search(rf"{comment} @(.+)$", line.strip()):
+            label = marked[1]
+            section = label.replace(" ", "_").upper()
+            label = section if section in _SECTIONS else label
+        else:
+            # A comment becomes an empty line, because the Python and C++ lines are matched by line number.
+            lines.setdefault(label, []).append("" if line.startswith(comment) else line)
+    return lines

@@ -4,13 +4,14 @@ import fnmatch
 import importlib.util
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from harness.command_line.command import guarded
 from harness.compilers import torchscript_support
@@ -21,10 +22,10 @@ from harness.storage.overwriting import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode
 from harness.suite.benchmark import Benchmark
-from harness.suite.compare import Comparison, titled
+from harness.suite.compare import SuiteComparison, titled
 from harness.suite.expand import materialize
 from harness.suite.results import Suite, SuiteSettings
-from harness.suite.runner import measure
+from harness.suite.runner import Watch, measure
 from harness.suite.utils import flatten
 
 NAME: Final = "python -m harness.suite"
@@ -76,7 +77,7 @@ def run(
         raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
     if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
         refuse_edited(out, force=force, is_ours=results.is_suite)
-    with _Bar() as bar:
+    with _progress_bar() as watch:
         suite = measure(
             benchmarks,
             out,
@@ -85,7 +86,7 @@ def run(
             count=not no_counts,
             recount=recount,
             jobs=jobs,
-            watch=bar.advance,
+            watch=watch,
         )
     return _show(suite, out)
 
@@ -97,7 +98,7 @@ def compare(
     debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an internal error.")] = False,  # noqa: ARG001 - `guarded` reads it
 ) -> int:
     """Print the changes of wall times and instruction counts from run A to run B."""
-    found = Comparison.of(results.load(first), results.load(second))
+    found = SuiteComparison.of(results.load(first), results.load(second))
     print(f"{found.table().to_text()}\n\n{found.summary()}")
     return 0
 
@@ -159,28 +160,21 @@ def _summed_up(what: str, reasons: Sequence[str]) -> None:
         print(f"{what} ({number}): {reason}")
 
 
-class _Bar:
-    def __init__(self) -> None:
-        console = Console(stderr=True)
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._tasks: dict[str, object] = {}
+@contextmanager
+def _progress_bar() -> Iterator[Watch]:
+    console, tasks = Console(stderr=True), dict[str, TaskID]()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
 
-    def advance(self, what: str, total: int, more: int) -> None:
-        if total and what not in self._tasks:
-            self._tasks[what] = self._bar.add_task(what, total=total)
-        if total:
-            self._bar.advance(self._tasks[what], more)  # type: ignore[arg-type]  # the id that rich returned
+        def advance(what: str, total: int, more: int) -> None:
+            if total:
+                tasks[what] = tasks[what] if what in tasks else bar.add_task(what, total=total)
+                bar.advance(tasks[what], more)
 
-    def __enter__(self) -> Self:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        yield advance

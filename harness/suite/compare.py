@@ -11,11 +11,9 @@ from harness.suite.results import Result, Suite
 SAME: Final = 0.005
 """Two instruction counts, or two times, with at most this relative difference are regarded as equal."""
 
-_Identity = tuple[tuple[str, ...], str, str, str, int]
-
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BenchmarkChange:
     """The results of one benchmark in two runs."""
 
     first: Result
@@ -33,14 +31,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SuiteComparison:
     """A comparison of two runs.
 
     `changes` has the benchmarks that are in both runs, `only_first` and `only_second` those in only one run.
     `differences` lists how the machines and the software of the two runs differ.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[BenchmarkChange, ...]
     only_first: tuple[Result, ...]
     only_second: tuple[Result, ...]
     differences: tuple[str, ...]
@@ -50,7 +48,7 @@ class Comparison:
         """Return the comparison of two runs. Benchmarks are matched by name and kind, even if their code differs."""
         left, right = ({_identity(result): result for result in suite.results} for suite in (first, second))
         return cls(
-            tuple(Change(result, right[name]) for name, result in left.items() if name in right),
+            tuple(BenchmarkChange(result, right[name]) for name, result in left.items() if name in right),
             tuple(result for name, result in left.items() if name not in right),
             tuple(result for name, result in right.items() if name not in left),
             first.environment.differences(second.environment),
@@ -58,20 +56,17 @@ class Comparison:
 
     def table(self) -> Table:
         """Return a table with one row per benchmark: times, instructions and changes of the two runs."""
-        heads: dict[str, Callable[[float], str] | None] = {
-            "benchmark": None,
-            "kind": None,
-            "time": units.seconds,
-            "new time": units.seconds,
-            "change": signed_percent,
-        }
+        heads: dict[str, Callable[[float], str] | None] = {"benchmark": None, "kind": None}
+        heads |= {"time": units.seconds, "new time": units.seconds, "change": signed_percent}
         heads |= {"instructions": units.count, "new count": units.count, "change ": signed_percent}
         return Table.of("", heads, [_row(pair) for pair in self.changes])
 
     def summary(self) -> str:
         """Return a text: how many benchmarks have the same results in both runs, and how the runs differ."""
-        lines = [_within("instructions", [pair.count_change for pair in self.changes])]
-        lines.append(_within("wall times", [pair.time_change for pair in self.changes]))
+        lines = [
+            _within("instructions", [pair.count_change for pair in self.changes]),
+            _within("wall times", [pair.time_change for pair in self.changes]),
+        ]
         for results, where in ((self.only_first, "first"), (self.only_second, "second")):
             if results:
                 lines.append(f"{units.some(len(results), 'benchmark')} in the {where} run only.")
@@ -87,24 +82,19 @@ def signed_percent(fraction: float) -> str:
 
 def titled(result: Result) -> tuple[str, str]:
     """Return the name of a benchmark, and its kind as tables show it, such as "eager fwd Python"."""
-    short = {
-        "TorchScript": "script",
-        "Compiled": "compiled",
-        "Eager": "eager",
-        "Forward": "fwd",
-        "Forward + Backward": "fwd+bwd",
-    }
+    short = {"TorchScript": "script", "Compiled": "compiled", "Eager": "eager"}
+    short |= {"Forward": "fwd", "Forward + Backward": "fwd+bwd"}
     kinds = [short.get(each, each) for each in (result.runtime, result.autograd, result.language)]
     return " · ".join(result.label), " ".join(filter(None, [*kinds, f"×{result.num_threads}"]))
 
 
-def _row(pair: Change) -> Sequence[str | float | None]:
+def _row(pair: BenchmarkChange) -> Sequence[str | float | None]:
     first, second = pair.first, pair.second
     times = (first.median_s, second.median_s, pair.time_change)
     return (*titled(first), *times, first.instructions_per_run, second.instructions_per_run, pair.count_change)
 
 
-def _identity(result: Result) -> _Identity:
+def _identity(result: Result) -> tuple[tuple[str, ...], str, str, str, int]:
     return result.label, result.runtime, result.autograd, result.language, result.num_threads
 
 

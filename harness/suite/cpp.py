@@ -102,9 +102,6 @@ extern "C" const char* {name}(int64_t g_number, int64_t g_repeats, bool g_counti
 }}
 """
 
-Compiler = Callable[[str, Path], str]
-"""A function that compiles a source text to a library at a path, and returns the error messages, or ""."""
-
 
 def function_name(benchmark: Benchmark) -> str:
     """Return a benchmark's name in its library and in the cache, a digest of all that changes its machine code."""
@@ -123,10 +120,7 @@ def library_of(benchmark: Benchmark) -> Path:
 
 
 def build(
-    benchmarks: Sequence[Benchmark],
-    jobs: int,
-    done: Callable[[int], None] = lambda _: None,
-    compiler: "Compiler | None" = None,
+    benchmarks: Sequence[Benchmark], jobs: int, done: Callable[[int], None] = lambda _: None
 ) -> dict[Benchmark, str]:
     """Compile the C++ benchmarks that are not in the cache. Return the error message of each benchmark that fails.
 
@@ -134,20 +128,14 @@ def build(
     benchmarks. Benchmarks with the same code are compiled only once.
     """
     failures: dict[str, str] = {}
-    missing = {
-        function_name(benchmark): benchmark
-        for benchmark in benchmarks
-        if benchmark.is_cpp and not library_of(benchmark).exists()
-    }
+    names = {benchmark: function_name(benchmark) for benchmark in benchmarks if benchmark.is_cpp}
+    missing = {name: benchmark for benchmark, name in names.items() if not library_of(benchmark).exists()}
     batches = list(_batches(missing, jobs))
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
-        for found in pool.map(lambda batch: _build(batch, compiler or compile_library, done), batches):
+        for batch, found in zip(batches, pool.map(_build, batches), strict=True):
             failures |= found
-    return {
-        benchmark: failures[function_name(benchmark)]
-        for benchmark in benchmarks
-        if benchmark.is_cpp and function_name(benchmark) in failures
-    }
+            done(len(batch))
+    return {benchmark: failures[name] for benchmark, name in names.items() if name in failures}
 
 
 def _batches(missing: Mapping[str, Benchmark], jobs: int) -> Iterator[dict[str, Benchmark]]:
@@ -169,31 +157,22 @@ def _own_globals(benchmark: Benchmark) -> str:
     return "" if all(not line.strip() or _INCLUDE.fullmatch(line) for line in lines) else "\n".join(lines)
 
 
-def _build(batch: Mapping[str, Benchmark], compiler: Compiler, done: Callable[[int], None]) -> dict[str, str]:
-    failures: dict[str, str] = {}
-    rest = dict(batch)
-    while rest:
-        messages = _compile(rest, compiler)
-        if not messages:
-            break
-        wrong = {name: _first_error(messages, name) for name in rest if name in messages}
-        if not wrong and len(rest) > 1:
-            names = list(rest)
-            for half in (names[::2], names[1::2]):
-                failures |= _build({name: rest[name] for name in half}, compiler, lambda _: None)
-            break
-        wrong = wrong or {name: _first_error(messages, "") for name in rest}
-        failures |= wrong
-        rest = {name: benchmark for name, benchmark in rest.items() if name not in wrong}
-    done(len(batch))
-    return failures
+def _build(batch: Mapping[str, Benchmark]) -> dict[str, str]:
+    messages = _compile(batch) if batch else ""
+    if not messages:
+        return {}
+    wrong = {name: _first_error(messages, name) for name in batch if name in messages or len(batch) == 1}
+    if wrong:
+        return wrong | _build({name: benchmark for name, benchmark in batch.items() if name not in wrong})
+    names = list(batch)
+    return _build({name: batch[name] for name in names[::2]}) | _build({name: batch[name] for name in names[1::2]})
 
 
-def _compile(batch: Mapping[str, Benchmark], compiler: Compiler) -> str:
+def _compile(batch: Mapping[str, Benchmark]) -> str:
     folder = disk_cache.made(disk_cache.folder() / "cpp")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
-        messages = compiler(source_of(batch), library)
+        messages = compile_library(source_of(batch), library)
         if not messages:
             for name in batch:
                 link = Path(temporary) / name

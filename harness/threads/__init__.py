@@ -14,8 +14,7 @@ from harness.threads.builds import (
     usual,
     with_interpreters,
 )
-from harness.threads.cores import can_limit, limited_to
-from harness.threads.scaling import ScalingTurn, take_turns, undisturbed
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
 from harness.threads.servers import serve
 
 __all__ = [

@@ -34,12 +34,12 @@ class Recorder:
         self.events: list[ThreadEvent] = []
         self._guard = threading.Lock()
         self._held = threading.local()
-        self._names = {threading.get_ident(): MAIN}
+        self._maker = threading.get_ident()
 
     def note(self, action: str, name: str) -> None:
         """Add an event of the thread that calls."""
         with self._guard:
-            thread = self._names.get(threading.get_ident(), "?")
+            thread = MAIN if threading.get_ident() == self._maker else threading.current_thread().name
             self.events.append(ThreadEvent(thread, action, name, tuple(sorted(set(self.held)))))
 
     @property
@@ -61,11 +61,6 @@ class Recorder:
     def thread(self, name: str, target: Callable[[], object]) -> "RecordedThread":
         """Return a thread with a name, which is not yet started."""
         return RecordedThread(self, name, target)
-
-    def name_thread(self, name: str) -> None:
-        """Give the calling thread a name in the recording."""
-        with self._guard:
-            self._names[threading.get_ident()] = name
 
 
 class Shared:
@@ -107,23 +102,19 @@ class RecordedLock:
         self._lock.release()
 
 
-class RecordedThread:
+class RecordedThread(threading.Thread):
     """A thread whose start and join are recorded."""
 
     def __init__(self, recorder: Recorder, name: str, target: Callable[[], object]) -> None:
-        self._recorder, self._target, self.name = recorder, target, name
-        self._thread = threading.Thread(target=self._run)
+        super().__init__(name=name, target=target)
+        self._recorder = recorder
 
     def start(self) -> None:
         """Start the thread."""
         self._recorder.note("start", self.name)
-        self._thread.start()
+        super().start()
 
-    def join(self) -> None:
+    def join(self, timeout: float | None = None) -> None:
         """Wait for the end of the thread."""
-        self._thread.join()
+        super().join(timeout)
         self._recorder.note("join", self.name)
-
-    def _run(self) -> None:
-        self._recorder.name_thread(self.name)
-        self._target()

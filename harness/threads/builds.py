@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,8 +23,7 @@ VERSIONS: Final = ("3.15", "3.14", "3.13")
 NAMES: Final = tuple(f"python{version}{end}" for version in VERSIONS for end in ("t", "-nogil"))
 """The names of free-threaded interpreters: those of python.org, uv and Fedora, and those of Ubuntu's deadsnakes."""
 
-_INSTALL: Final = {"dnf": "python3.14-freethreading"}
-"""The packages with a free-threaded build, by the name of the package manager."""
+_USUAL: Final = tuple(f"python{version}" for version in VERSIONS)
 
 _TIMEOUT_S: Final = 30
 
@@ -88,7 +86,7 @@ def build_of(path: str) -> PythonBuild | None:
 
 def usual() -> PythonBuild | None:
     """Return a build with the GIL: the running interpreter, or else the first `python3` with the GIL on the path."""
-    return _first((sys.executable, *_on_path(("python3", *(f"python{version}" for version in VERSIONS)))), gil=True)
+    return _first(sys.executable, *_on_path("python3", *_USUAL), gil=True)
 
 
 def free_threaded() -> PythonBuild | None:
@@ -97,41 +95,35 @@ def free_threaded() -> PythonBuild | None:
     `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then the names of `NAMES`.
     """
     named = os.environ.get(VARIABLE)
-    if named:
-        return _first((named,), gil=False)
-    return _first((sys.executable, *_on_path(NAMES)), gil=False)
+    return _first(*((named,) if named else (sys.executable, *_on_path(*NAMES))), gil=False)
 
 
 def with_interpreters() -> PythonBuild | None:
     """Return a build with the GIL and a module for sub-interpreters (Python 3.13 or newer), or None."""
-    names = (f"python{version}" for version in VERSIONS)
-    paths = (sys.executable, *_on_path(names))
-    return next((build for build in map(build_of, paths) if build and build.gil and build.interpreters), None)
+    return _first(sys.executable, *_on_path(*_USUAL), gil=True, interpreters=True)
 
 
 def install() -> str:
     """Return the command that installs a free-threaded build beside the usual one."""
-    package = _INSTALL.get(programs.manager())
-    return f"{programs.manager()} install {package}" if package else "uv python install 3.14t"
+    fedora = programs.manager() == "dnf"
+    return "dnf install python3.14-freethreading" if fedora else "uv python install 3.14t"
 
 
 def wrong_variable() -> str:
     """Return what is wrong with the interpreter that `FAIRCLOCK_FREE_THREADED` names, or ""."""
     named = os.environ.get(VARIABLE)
-    found = build_of(named) if named else None
-    if not named or (found and not found.gil):
+    if not named or free_threaded():
         return ""
-    trouble = "does not run as Python" if found is None else f"is {found.name}, which runs with the GIL"
-    return f"{VARIABLE}={named} {trouble}"
+    found = build_of(named)
+    return f"{VARIABLE}={named} " + (f"is {found.name}, which runs with the GIL" if found else "does not run as Python")
 
 
 def lacking_free_threaded() -> str:
     """Return "" if there is a free-threaded build, or else what is missing, and how to get it."""
-    if free_threaded() is not None:
-        return ""
     if wrong := wrong_variable():
         return f"{wrong}. Set it to a free-threaded Python"
-    return f"needs a free-threaded Python: {install()}. If it is not on the search path, set {VARIABLE} to its file"
+    needed = f"needs a free-threaded Python: {install()}. If it is not on the search path, set {VARIABLE} to its file"
+    return "" if free_threaded() else needed
 
 
 def lacking_interpreters() -> str:
@@ -139,11 +131,11 @@ def lacking_interpreters() -> str:
     return "" if with_interpreters() else "needs Python 3.13 or newer with the GIL: uv python install 3.14"
 
 
-def _first(paths: tuple[str, ...], *, gil: bool) -> PythonBuild | None:
-    return next((build for build in map(build_of, paths) if build and build.gil is gil), None)
+def _first(*paths: str, gil: bool, interpreters: bool = False) -> PythonBuild | None:
+    builds = (build for build in map(build_of, paths) if build and build.gil is gil)
+    return next((build for build in builds if build.interpreters or not interpreters), None)
 
 
-def _on_path(names: Iterable[str]) -> tuple[str, ...]:
+def _on_path(*names: str) -> tuple[str, ...]:
     searched = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path.home() / ".local" / "bin")))
-    found = (shutil.which(name, path=searched) for name in names)
-    return tuple(path for path in found if path)
+    return tuple(path for name in names if (path := shutil.which(name, path=searched)))

@@ -4,9 +4,13 @@ Each worker calls the function again and again for a given time, and the number 
 take turns, so that a disturbance of the machine does not hit only one of them.
 """
 
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
+from harness.processes import process_env
 from harness.threads.servers import ProgramServer, ServerRun
 
 ALONE: Final = 0.8
@@ -55,6 +59,19 @@ class ScalingTurn(NamedTuple):
     def undisturbed(self) -> bool:
         """Whether each process of a function that computes had a core. False also if the machine has too few cores."""
         return self.alone >= ALONE and self.at_once >= AT_ONCE
+
+
+def can_limit() -> bool:
+    """Return whether this system can limit a thread to some cores. macOS cannot."""
+    return sys.platform == "linux"
+
+
+def limited_to(cores: int) -> AbstractContextManager[None]:
+    """Limit the calling thread to at most `cores` cores within a `with` block, if `can_limit` is true.
+
+    Threads that it starts within the block are limited too, also after the block.
+    """
+    return process_env.pinned(sorted(os.sched_getaffinity(0))[:cores] if can_limit() else None)
 
 
 def undisturbed(turns: Sequence[ScalingTurn]) -> list[ScalingTurn]:

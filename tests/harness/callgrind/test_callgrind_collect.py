@@ -1,23 +1,69 @@
-"""Which snippets are counted together in one program, and which in a program of their own."""
+"""Which snippets are counted together, in which environment, and that counts repeat."""
 
-from dataclasses import replace
+import json
+import os
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
 
-from harness.callgrind import Snippet
+import pytest
+from torch.utils.benchmark.utils.common import TaskSpec
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
+
+from harness.callgrind import Snippet, collect, count_script, count_scripts, tools
+from harness.callgrind.collect import decode
+from harness.errors import UsageError
 
 CPP = Snippet("x * y;", 'auto n = std::atol(std::getenv("N"));', language="cpp", environment={"N": "1"})
+SHORT, LONG = "print(sum(range(10)))", "print(sum(range(10_000)))"
 
 
-def test_snippets_that_differ_only_in_the_environment_share_a_program_and_have_their_own_counts() -> None:
+def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_and_have_their_own_counts() -> None:
     other = replace(CPP, environment={"N": "128"}, runs=2)
     assert other.program == CPP.program
     assert other.key != CPP.key
-
-
-def test_different_code_is_a_different_program() -> None:
-    assert replace(CPP, stmt="x + y;").program != CPP.program
-    assert replace(CPP, setup="").program != CPP.program
-
-
-def test_python_statements_never_share_a_program_because_nothing_is_compiled() -> None:
+    assert CPP.program not in {replace(CPP, stmt="x + y;").program, replace(CPP, setup="").program}
     python = Snippet("x * y", environment={"N": "1"})
     assert replace(python, environment={"N": "128"}).program != python.program
+
+
+def test_counts_survive_json_and_anything_else_is_not_a_count() -> None:
+    counts = FunctionCounts((FunctionCount(7, "a.c:f"),), inclusive=False)
+    stats = CallgrindStats(TaskSpec("x", "pass"), 100, True, counts, counts, counts, counts, None)
+    (found,) = decode(json.loads(json.dumps([asdict(stats)])))
+    assert asdict(found) == asdict(stats)
+    damaged: object
+    for damaged in (None, {}, [{}], [7], [{"task_spec": {}}]):
+        assert decode(damaged) == ()
+
+
+@pytest.mark.long
+@pytest.mark.valgrind
+def test_a_statement_is_counted_in_a_new_process_and_an_error_is_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAIRCLOCK_CACHE", str(tmp_path))
+    counted = collect(Snippet("sum(range(100))", number=10))
+    assert counted.stats.counts() > 1000
+    assert asdict(collect(Snippet("sum(range(100))", number=10))) == asdict(counted)
+    assert collect(Snippet("1 / 0", number=10)).reason.startswith("valgrind failed: ")
+
+
+def test_a_counted_process_has_fixed_hashes_this_interpreter_and_no_gpu() -> None:
+    base = {"CUDA_VISIBLE_DEVICES": "0,1", "PYTHONHASHSEED": "7", "PATH": "/bin", "HOME": "/h", "VALGRIND_OPTS": "-v"}
+    assert tools.environment(Path("/shims"), {**base, "PYTHONHOME": "/other"}) == {
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONHASHSEED": tools.HASH_SEED,
+        "PATH": os.pathsep.join(["/shims", str(Path(sys.executable).parent), "/bin"]),
+        "HOME": "/h",
+    }
+
+
+@pytest.mark.valgrind
+def test_scripts_counted_at_the_same_time_have_the_same_counts_as_alone() -> None:
+    short, long = count_scripts([SHORT, LONG])
+    assert short.instructions == count_script(SHORT).instructions
+    assert long.instructions > short.instructions
+    assert [each.printed for each in (short, long)] == ["45\n", "49995000\n"]
+    with pytest.raises(UsageError, match="ZeroDivisionError"):
+        count_scripts(["1 / 0"])

@@ -53,14 +53,6 @@ def test_counts_without_python_need_no_experiment(found: list[None]) -> None:
     assert not found
 
 
-def test_an_address_is_nameless_with_or_without_its_library_and_depth_of_recursion() -> None:
-    assert is_nameless(SEARCH)
-    assert is_nameless("???:0x0000000000530910'2 [/usr/bin/python3.13]")
-    assert is_nameless("???:0x0000000000530910")
-    assert not is_nameless(EVAL)
-    assert not is_nameless(NAMED)
-
-
 def test_only_nameless_functions_with_more_instructions_per_lookup_are_found() -> None:
     at_once = counts(SEARCH=100, OTHER=100, EVAL=100)
     late = counts(SEARCH=100 + lookups.LOOKS, OTHER=99 + lookups.LOOKS, EVAL=10 * lookups.LOOKS)

@@ -35,9 +35,6 @@ def test_a_function_has_exclusive_and_inclusive_instructions() -> None:
     assert profile().exclusive == {"words.c:main []": 5, "words.c:next_word []": 70, "letters.c:is_letter []": 30}
     assert profile().inclusive == {"words.c:main []": 105, "words.c:next_word []": 100, "letters.c:is_letter []": 30}
     assert profile().total == 105
-
-
-def test_calls_are_added_up_over_all_callers() -> None:
     assert profile().calls == {"words.c:next_word []": 5, "letters.c:is_letter []": 15}
 
 

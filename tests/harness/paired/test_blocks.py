@@ -38,24 +38,14 @@ def test_the_setup_runs_once_and_its_time_does_not_count() -> None:
     assert runs == [1]
 
 
-def test_statements_keep_their_own_lines_and_strings() -> None:
-    clock = FakeClock()
+def test_statements_keep_their_own_lines_and_strings_and_the_globals_are_not_changed() -> None:
     seen: list[str] = []
-    loop = timing_loop(
-        'if True:\n    text = """a\nb"""\nseen.append(text); clock.advance(1)',
-        setup="# nothing to do",
-        globals={"clock": clock, "seen": seen},
-        clock=clock,
-        wall=clock,
-    )
+    names: dict[str, object] = {"seen": seen}
+    text = 'if True:\n    text = """a\nb"""\nseen.append(text)'
+    loop = timing_loop(text, setup="# a comment\nglobal extra; extra = 1", globals=names)
     loop(1)
     assert seen == ["a\nb"]
-
-
-def test_globals_are_not_changed() -> None:
-    names = {"clock": FakeClock()}
-    timing_loop("pass", setup="global extra; extra = 1", globals=names)
-    assert list(names) == ["clock"]
+    assert list(names) == ["seen"]
 
 
 def test_the_error_for_invalid_code_is_one_sentence() -> None:
@@ -64,13 +54,6 @@ def test_the_error_for_invalid_code_is_one_sentence() -> None:
             timing_loop(broken)
         with pytest.raises(UsageError, match="is not valid Python"):
             timing_loop("pass", setup=broken)
-
-
-def test_an_exception_of_the_code_passes_through() -> None:
-    with pytest.raises(ZeroDivisionError):
-        timing_loop("1 / 0")(1)
-    with pytest.raises(KeyError):
-        timing_loop("pass", setup="{}['x']")
 
 
 def test_calibration_fills_a_block_or_makes_one_call() -> None:
@@ -90,17 +73,6 @@ def test_an_interruption_does_not_change_the_calibration() -> None:
         clock.advance(5e-3 if next(calls) in {0, 1, 5} else BLOCK_S / 10)
 
     assert calibrate(timing_loop(interrupted_at_first, clock=clock, wall=clock)).calls == 10
-
-
-def test_long_interruptions_without_cpu_time_do_not_change_the_calibration() -> None:
-    wall, cpu = FakeClock(), FakeClock()
-    calls = iter(range(10**6))
-
-    def interrupted_at_first() -> None:
-        wall.advance(30e-3 if next(calls) in {1, 2} else BLOCK_S / 10)
-        cpu.advance(BLOCK_S / 10)
-
-    assert calibrate(timing_loop(interrupted_at_first, clock=cpu, wall=wall)).calls == 10
 
 
 @pytest.mark.parametrize(("cpu_s", "tries"), [(0.5, 2), (1e-5, 4)])
@@ -123,30 +95,20 @@ def test_similar_numbers_of_calls_become_equal() -> None:
     assert {pair: common_calls(*pair[::-1])[::-1] for pair in common} == common
 
 
-def test_garbage_collection_is_off_in_the_block_and_afterwards_as_before() -> None:
-    assert gc.isenabled()
-    with gc_off_one_thread():
-        assert not gc.isenabled()
-    assert gc.isenabled()
-    with pytest.raises(ValueError, match="x"), gc_off_one_thread():
-        raise ValueError("x")
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        with gc_off_one_thread():
-            pass
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-
-
-def test_torch_uses_one_thread_in_the_block_and_as_many_as_before_after_it() -> None:
+def test_garbage_collection_is_off_with_one_torch_thread_in_the_block_and_afterwards_as_before() -> None:
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
         with gc_off_one_thread():
+            assert not gc.isenabled()
             assert torch.get_num_threads() == 1
+        assert gc.isenabled()
         assert torch.get_num_threads() == 2
+        gc.disable()
+        with gc_off_one_thread():
+            pass
+        assert not gc.isenabled()
     finally:
+        gc.enable()
         torch.set_num_threads(before)

@@ -1,5 +1,8 @@
 import math
 import random
+import subprocess
+import sys
+from pathlib import Path
 from statistics import NormalDist
 
 import pytest
@@ -23,6 +26,9 @@ TIERS = (2.0, 4.0)
 ONE_LOOK = Rules(max_pairs=5, cap_s=0.35)
 
 
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "decisions.py"
+
+
 def width(known: Estimate) -> float:
     return math.log(known.high / known.low)
 
@@ -37,22 +43,13 @@ def test_the_ratio_is_the_median_of_the_pairs_medians() -> None:
     assert (known.rounds, known.pairs) == (9, 3)
 
 
-def test_without_noise_the_interval_is_the_allowance_for_layout() -> None:
-    known = estimate([[3.0] * 10] * 5, ONE_LOOK)
-    allowed = math.exp(_deviations(5, ONE_LOOK) * ONE_LOOK.layout_sd)
-    assert (known.low, known.high) == pytest.approx((3.0 / allowed, 3.0 * allowed))
-
-
-def test_more_than_half_of_the_pairs_err_with_the_promised_probability() -> None:
-    assert ONE_LOOK.looks == 1
-    tail = 1 - NormalDist().cdf(_deviations(5, ONE_LOOK))
-    assert majority_error(5, tail + OUTLIER_RATE) == pytest.approx(ONE_LOOK.error_rate / 2, rel=1e-6)
-
-
 def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -> None:
     assert majority_error(5, 0.0) == 0.0
     assert majority_error(5, 0.5) == pytest.approx(0.5)
     assert majority_error(5, 0.1) == pytest.approx(10 * 0.1**3 * 0.9**2 + 5 * 0.1**4 * 0.9 + 0.1**5)
+    assert ONE_LOOK.looks == 1
+    tail = 1 - NormalDist().cdf(_deviations(5, ONE_LOOK))
+    assert majority_error(5, tail + OUTLIER_RATE) == pytest.approx(ONE_LOOK.error_rate / 2, rel=1e-6)
     tail = 1 - NormalDist().cdf(_deviations(5, Rules()))
     assert [majority_error(5, tail + wild) for wild in (tail, 0.05, 0.1)] == pytest.approx(
         [0.00036, 0.0027, 0.0133], rel=0.05
@@ -69,11 +66,6 @@ def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
     assert many.looks == 10
     equal = Rules(max_pairs=5, cap_s=0.35, error_rate=many.error_rate / 10)
     assert _deviations(5, many) == pytest.approx(_deviations(5, equal))
-
-
-def test_looks_come_with_the_first_pairs_and_then_as_time_grows() -> None:
-    for most_pairs, cap_s, looks in [(3, 0.3, 1), (5, 0.2, 1), (5, 0.3 * LOOK_GROWTH**2.5, 4)]:
-        assert Rules(min_pairs=3, max_pairs=most_pairs, slice_s=0.1, cap_s=cap_s).looks == looks
 
 
 def test_swapping_the_sides_inverts_the_interval() -> None:
@@ -133,12 +125,6 @@ def test_noise_on_one_side_widens_the_other_end_only() -> None:
     assert math.log(known.ratio / known.low) > 1.2 * math.log(known.high / known.ratio)
 
 
-def test_few_correlated_rounds_still_give_an_interval() -> None:
-    known = estimate([[3.0 + 0.01 * k for k in range(7)]] * 5)
-    assert known.bounded
-    assert width(known) > math.log(3.06 / 3.0)
-
-
 def test_a_tier_index_needs_the_whole_interval_and_a_threshold_met_exactly_is_reached() -> None:
     reached = {(1.1, 1.9): 0, (2.0, 3.9): 1, (4.1, 9.0): 2, (1.9, 2.1): None, (1.9, 4.1): None, (1.9, 2.0): None}
     known = {ends: Estimate(sum(ends) / 2, *ends, rounds=40, pairs=5) for ends in reached}
@@ -169,15 +155,15 @@ def test_impossible_ratios_no_rounds_and_thresholds_that_do_not_ascend_are_error
 
 
 def test_rules_that_allow_no_verdict_are_refused() -> None:
-    for name, value in [
-        ("error_rate", 0.0),
-        ("error_rate", 1.0),
-        ("layout_sd", 0.0),
-        ("slice_s", 0.0),
-        ("cap_s", -1.0),
-        ("min_pairs", 0),
-        ("max_pairs", 2),
-        ("min_rounds", 0),
-    ]:
-        with pytest.raises(MeasurementError, match="Give"):
-            Rules(**{"min_pairs": 3, name: value})  # type: ignore[arg-type]  # on purpose
+    wrong = {"error_rate": (0.0, 1.0), "layout_sd": (0.0,), "slice_s": (0.0,), "cap_s": (-1.0,)}
+    for name, values in {**wrong, "min_pairs": (0,), "max_pairs": (2,), "min_rounds": (0,)}.items():
+        for value in values:
+            with pytest.raises(MeasurementError, match="Give"):
+                Rules(**{"min_pairs": 3, name: value})  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.long
+def test_no_rate_of_wrong_verdicts_on_simulated_machines_is_above_the_guaranteed_one() -> None:
+    script = [sys.executable, str(SCRIPT), "--jobs", "1", "--verdicts", "500"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

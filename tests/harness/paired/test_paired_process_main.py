@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, RUN, FunctionLocation, locate, make_job
+from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, RUN, FunctionLocation, locate
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
 
@@ -122,9 +122,3 @@ def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path)
     (failure,) = conversation((place, "pass"))
     assert failure["usage"]
     assert failure["message"].startswith("work is not in __paired_main__")
-
-
-def test_a_job_has_the_import_path_of_the_caller(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "path", ["", "beside"])
-    monkeypatch.chdir(tmp_path)
-    assert make_job("pass", "pass")["path"] == [str(tmp_path), str(tmp_path / "beside")]

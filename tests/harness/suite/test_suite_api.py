@@ -4,13 +4,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, GroupedVariants, TimerArgs, flatten
-from harness.suite.api import Signature
 from harness.suite.utils import iter_parsed_lines, parse_stmts
-
-
-def test_a_signature_has_arguments_and_one_output() -> None:
-    assert Signature.parse("f(x, w) -> y") == Signature(("x", "w"), "y")
-    assert Signature.parse("f() -> None") == Signature((), None)
 
 
 def test_any_other_signature_is_refused() -> None:
@@ -27,16 +21,11 @@ def test_an_impossible_definition_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="Python statement"):
         GroupedStmts(cpp_stmt="x + 1;", signature="f(x) -> y", torchscript=True)
     with pytest.raises(UsageError, match="signature"):
+        GroupedStmts("x + 1", compiled=True)
+    with pytest.raises(UsageError, match="signature"):
         GroupedModules("model = torch.nn.ReLU()")
     with pytest.raises(UsageError, match="must define `model`"):
         GroupedModules("relu = torch.nn.ReLU()", signature="f(x) -> y")
-
-
-def test_setups_and_statements_lose_their_common_indent() -> None:
-    setup = GroupedSetup("\n    x = 1\n    y = 2\n")
-    assert setup.py_setup.strip() == "x = 1\ny = 2"
-    group = GroupedStmts("\n    z = x\n    z += 1\n", setup=setup, signature="f(x) -> z", torchscript=True)
-    assert group.py_model_setup == "def model(x):\n    z = x\n    z += 1\n    return z\n"
 
 
 def test_nested_names_are_joined_to_whole_names() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from test_suite_expand import shaped_for_pytorch
 
-from harness.compilers import TorchScriptSupport, inductor, torchscript_support
+from harness.compilers import TorchScriptSupport, inductor
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, materialize, runner
 from harness.suite.benchmark import Benchmark
 from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
-from harness.suite.compare import SAME, Comparison
+from harness.suite.compare import SAME, SuiteComparison
 from harness.suite.results import SuiteSettings, load, save
 from harness.suite.runner import NOT_COUNTED
 from harness.suite.types import FlatIntermediateDefinition
@@ -30,19 +30,20 @@ def test_the_standard_suite_has_over_thirty_benchmarks_eager_in_both_languages_a
     assert len({work.label for work in works}) > 30
     forms = {(work.runtime, work.autograd, work.is_cpp) for work in works}
     passes = ("Forward", "Forward + Backward")
+    assert all("Backward · C++" in work.title for work in chosen(works, ["Train*Backward · C++"]))
+    assert {work.label[0] for work in chosen(works, ["Train", "Reduce"])} == {"Train", "Reduce"}
     assert forms == {("Eager", autograd, is_cpp) for autograd, is_cpp in product(passes, (False, True))} | {
         ("Compiled", autograd, False) for autograd in passes
     }
 
 
-def test_benchmarks_are_chosen_by_any_part_of_their_title() -> None:
-    works = benchmarks_of(DEFAULT)
-    assert {work.label[0] for work in chosen(works, ["Train", "Reduce"])} == {"Train", "Reduce"}
-    assert all("Backward · C++" in work.title for work in chosen(works, ["Train*Backward · C++"]))
-
-
-def test_every_error_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, broken = tmp_path / "empty.py", tmp_path / "broken.py"
+    empty.write_text("x = 1")
+    broken.write_text("1 / 0")
     for arguments, said in [
+        ([str(empty), "--list"], "does not define BENCHMARKS"),
+        ([str(broken), "--list"], "ZeroDivisionError"),
         ([], "--out"),
         (["--list", "--only", "nothing like it"], "No benchmark matches"),
         (["missing.py", "--list"], "no file missing.py"),
@@ -98,23 +99,6 @@ def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds
     assert err == ""
 
 
-def test_torchscript_without_torchs_support_is_measured_with_a_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        command, "torchscript_support", lambda: TorchScriptSupport(True, "torch 9.9 does not support it")
-    )
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
-    file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text(DEFINITIONS.replace("OPTIONS", "torchscript=True"), encoding="utf-8")
-    assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
-    eager, scripted = load(out).results
-    assert eager.times_s
-    assert bool(scripted.times_s) == torchscript_support().runs
-    told = "Measured, although not supported (1): torch 9.9 does not support it" in capsys.readouterr().out
-    assert told == torchscript_support().runs
-
-
 @pytest.mark.long
 @pytest.mark.program("c++")
 def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +140,7 @@ def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repea
     save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
     assert main([*command, "Tanh*Eager*Python", "--recount", "--jobs", "1", "--out", str(second)]) == 0
     (change,) = (
-        pair.count_change for pair in Comparison.of(suite, load(second)).changes if pair.count_change is not None
+        pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes if pair.count_change is not None
     )
     assert abs(change) <= SAME
 

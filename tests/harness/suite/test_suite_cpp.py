@@ -1,7 +1,9 @@
 """Several C++ benchmarks in one library: which ones are compiled together, left out, or not compiled again."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from torch.utils.benchmark import Language
@@ -37,23 +39,28 @@ class Compiler:
         return ""
 
 
+def build(works: list[Benchmark], jobs: int, compiler: Compiler, *done: Callable[[int], None]) -> dict[Benchmark, str]:
+    with mock.patch.object(cpp, "compile_library", compiler):
+        return cpp.build(works, jobs, *done)
+
+
 def test_benchmarks_share_a_library_unless_they_are_too_many_or_several_cores_compile() -> None:
     compiler = Compiler()
     works = [work(f"x + {n};") for n in range(cpp.BATCH)]
-    assert cpp.build(works, 1, compiler=compiler) == {}
+    assert build(works, 1, compiler) == {}
     assert len(compiler.sources) == 1
     assert len({cpp.library_of(each) for each in works}) == len(works)
     assert all(cpp.library_of(each).read_text(encoding="utf-8") == "library" for each in works)
     for name, number, jobs, sizes in [("y", cpp.BATCH + 2, 1, [9, 9]), ("z", 8, 2, [4, 4]), ("w", 7, 2, [7])]:
         compiler = Compiler()
-        cpp.build([work(f"{name} + {n};") for n in range(number)], jobs, compiler=compiler)
+        build([work(f"{name} + {n};") for n in range(number)], jobs, compiler)
         assert [source.count('extern "C"') for source in compiler.sources] == sizes
 
 
 def test_a_built_benchmark_is_not_built_again_and_the_same_code_only_once() -> None:
     compiler = Compiler()
-    cpp.build([work("x;"), work("x;", name="b"), work("x;", threads=2)], 1, compiler=compiler)
-    cpp.build([work("x;"), work("y;"), Benchmark(("in Python",), "", "", TimerArgs("x"))], 1, compiler=compiler)
+    build([work("x;"), work("x;", name="b"), work("x;", threads=2)], 1, compiler)
+    build([work("x;"), work("y;"), Benchmark(("in Python",), "", "", TimerArgs("x"))], 1, compiler)
     assert [source.count('extern "C"') for source in compiler.sources] == [1, 1]
 
 
@@ -61,7 +68,7 @@ def test_a_built_benchmark_is_not_built_again_and_the_same_code_only_once() -> N
 def test_a_benchmark_that_does_not_compile_is_left_out_and_reported(names_it: bool) -> None:
     works = [work(f"x + {n};") for n in range(4)] + [work("nonsense;")]
     done: list[int] = []
-    failures = cpp.build(works, 1, done.append, compiler=Compiler("nonsense", names_it=names_it))
+    failures = build(works, 1, Compiler("nonsense", names_it=names_it), done.append)
     assert list(failures) == works[-1:]
     assert "unknown name nonsense" in failures[works[-1]]
     assert [cpp.library_of(each).exists() for each in works] == [True] * 4 + [False]
@@ -76,7 +83,7 @@ def test_a_global_setup_comes_before_all_functions_and_its_code_stays_with_its_b
         work("z;"),
         work("f();", global_setup="int f() { return 1; }"),
     ]
-    cpp.build(works, 1, compiler=compiler)
+    build(works, 1, compiler)
     together, apart = compiler.sources
     assert together.index("#include <a>") < together.index("#include <b>") < together.index('extern "C"')
     assert together.count('extern "C"') == 3

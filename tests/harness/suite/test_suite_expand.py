@@ -7,14 +7,11 @@ import pytest
 import torch
 from torch.utils.benchmark import Language
 
-from harness.errors import UsageError
 from harness.suite import (
-    AutogradMode,
     AutoLabels,
     GroupedModules,
     GroupedSetup,
     GroupedStmts,
-    RuntimeMode,
     TimerArgs,
     materialize,
 )
@@ -73,22 +70,6 @@ def test_a_model_is_set_up_and_called_by_its_signature() -> None:
     assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
 
 
-def test_a_language_that_was_not_given_has_no_benchmarks() -> None:
-    python = GroupedModules(
-        "model = torch.nn.ReLU()", setup=GroupedSetup("x = 1"), signature="f(x) -> y", torchscript=True
-    )
-    assert kinds(materialize({("a",): python})) == ["Eager Forward Python 1", "TorchScript Forward Python 1"]
-    assert kinds(materialize({("a",): GroupedStmts(cpp_stmt="x;")})) == ["Eager Forward C++ 1"]
-
-
-def test_a_benchmark_holds_the_source_of_its_scripted_model() -> None:
-    group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", torchscript=True)
-    eager, *_, scripted = (args for _, _, args in materialize({("a",): group}))
-    assert eager.scripted == ""
-    assert scripted.scripted == "def model(x):\n    y = x * 2\n    return y\n"
-    assert "jit_model = torch.jit.load" in materialize({("a",): group})[1][2].setup
-
-
 def test_compiled_benchmarks_are_python_only_and_come_between_eager_and_torchscript() -> None:
     group = GroupedStmts(
         "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
@@ -99,8 +80,13 @@ def test_compiled_benchmarks_are_python_only_and_come_between_eager_and_torchscr
     (_, _, forward), (_, _, backward) = flat[4:6]
     assert forward.stmt == "y = compiled_model(x)"
     assert backward.stmt == "y = compiled_model(x)\ny.backward()"
-    assert forward.compiled == "def model(x):\n    y = x * 2\n    return y\n"
-    assert (forward.scripted, flat[0][2].compiled, flat[-1][2].compiled) == ("", "", "")
+    assert forward.compiled == flat[-1][2].scripted == "def model(x):\n    y = x * 2\n    return y\n"
+    assert "jit_model = torch.jit.load" in flat[-2][2].setup
+    assert (forward.scripted, flat[0][2].compiled, flat[-1][2].compiled, flat[0][2].scripted) == ("", "", "", "")
+    assert kinds(materialize({("a",): GroupedStmts(cpp_stmt="x;"), ("b",): TimerArgs("x", num_threads=3)})) == [
+        "Eager Forward C++ 1",
+        "  Python 3",
+    ]
 
 
 def test_the_setup_of_a_compiled_benchmark_makes_inputs_and_calls_the_model_first() -> None:
@@ -111,20 +97,6 @@ def test_the_setup_of_a_compiled_benchmark_makes_inputs_and_calls_the_model_firs
         exec(args.setup, {"torch": torch, "compiled_model": model})  # noqa: S102 - text that was made just now
         assert model.call_count == 3
         assert model.return_value.backward.call_count == 3 * autograd
-
-
-def test_compiling_needs_a_signature_and_python() -> None:
-    with pytest.raises(UsageError, match="signature"):
-        GroupedStmts("x + 1", compiled=True)
-    with pytest.raises(UsageError, match="Python statement"):
-        GroupedModules(cpp_model_setup="auto model = torch::nn::ReLU();", signature="f(x) -> y", compiled=True)
-
-
-def test_timer_args_are_passed_on_unchanged() -> None:
-    args = TimerArgs("x", "x = 1", num_threads=3)
-    assert materialize({("a",): args}) == (
-        (("a",), AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, Language.PYTHON), args),
-    )
 
 
 def shaped_for_pytorch(folder: Path) -> Path:
@@ -158,17 +130,3 @@ def test_definitions_for_pytorchs_suite_need_only_other_imports(shaped: tuple[Be
         for work in shaped
         if work.label[0] == "variants" and work.is_cpp
     )
-
-
-def test_the_error_for_a_file_without_benchmarks_is_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "empty.py"
-    file.write_text("x = 1\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="does not define BENCHMARKS"):
-        benchmarks_of(file)
-    file.write_text(
-        "1 / 0  # of another size: what was compiled from the first text is not taken for it\n", encoding="utf-8"
-    )
-    with pytest.raises(UsageError, match="ZeroDivisionError"):
-        benchmarks_of(file)
-    with pytest.raises(UsageError, match="no file"):
-        benchmarks_of(tmp_path / "missing.py")

@@ -13,7 +13,7 @@ from harness.machine.environment import Environment
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs, counts, pool, runner
 from harness.suite.benchmark import Benchmark
-from harness.suite.compare import Comparison
+from harness.suite.compare import SuiteComparison
 from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, load, save
 
 HERE = Environment.capture(ask_cuda=False)
@@ -148,7 +148,7 @@ def test_two_runs_are_matched_by_name_and_kind() -> None:
             HERE, SETTINGS, tuple(result(w, times_s=(seconds,), instructions=(n,), number=1) for w, n in found)
         )
 
-    found = Comparison.of(run({"a": 1000, "b": 500, "c": 1}, 1.0), run({"a": 1001, "b": 600, "d": 1}, 1.5))
+    found = SuiteComparison.of(run({"a": 1000, "b": 500, "c": 1}, 1.0), run({"a": 1001, "b": 600, "d": 1}, 1.5))
     assert [round(each.count_change or 0, 6) for each in found.changes] == [0.001, 0.2]
     assert [each.time_change for each in found.changes] == [0.5, 0.5]
     assert [each.label for each in (*found.only_first, *found.only_second)] == [("c",), ("d",)]
@@ -159,6 +159,6 @@ def test_two_runs_are_matched_by_name_and_kind() -> None:
 
 def test_a_comparison_lists_differences_of_the_machines_and_works_without_counts() -> None:
     timed = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1.0,)),))
-    found = Comparison.of(timed, replace(timed, environment=replace(HERE, torch="1.0")))
+    found = SuiteComparison.of(timed, replace(timed, environment=replace(HERE, torch="1.0")))
     assert f"The runs differ in torch: {HERE.torch}, 1.0." in found.summary()
     assert "No benchmark has instructions in both runs." in found.summary()

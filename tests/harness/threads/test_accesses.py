@@ -34,23 +34,6 @@ def test_an_access_has_the_locks_that_its_own_thread_holds() -> None:
     assert writes == [("other", ()), (MAIN, ("inner", "outer")), (MAIN, ("outer",)), (MAIN, ())]
 
 
-def test_a_lock_that_is_acquired_twice_is_held_until_its_second_release() -> None:
-    recorder = Recorder()
-    shared, lock = recorder.shared(x=0), recorder.lock("lock")
-    with lock:
-        with lock:
-            pass
-        shared.x = 1
-    actions = [(event.action, event.locks) for event in recorder.events]
-    assert actions == [
-        ("acquire", ("lock",)),
-        ("acquire", ("lock",)),
-        ("release", ("lock",)),
-        ("write", ("lock",)),
-        ("release", ()),
-    ]
-
-
 def test_starts_and_joins_are_noted_around_the_accesses_of_a_thread() -> None:
     recorder = Recorder()
     shared = recorder.shared(x=0)

@@ -50,44 +50,32 @@ def test_a_program_that_is_not_python_is_no_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not HERE, reason="this interpreter is itself free-threaded")
-def test_without_a_free_threaded_build_the_command_that_installs_one_is_named(place: Path) -> None:
+def test_without_a_free_threaded_build_the_command_that_installs_one_is_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert builds.free_threaded() is None
     assert builds.install() in builds.lacking_free_threaded()
     assert builds.VARIABLE in builds.lacking_free_threaded()
+    monkeypatch.setattr(programs, "manager", lambda: "dnf")
+    assert "dnf install python3.14-freethreading" in builds.lacking_free_threaded()
     interpreter(place, "python3.13t", "3.13.5", gil=True)  # GIL on, whatever the name says
     assert builds.free_threaded() is None
 
 
-def test_fedora_has_a_package_with_the_free_threaded_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "manager", lambda: "dnf")
-    assert builds.install() == "dnf install python3.14-freethreading"
-    monkeypatch.setattr(programs, "manager", lambda: "apt-get")
-    assert builds.install() == "uv python install 3.14t"
-
-
 @pytest.mark.skipif(not HERE, reason="this interpreter is itself free-threaded")
 @pytest.mark.parametrize("name", ["python3.14t", "python3.13-nogil", "home/.local/bin/python3.13t"])
-def test_a_free_threaded_build_is_found_by_its_name(place: Path, name: str) -> None:
+def test_a_free_threaded_build_is_found_by_its_name_or_by_the_variable(
+    place: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (place / name).parent.mkdir(parents=True, exist_ok=True)
     path = interpreter(place, name, "3.14.2", gil=False)
-    assert builds.free_threaded() == builds.PythonBuild(path, "3.14.2", gil=False)
-    assert builds.lacking_free_threaded() == ""
     build = builds.free_threaded()
-    assert build is not None
+    assert build == builds.PythonBuild(path, "3.14.2", gil=False)
     assert build.name == "Python 3.14.2t"
-
-
-def test_the_variable_has_priority_over_the_names(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    interpreter(place, "python3.14t", "3.14.2", gil=False)
-    mine = interpreter(place, "mine", "3.13.9", gil=False)
-    monkeypatch.setenv(builds.VARIABLE, mine)
-    build = builds.free_threaded()
-    assert build is not None
-    assert build.path == mine
-    assert builds.wrong_variable() == ""
-
-
-def test_a_variable_with_a_usual_build_is_wrong(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert builds.lacking_free_threaded() == ""
+    monkeypatch.setenv(builds.VARIABLE, mine := interpreter(place, "mine", "3.13.9", gil=False))
+    assert (build := builds.free_threaded()) is not None
+    assert (build.path, builds.wrong_variable()) == (mine, "")
     monkeypatch.setenv(builds.VARIABLE, interpreter(place, "usual", "3.14.2", gil=True))
     assert builds.free_threaded() is None
     assert "Python 3.14.2, which runs with the GIL" in builds.lacking_free_threaded()

@@ -1,11 +1,13 @@
 """Threads and processes are compared with one thread, in turns."""
 
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from harness.threads.builds import PythonBuild
-from harness.threads.scaling import ScalingTurn, take_turns, undisturbed
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
 from harness.threads.servers import serve
 
 HERE = PythonBuild(sys.executable, "3", gil=True)
@@ -15,13 +17,9 @@ def turn(*, alone: float = 1.0, at_once: float = 1.0) -> ScalingTurn:
     return ScalingTurn(2, one=100.0, threads=110.0, processes=190.0, alone=alone, at_once=at_once)
 
 
-def test_speedups_compare_the_calls_per_second() -> None:
-    assert turn().by_threads == pytest.approx(1.1)
-    assert turn().by_processes == pytest.approx(1.9)
-    assert turn().against_processes == pytest.approx(110 / 190)
-
-
 def test_a_turn_counts_only_if_each_process_had_a_core_and_a_comparison_needs_enough_such_turns() -> None:
+    assert [turn().by_threads, turn().by_processes] == pytest.approx([1.1, 1.9])
+    assert turn().against_processes == pytest.approx(110 / 190)
     assert turn(alone=0.99, at_once=0.95).undisturbed
     assert not turn(alone=0.5, at_once=0.95).undisturbed
     assert not turn(alone=0.99, at_once=0.5).undisturbed
@@ -43,3 +41,15 @@ def test_each_turn_has_all_three_ways_and_rates_above_zero() -> None:
         assert one.alone < 0.8
         assert not one.undisturbed
     assert min(unfinished.one, unfinished.threads, unfinished.processes) > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits threads to cores")
+def test_new_threads_are_limited_and_the_old_cores_come_back_after_an_error() -> None:
+    assert can_limit()
+    before = os.sched_getaffinity(0)
+    with limited_to(1), ThreadPoolExecutor(1) as pool:
+        assert len(os.sched_getaffinity(0)) == 1
+        assert pool.submit(os.sched_getaffinity, 0).result() == os.sched_getaffinity(0)
+    with pytest.raises(ValueError, match="no"), limited_to(10_000):
+        raise ValueError("no")
+    assert os.sched_getaffinity(0) == before

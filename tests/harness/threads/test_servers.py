@@ -9,7 +9,7 @@ import pytest
 from harness.errors import MachineError
 from harness.threads import servers
 from harness.threads.builds import PythonBuild
-from harness.threads.cores import can_limit
+from harness.threads.scaling import can_limit
 from harness.threads.servers import serve
 
 HERE = PythonBuild(sys.executable, "3", gil=True)
@@ -81,19 +81,12 @@ def test_a_function_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) 
         server.run("hang")
 
 
-def test_servers_are_separate_processes_and_end_with_the_block() -> None:
-    with serve(HERE, PROGRAM, number=2) as (first, second):
-        assert first.pid != second.pid
-        first.begin("keep")
-        second.begin("keep")
-        assert first.finish().results == second.finish().results == (1,)
-        processes = [psutil.Process(first.pid), psutil.Process(second.pid)]
-    assert not any(each.is_running() for each in processes)
-
-
-def test_variables_of_python_do_not_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_end_with_the_block_and_get_no_variables_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_GIL", "1")
     monkeypatch.setenv("PYTHONVERBOSE", "1")
     program = "import os\ndef named():\n    return [name for name in os.environ if name.startswith('PYTHON')]\n"
-    with serve(HERE, program) as (server,):
-        assert server.run("named").results == ([],)
+    with serve(HERE, program, number=2) as (server, other):
+        server.begin("named")
+        assert other.run("named").results == server.finish().results == ([],)
+        processes = [psutil.Process(each.pid) for each in (server, other)]
+    assert not any(each.is_running() for each in processes)
