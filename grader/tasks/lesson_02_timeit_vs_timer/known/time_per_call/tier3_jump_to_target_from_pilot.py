@@ -7,22 +7,11 @@ four more.
 
 import math
 
-from baseline import block
+from baseline import block, smallest_step
 
 
 def time_per_call(fn, clock):
-    def smallest_step():
-        step = math.inf
-        before = clock()
-        for _ in range(25):
-            after = clock()
-            while after == before:
-                after = clock()
-            step = min(step, after - before)
-            before = after
-        return step
-
-    step = smallest_step()
+    step = min(smallest_step(clock) for _ in range(25))
     block(fn, clock, 3)
 
     n = 1

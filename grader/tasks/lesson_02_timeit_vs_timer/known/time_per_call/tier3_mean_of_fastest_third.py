@@ -5,28 +5,20 @@ Trade: A mean of several times varies less than one minimum. It needs twelve blo
 
 from statistics import mean
 
+from baseline import block, smallest_step
+
 
 def time_per_call(fn, clock):
     warmup, blocks, keep, steps = 5, 12, 4, 250
     for _ in range(warmup):
         fn()
 
-    tick = None
-    for _ in range(20):
-        t = clock()
-        u = clock()
-        while u == t:
-            u = clock()
-        tick = u - t if tick is None else min(tick, u - t)
-
+    tick = min(smallest_step(clock) for _ in range(20))
     n = 1
     while True:
         times = []
         for _ in range(blocks):
-            start = clock()
-            for _ in range(n):
-                fn()
-            times.append(clock() - start)
+            times.append(block(fn, clock, n))
             if times[-1] < steps * tick:
                 break
         else:

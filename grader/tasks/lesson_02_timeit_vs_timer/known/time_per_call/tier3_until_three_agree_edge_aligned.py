@@ -7,6 +7,8 @@ tick first.
 
 import math
 
+from baseline import smallest_step
+
 
 def time_per_call(fn, clock):
     def tick():
@@ -16,18 +18,7 @@ def time_per_call(fn, clock):
             b = clock()
         return b
 
-    step = math.inf
-    for _ in range(10):
-        step = min(step, -tick() + tick())
-
-    # the loop above can see two ticks at once when a reading takes long
-    last = clock()
-    for _ in range(10):
-        now = clock()
-        while now == last:
-            now = clock()
-        step = min(step, now - last)
-        last = now
+    step = min(smallest_step(clock) for _ in range(20))
 
     def block(n):
         start = tick()
@@ -47,7 +38,5 @@ def time_per_call(fn, clock):
             times = []
             continue
         times = sorted(times + [t])
-        if len(times) >= 3 and times[2] - times[0] <= 1.5 * step:
-            return (times[0] + step / 2) / n
-        if len(times) >= 12:
+        if len(times) >= 12 or (len(times) >= 3 and times[2] - times[0] <= 1.5 * step):
             return (times[0] + step / 2) / n

@@ -8,18 +8,13 @@ again.
 import math
 import statistics
 
-from baseline import time_block
+from baseline import smallest_step, time_block
 
 
 def blocked_autorange(run, clock, min_run_time):
     run(1)
 
-    ticks = [clock()]
-    while len(ticks) < 7:
-        now = clock()
-        if now != ticks[-1]:
-            ticks.append(now)
-    step = min(b - a for a, b in zip(ticks, ticks[1:]))
+    step = smallest_step(clock)
 
     n = 1
     pilot = time_block(run, clock, n)

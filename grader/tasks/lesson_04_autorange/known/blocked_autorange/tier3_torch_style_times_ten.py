@@ -7,20 +7,14 @@ Trade: Multiplying by ten needs few steps. The last trial block may be much long
 import math
 import statistics
 
-from baseline import time_block
+from baseline import smallest_step, time_block
 
 
 def blocked_autorange(run, clock, min_run_time):
     run(1)
     run(1)
 
-    step = math.inf
-    for _ in range(10):
-        t0 = clock()
-        t1 = clock()
-        while t1 == t0:
-            t1 = clock()
-        step = min(step, t1 - t0)
+    step = smallest_step(clock)
     minimum = 100 * step
 
     n = 1

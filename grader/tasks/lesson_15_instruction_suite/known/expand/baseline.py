@@ -28,16 +28,19 @@ def flat_list(benchmark):
                 stmt = ("auto " if cpp else "") + output + " = " + stmt
         if autograd != "Forward":
             stmt = stmt + "\n" + output + ".backward()" + (";" if cpp else "")
-        flat.append(
-            {
-                "label": benchmark["label"],
-                "runtime": runtime,
-                "autograd": autograd,
-                "language": language,
-                "num_threads": number,
-                "stmt": stmt,
-                "setup": benchmark["setup"]["cpp" if cpp else "py"],
-                "global_setup": benchmark["setup"]["global"] if cpp else "",
-            }
-        )
+        flat.append(row(benchmark, runtime, autograd, language, number, stmt))
     return flat
+
+
+def row(benchmark, runtime, autograd, language, number, stmt):
+    cpp = language == "C++"
+    return {
+        "label": benchmark["label"],
+        "runtime": runtime,
+        "autograd": autograd,
+        "language": language,
+        "num_threads": number,
+        "stmt": stmt,
+        "setup": benchmark["setup"]["cpp" if cpp else "py"],
+        "global_setup": benchmark["setup"]["global"] if cpp else "",
+    }

@@ -6,6 +6,8 @@ Trade: Each language has its own part of the code. The sort key must state the o
 
 import re
 
+from baseline import row
+
 
 def expand(benchmark):
     arguments, output = "", "None"
@@ -30,21 +32,6 @@ def expand(benchmark):
             if benchmark["autograd"] and assigned:
                 modes.append(("Forward + Backward", f"{stmt}\n{output}.backward(){end}"))
             for j, (mode, text) in enumerate(modes):
-                for n in threads:
-                    found.append(
-                        (
-                            (i, j, place),
-                            {
-                                "label": benchmark["label"],
-                                "runtime": runtime,
-                                "autograd": mode,
-                                "language": language,
-                                "num_threads": n,
-                                "stmt": text,
-                                "setup": benchmark["setup"][key],
-                                "global_setup": benchmark["setup"]["global"] if key == "cpp" else "",
-                            },
-                        )
-                    )
+                found += [((i, j, place), row(benchmark, runtime, mode, language, n, text)) for n in threads]
     found.sort(key=lambda entry: entry[0])
     return [entry for _, entry in found]

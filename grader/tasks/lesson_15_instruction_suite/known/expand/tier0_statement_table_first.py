@@ -3,6 +3,8 @@
 Trade: The table of statements is easy to test. The rules are in two places: the table and the list.
 """
 
+from baseline import row
+
 
 def parse(signature):
     if signature is None:
@@ -32,22 +34,8 @@ def expand(benchmark):
     if not isinstance(threads, list):
         threads = [threads]
     backward = {"Python": f"\n{output}.backward()", "C++": f"\n{output}.backward();"}
-    setups = {
-        "Python": (benchmark["setup"]["py"], ""),
-        "C++": (benchmark["setup"]["cpp"], benchmark["setup"]["global"]),
-    }
-
     return [
-        {
-            "label": benchmark["label"],
-            "runtime": runtime,
-            "autograd": mode,
-            "language": language,
-            "num_threads": n,
-            "stmt": statements[runtime, language] + (backward[language] if mode != "Forward" else ""),
-            "setup": setups[language][0],
-            "global_setup": setups[language][1],
-        }
+        row(benchmark, runtime, mode, language, n, statements[runtime, language] + backward[language] * (mode != "Forward"))
         for runtime in ("Eager", "TorchScript")
         for mode in modes
         for language in ("Python", "C++")

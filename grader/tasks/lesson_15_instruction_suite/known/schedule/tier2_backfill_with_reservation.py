@@ -4,53 +4,25 @@ not delay it.
 Trade: The reservation prevents that small jobs delay a large job. It needs more code.
 """
 
-
 def schedule(jobs, cores):
-    result = [None] * len(jobs)
+    plan, free_at, now = [None] * len(jobs), [0] * cores, 0
     queue = sorted(range(len(jobs)), key=lambda i: (-jobs[i][1], -jobs[i][0]))
-    free = set(range(cores))
-    running = []  # [end, cores]
-    now = 0
-
-    def start(i):
-        width, seconds = jobs[i]
-        mine = sorted(free)[:width]
-        free.difference_update(mine)
-        running.append((now + seconds, mine))
-        result[i] = [now, mine]
-        queue.remove(i)
-
     while queue:
-        # finish the jobs that end now
-        for end, mine in list(running):
-            if end <= now:
-                running.remove((end, mine))
-                free.update(mine)
-        while queue and jobs[queue[0]][0] <= len(free):
-            start(queue[0])
-        if not queue:
-            break
-
-        # when the first job can start, and the number of cores that it leaves free at that time
-        head = jobs[queue[0]][0]
-        available = len(free)
-        for end, mine in sorted(running):
-            available += len(mine)
-            if available >= head:
-                shadow = end
-                break
-        # other jobs that end in the same second
-        available = len(free) + sum(len(mine) for end, mine in running if end <= shadow)
-        spare = available - head
-
-        for i in list(queue[1:]):
+        first = queue[0]
+        reserved = sorted(range(cores), key=lambda core: free_at[core])[: jobs[first][0]]
+        begin = max(free_at[core] for core in reserved)
+        for i in list(queue):
             width, seconds = jobs[i]
-            if width > len(free):
-                continue
-            if now + seconds <= shadow:
-                start(i)
-            elif width <= spare:
-                spare -= width
-                start(i)
-        now = min((end for end, _ in running if end > now), default=now)
-    return result
+            idle = [core for core in range(cores) if free_at[core] <= now]
+            if i != first and now + seconds > begin:  # it would still run when the first job begins
+                idle = [core for core in idle if core not in reserved]
+            if width <= len(idle):
+                plan[i] = [now, idle[:width]]
+                for core in idle[:width]:
+                    free_at[core] = now + seconds
+                queue.remove(i)
+                if i == first:
+                    break
+        else:
+            now = min(end for end in free_at if end > now)
+    return plan

@@ -5,10 +5,10 @@ import math
 
 def share(sample, name, margin):
     wanted = math.ceil(4 / margin**2)
-    hits = total = 0
-    while total < wanted:
-        stack = sample()
-        if stack:
-            total += 1
-            hits += name in stack
-    return hits / total
+    return sum(name in busy(sample) for _ in range(wanted)) / wanted
+
+
+def busy(sample):
+    while not (stack := sample()):
+        pass
+    return stack

@@ -3,15 +3,9 @@
 import math
 import statistics
 
+from baseline import busy
+
 
 def share(sample, name, margin):
     size = math.ceil(1.1 / margin**2 / 10)
-    shares = []
-    for _ in range(10):
-        group = []
-        while len(group) < size:
-            stack = sample()
-            if stack:
-                group.append(name in stack)
-        shares.append(sum(group) / size)
-    return statistics.fmean(shares)
+    return statistics.fmean(sum(name in busy(sample) for _ in range(size)) / size for _ in range(10))

@@ -5,17 +5,14 @@ Trade: The first few samples alone cannot stop it. It moves the result slightly 
 
 import math
 
+from baseline import busy
+
 
 def share(sample, name, margin):
-    a, b = 1.0, 1.0
-    while True:
-        stack = sample()
-        if not stack:
-            continue
-        if name in stack:
+    a = b = 1.0
+    while 2 * math.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))) > margin:
+        if name in busy(sample):
             a += 1
         else:
             b += 1
-        deviation = math.sqrt(a * b / ((a + b) ** 2 * (a + b + 1)))
-        if 2 * deviation <= margin:
-            return a / (a + b)
+    return a / (a + b)

@@ -5,12 +5,7 @@ Trade: After 25 samples, the number of samples is known. It cannot correct a wro
 
 import math
 
-
-def busy(sample):
-    while True:
-        stack = sample()
-        if stack:
-            return stack
+from baseline import busy
 
 
 def share(sample, name, margin):

@@ -4,15 +4,12 @@ samples agree, √(p × (1 - p) / n) is 0, although the share is hardly known. U
 
 import math
 
+from baseline import busy
+
 
 def share(sample, name, margin):
     hits = n = 0
-    while True:
-        stack = sample()
-        if not stack:
-            continue
+    while not n or 2 * math.sqrt(hits * (n - hits) / n**3) > margin:
+        hits += name in busy(sample)
         n += 1
-        hits += name in stack
-        p = hits / n
-        if 2 * math.sqrt(p * (1 - p) / n) <= margin:
-            return p
+    return hits / n

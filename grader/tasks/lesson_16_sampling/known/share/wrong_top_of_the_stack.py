@@ -4,12 +4,9 @@ time of the functions that it calls. Count the samples whose stack contains the 
 
 import math
 
+from baseline import busy
+
 
 def share(sample, name, margin):
-    hits = total = 0
-    while total < 1 / margin**2:
-        stack = sample()
-        if stack:
-            total += 1
-            hits += stack[-1] == name
-    return hits / total
+    wanted = math.ceil(1 / margin**2)
+    return sum(busy(sample)[-1] == name for _ in range(wanted)) / wanted

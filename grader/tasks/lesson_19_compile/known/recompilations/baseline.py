@@ -1,26 +1,26 @@
 """The newest graph of each message, found with regular expressions."""
 
 import re
+from collections import Counter
 
 
 def recompilations(log):
-    messages = []
+    return counted((function, place, cause(max(guards)[1])) for function, place, guards in messages(log))
+
+
+def messages(log):
+    found = []
     for line in log:
-        if "[__recompiles] " not in line:
-            continue
-        text = line.split("[__recompiles] ", 1)[1]
-        head = re.match(r"Recompiling function (\S+) in (.*)", text)
-        if head:
-            messages.append((head[1], head[2], []))
-        else:
-            guard = re.match(r"    - \d+/(\d+): (.*)", text)
-            if guard:
-                messages[-1][2].append((int(guard[1]), guard[2]))
-    counts = {}
-    for function, place, guards in messages:
-        key = (function, place, cause(max(guards)[1]))
-        counts[key] = counts.get(key, 0) + 1
-    return [[*key, number] for key, number in sorted(counts.items())]
+        text = line.partition("[__recompiles] ")[2]
+        if head := re.match(r"Recompiling function (\S+) in (.*)", text):
+            found.append((head[1], head[2], []))
+        elif guard := re.match(r"    - \d+/(\d+): (.*)", text):
+            found[-1][2].append((int(guard[1]), guard[2]))
+    return found
+
+
+def counted(keys):
+    return [[*key, number] for key, number in sorted(Counter(keys).items())]
 
 
 def cause(guard):
