@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from grader import overlays, seeds
+from grader import overlays, paths, seeds
 from grader.limits import Limits
 from grader.records import Cost
 from grader.values import Value
@@ -246,25 +246,30 @@ class Task:
     solution itself, slowed by a known factor, or if the ratios of several machines and Pythons were compared.
     `read` names the lesson and the title of the step to read before the task. After full marks, the student reads
     `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
-    part of the task because students do not get solutions.
+    part of the task because students do not get solutions. `folder` is the lesson's folder in `grader/tasks`, unless
+    it is given.
     """
 
     lesson: str
     name: str
     summary: str
-    points: float
     cost: Cost
     tiers: tuple[Tier, ...]
     hints: tuple[str, str, str]
     exam: Exam
-    folder: Path
     read: str
+    points: float = field(default=10.0, kw_only=True)
+    folder: Path = field(default=Path(), kw_only=True)
     correct_share: float = 0.4
     limits: Limits = field(default_factory=Limits)
     idea: str = ""
     references: str = ""
     least_gain: float = 2.0
     plain: str = "baseline"
+
+    def __post_init__(self) -> None:
+        if self.folder == Path():
+            object.__setattr__(self, "folder", paths.TASKS / paths.package_of(self.lesson))
 
     @property
     def full_name(self) -> str:

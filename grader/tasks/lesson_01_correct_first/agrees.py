@@ -5,8 +5,6 @@ baseline calls f and g again for each row. Calling them only once per case needs
 the first difference 27 times fewer.
 """
 
-from pathlib import Path
-
 from grader.records import Cost
 from grader.task import SimulatedExam, Task, Tier
 
@@ -16,7 +14,6 @@ AGREES = Task(
     lesson="01_correct_first",
     name="agrees",
     summary="accept three right implementations and reject six wrong ones, in few calls",
-    points=10,
     cost=Cost.CALLS,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),
     hints=(
@@ -37,7 +34,6 @@ AGREES = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, torch=True),
-    folder=Path(__file__).parent,
     read="lesson 01, “The default tolerances of allclose”",
     idea=(
         "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then the "

@@ -6,7 +6,6 @@ four times as many numbers, the ratio of the solution depended on the size of th
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +99,6 @@ BATCHED_DOT = Task(
     lesson="01_correct_first",
     name="batched_dot",
     summary="compute the dot products of matching rows: (batch, n) and (batch, n) give (batch,)",
-    points=10,
     cost=Cost.TIME,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(8, 1.0)),
     hints=(
@@ -112,7 +110,6 @@ BATCHED_DOT = Task(
         "A sum along the last dimension turns (batch, n) into (batch,). Look up the dim argument of Tensor.sum.",
     ),
     exam=TensorExam(("a", "b"), cases, timed, oracle, allowed, large=large),
-    folder=Path(__file__).parent,
     read="lesson 01, “Two functions, one answer”",
     idea=(
         "The solution is one multiplication and one sum over whole tensors. The loop over the rows then runs inside "

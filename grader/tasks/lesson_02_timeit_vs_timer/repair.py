@@ -6,7 +6,6 @@ different true times, so that a constant cannot be right.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -80,7 +79,6 @@ REPAIR = Task(
     lesson="02_timeit_vs_timer",
     name="repair",
     summary="repair five broken benchmarks, so that each result is within 1 % of the true time",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -100,7 +98,6 @@ REPAIR = Task(
         ),
     ),
     exam=SimulatedExam(scenarios),
-    folder=Path(__file__).parent,
     read="lesson 02, “A statement with side effects”",
     idea=(
         "Only the measured calls happen between the two readings of the clock, and the total is divided by their "

@@ -7,7 +7,6 @@ Above about 500 steps, interruptions may hit two blocks in a row.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -76,7 +75,6 @@ TIME_PER_CALL = Task(
     lesson="02_timeit_vs_timer",
     name="time_per_call",
     summary="measure the seconds of one call, within 1 %, in few calls",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),
     hints=(
@@ -96,7 +94,6 @@ TIME_PER_CALL = Task(
         ),
     ),
     exam=SimulatedExam(scenarios, forgiven=2),
-    folder=Path(__file__).parent,
     read="lesson 02, “Many calls, several times”",
     idea=(
         "The solution makes three warm-up calls. Then the solution doubles the calls in a block until the shortest of "

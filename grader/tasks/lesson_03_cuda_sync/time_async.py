@@ -11,7 +11,6 @@ most 1 %. A shared device is free for 30 to 40 ms, and then used by other progra
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -191,7 +190,6 @@ TIME_ASYNC = Task(
     lesson="03_cuda_sync",
     name="time_async",
     summary="measure the seconds of launched work, within 1 %, with few calls of synchronize",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.1, 0.8), Tier(6.2, 1.0)),
     hints=(
@@ -211,7 +209,6 @@ TIME_ASYNC = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, forgiven=2),
-    folder=Path(__file__).parent,
     read="lesson 03, “How often to wait”",
     idea=(
         "The solution launches once without timing, because the first launch loads a library. Then it times blocks. "

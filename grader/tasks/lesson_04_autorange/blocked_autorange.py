@@ -8,7 +8,6 @@ bursts, at most 1/40. So a submission must measure the clock's step. The baselin
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -136,7 +135,6 @@ BLOCKED_AUTORANGE = Task(
     lesson="04_autorange",
     name="blocked_autorange",
     summary="find the block size, samples, median and IQR with a noisy clock, in little time",
-    points=10.0,
     cost=Cost.SIMULATED_TIME,
     tiers=(Tier(1.5, 0.6), Tier(2.2, 0.8), Tier(3.0, 1.0)),
     hints=(
@@ -158,7 +156,6 @@ BLOCKED_AUTORANGE = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios),
-    folder=Path(__file__).parent,
     read="lesson 04, “Many short blocks”",
     idea=(
         "The solution runs the statement once without timing. To find the clock's step, it reads the clock until it "

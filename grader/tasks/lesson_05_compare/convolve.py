@@ -10,7 +10,6 @@ baseline file, because a file that chooses the method would contain the solution
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -68,7 +67,6 @@ CONVOLVE = Task(
     lesson="05_compare",
     name="convolve",
     summary="choose the better of two methods at every size, within 1.4× of its time",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),
     hints=(
@@ -93,7 +91,6 @@ CONVOLVE = Task(
         ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
         large=large,
     ),
-    folder=Path(__file__).parent,
     read="lesson 05, “Where the winner changes”",
     idea=(
         "The solution needs only one `if`. by_shifting makes a pass over the signal for each weight, and by_fft costs "

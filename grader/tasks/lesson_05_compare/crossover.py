@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -209,7 +208,6 @@ CROSSOVER = Task(
     lesson="05_compare",
     name="crossover",
     summary="find the size at which the faster function changes, in few measurements",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.3, 0.6), Tier(2.5, 0.8), Tier(5.8, 1.0)),
     hints=(
@@ -229,7 +227,6 @@ CROSSOVER = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=MOST_MEASUREMENTS, forgiven=2),
-    folder=Path(__file__).parent,
     read="lesson 05, “Where the winner changes”",
     idea=(
         "The solution bisects on a logarithmic scale. The middle of two sizes is the square root of their product. So "

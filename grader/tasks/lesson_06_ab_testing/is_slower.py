@@ -6,8 +6,6 @@ with a fixed number of pairs needs about 80, because this number must be enough 
 need 5 times fewer pairs than the baseline, so only rules that stop early reach them.
 """
 
-from pathlib import Path
-
 from grader.records import Cost
 from grader.task import SimulatedExam, Task, Tier
 
@@ -18,7 +16,6 @@ IS_SLOWER = Task(
     lesson="06_ab_testing",
     name="is_slower",
     summary="write a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.25, 0.6), Tier(2.7, 0.8), Tier(5.0, 1.0)),
     hints=(
@@ -40,7 +37,6 @@ IS_SLOWER = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=3000, together=judge),
-    folder=Path(__file__).parent,
     read="lesson 06, “Peeking”",
     idea=(
         "The solution makes two bets. If A and B are equally fast, b > a has probability 1/2. If you bet on b > a, "

@@ -6,7 +6,6 @@ operations on mixed layouts. `maximum` and `minimum` alone gain 2.5 to 3.8×, an
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +89,6 @@ LARGER_SQUARED = Task(
     lesson="07_fuzzing",
     name="larger_squared",
     summary="compute max(x, y)² - min(x, y) on operands with different memory layouts",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(1.95, 0.7), Tier(5.0, 1.0)),
     hints=(
@@ -107,7 +105,6 @@ LARGER_SQUARED = Task(
         ),
     ),
     exam=TensorExam(("x", "y"), cases, timed, oracle, allowed),
-    folder=Path(__file__).parent,
     read="lesson 07, “The same sum, much slower”",
     idea=(
         "The solution copies one input to the memory layout of the other. torch makes this copy tile by tile. So the "

@@ -7,8 +7,6 @@ baseline, with which submissions are compared, starts from the largest slow matr
 depend on luck.
 """
 
-from pathlib import Path
-
 from grader.records import Cost
 from grader.task import SimulatedExam, Task, Tier
 
@@ -18,7 +16,6 @@ SMALLEST_SLOW_CASE = Task(
     lesson="07_fuzzing",
     name="smallest_slow_case",
     summary="find the smallest case on which an operation is slow, in few measurements",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.7, 0.8), Tier(5.1, 1.0)),
     hints=(
@@ -37,7 +34,6 @@ SMALLEST_SLOW_CASE = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios),
-    folder=Path(__file__).parent,
     read="lesson 07, “Smaller, and still slow”",
     idea=(
         "The solution draws many cases and measures few. From the times of two plain cases, it computes the time of "

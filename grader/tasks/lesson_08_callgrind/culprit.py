@@ -160,7 +160,6 @@ CULPRIT = Task(
     lesson="08_callgrind",
     name="culprit",
     summary="find the function that became worse, from two counts",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -182,7 +181,6 @@ CULPRIT = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="pairs of counts"),
-    folder=Path(__file__).parent,
     read="lesson 08, “The additional instructions of a broadcast”",
     idea=(
         "The inclusive cost of one call does not change in a function that is only called more often. So the "

@@ -7,7 +7,6 @@ computes again and again.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,6 @@ SCORES = Task(
     lesson="09_cprofile",
     name="scores",
     summary="find a hidden hot spot with a profiler, and remove it",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),
     hints=(
@@ -104,7 +102,6 @@ SCORES = Task(
         ),
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed, large=large),
-    folder=Path(__file__).parent,
     read="lesson 09, “Which caller takes the time?”",
     idea=(
         "The baseline repeats the same work for every row: spread looks as if it worked on one row, but it works on "

@@ -5,7 +5,6 @@ three needs 66 % of this peak, work in place 35 %, and a few rows at a time 2 to
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +71,6 @@ NEAREST = Task(
     lesson="10_memory",
     name="nearest",
     summary="compute the distance to the nearest row, in a quarter of the baseline's peak memory",
-    points=10.0,
     cost=Cost.PEAK_MEMORY,
     tiers=(Tier(1 / 0.83, 0.7), Tier(1 / 0.25, 1.0)),
     hints=(
@@ -87,7 +85,6 @@ NEAREST = Task(
         ),
     ),
     exam=TensorExam(("x", "y", "scale"), cases, timed, oracle, allowed),
-    folder=Path(__file__).parent,
     read="lesson 10, “Do fewer lines need less memory?”",
     idea=(
         "The answer of a row does not need other rows, so a few rows are computed at a time. With 64 blocks, the array "

@@ -7,7 +7,6 @@ and the two necessary ones 2.8 to 4.0×.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +59,6 @@ TONE_CURVE = Task(
     lesson="10_memory",
     name="tone_curve",
     summary="compute nine steps on a picture, with memory that is allocated once",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(2.3, 1.0),),
     limits=Limits(returns_memory=True),
@@ -76,7 +74,6 @@ TONE_CURVE = Task(
         ),
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
-    folder=Path(__file__).parent,
     read="lesson 10, “New memory takes time”",
     idea=(
         "A new tensor needs new pages, which the system must find and clear. Finding and clearing pages takes longer "

@@ -9,7 +9,6 @@ removes one of the two expensive products gains 1.8×, and code that removes bot
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +128,6 @@ WITHOUT_ECHO = Task(
     lesson="11_torch_profiler",
     name="without_echo",
     summary="find expensive calls among many cheap ones with torch.profiler, and remove them",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(3.0, 1.0),),
     hints=(
@@ -146,7 +144,6 @@ WITHOUT_ECHO = Task(
         ),
     ),
     exam=TensorExam(("x", "hall", "door", "room", "mix"), cases, timed, oracle, allowed, operations=operations),
-    folder=Path(__file__).parent,
     read="lesson 11, “Which convolution?”",
     idea=(
         "A matrix product does not depend on where you put the parentheses, but its cost does. Each product of two "

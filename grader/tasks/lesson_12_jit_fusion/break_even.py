@@ -4,7 +4,6 @@ Only the answer counts, because it is one number and its cost does not matter.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -96,7 +95,6 @@ BREAK_EVEN = Task(
     lesson="12_jit_fusion",
     name="break_even",
     summary="compute the number of calls after which compiling pays",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -113,7 +111,6 @@ BREAK_EVEN = Task(
         ),
     ),
     exam=SimulatedExam(draw_cases, torch=True, scenario_noun="planted cases"),
-    folder=Path(__file__).parent,
     read="lesson 12, “When compiling pays off”",
     idea=(
         "The savings of the calls must make up for the compile time. So the answer is the compile time divided by the "

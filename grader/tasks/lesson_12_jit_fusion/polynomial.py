@@ -6,7 +6,6 @@ numbers are float64, because `numba.vectorize` computes float32 numbers with Pyt
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -80,7 +79,6 @@ POLYNOMIAL = Task(
     lesson="12_jit_fusion",
     name="polynomial",
     summary="compute a polynomial of every number, in one pass over memory",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),
     hints=(
@@ -97,7 +95,6 @@ POLYNOMIAL = Task(
         ),
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed, operations=operations),
-    folder=Path(__file__).parent,
     least_gain=1.5,
     read="lesson 12, “One pass instead of eight”",
     idea=(

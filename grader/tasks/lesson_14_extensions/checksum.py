@@ -7,7 +7,6 @@ there the gains are 2.8×, 8.4× and 16×. A Python loop is not the baseline, be
 
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -60,7 +59,6 @@ CHECKSUM = Task(
     lesson="14_extensions",
     name="checksum",
     summary="compute the CRC-32 of some bytes, in C",
-    points=10.0,
     cost=Cost.TIME,
     tiers=(Tier(2.0, 0.7), Tier(6.0, 1.0)),
     hints=(
@@ -83,7 +81,6 @@ CHECKSUM = Task(
         ),
     ),
     exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True, large=large),
-    folder=Path(__file__).parent,
     read="lesson 14, “ctypes: plain C without Python.h”",
     idea=(
         "The solution handles sixteen bytes at a time. A checksum is linear, so each of the sixteen bytes contributes "

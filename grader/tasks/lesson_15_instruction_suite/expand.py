@@ -6,7 +6,6 @@ the benchmark, because students could hand it in as a solution.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -174,7 +173,6 @@ EXPAND = Task(
     lesson="15_instruction_suite",
     name="expand",
     summary="expand a grouped benchmark to the flat list of its benchmarks",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -191,7 +189,6 @@ EXPAND = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="grouped benchmarks"),
-    folder=Path(__file__).parent,
     read="lesson 15, “Nested names”",
     idea=(
         "The solution loops over the requested options, and one function makes the statement for each combination. If "

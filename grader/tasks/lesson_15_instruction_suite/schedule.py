@@ -6,7 +6,6 @@ The baseline runs one job after the other. Jobs in strict order gain 1.6, and an
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -125,7 +124,6 @@ SCHEDULE = Task(
     lesson="15_instruction_suite",
     name="schedule",
     summary="give jobs their own cores, so that the last job ends early",
-    points=10.0,
     cost=Cost.SIMULATED_TIME,
     tiers=(Tier(1.25, 0.7), Tier(3.0, 1.0)),
     hints=(
@@ -141,7 +139,6 @@ SCHEDULE = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="lists of jobs"),
-    folder=Path(__file__).parent,
     read="lesson 15, “Worker processes with their own cores”",
     idea=(
         "Whenever cores become free, the solution begins the largest jobs that fit, and small jobs fill the remaining "

@@ -3,8 +3,6 @@
 Only the answer counts. The recordings are those of two versions of a training loop and of a program that calls itself.
 """
 
-from pathlib import Path
-
 from grader.records import Cost
 from grader.task import SimulatedExam, Task
 
@@ -14,7 +12,6 @@ CHANGES = Task(
     lesson="16_sampling",
     name="changes",
     summary="find the functions whose share changed significantly between two recordings of py-spy",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -31,7 +28,6 @@ CHANGES = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="pairs of recordings"),
-    folder=Path(__file__).parent,
     read="lesson 16, “Two runs compared: a differential flame graph”",
     idea=(
         "The solution counts each function once per stack. Then it compares the difference of the two shares with its "

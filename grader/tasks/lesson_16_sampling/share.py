@@ -9,7 +9,6 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -171,7 +170,6 @@ SHARE = Task(
     lesson="16_sampling",
     name="share",
     summary="estimate a function's share of the time from as few samples as possible",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.0, 0.8), Tier(6.8, 1.0)),
     hints=(
@@ -188,7 +186,6 @@ SHARE = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=20_000, forgiven=FORGIVEN),
-    folder=Path(__file__).parent,
     read="lesson 16, “How many samples are enough?”",
     idea=(
         "The number of samples that a margin needs depends on the share. For a share near 0 or 1, almost all samples "

@@ -6,7 +6,6 @@ The baseline keeps the inputs of all layers. Equal segments gain about 4. Method
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -101,7 +100,6 @@ CHECKPOINTS = Task(
     lesson="17_peaks_and_leaks",
     name="checkpoints",
     summary="choose the checkpoints of a network, so that a training step needs little memory",
-    points=10.0,
     cost=Cost.PEAK_MEMORY,
     tiers=(Tier(2.0, 0.7), Tier(7.0, 1.0)),
     hints=(
@@ -118,7 +116,6 @@ CHECKPOINTS = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="networks"),
-    folder=Path(__file__).parent,
     read="lesson 17, “Less memory for more time: checkpointing”",
     idea=(
         "The solution tries several limits for the memory of a segment. For each limit, it finds the checkpoints with "

@@ -190,7 +190,6 @@ RACES = Task(
     lesson="18_threads",
     name="races",
     summary="find the pairs of threads that access a variable in a race, in recorded events",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -208,7 +207,6 @@ RACES = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="lists of events"),
-    folder=Path(__file__).parent,
     read="lesson 18, “A race that lost nothing”",
     idea=(
         "The solution compares what each access needs, not what happened to it. So it finds a race even if the run "

@@ -9,7 +9,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -162,7 +161,6 @@ TALLY = Task(
     lesson="18_threads",
     name="tally",
     summary="count keys in a table that other threads change too, without lost updates and with little waiting",
-    points=10.0,
     cost=Cost.SIMULATED_TIME,
     tiers=(Tier(1.32, 0.6), Tier(2.45, 0.8), Tier(6.0, 1.0)),
     hints=(
@@ -178,7 +176,6 @@ TALLY = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="threads"),
-    folder=Path(__file__).parent,
     read="lesson 18, “Two repairs”",
     idea=(
         "The solution counts in a dict that only its own thread uses, so counting needs no lock. It holds the lock "

@@ -7,7 +7,6 @@ gains 2.6. All possible statements of one kind, and then of the other kind, gain
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -150,7 +149,6 @@ FEWEST_GRAPHS = Task(
     lesson="19_compile",
     name="fewest_graphs",
     summary="order the statements of a function, so that torch needs few graphs",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(Tier(2.0, 0.7), Tier(4.2, 1.0)),
     hints=(
@@ -166,7 +164,6 @@ FEWEST_GRAPHS = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="functions"),
-    folder=Path(__file__).parent,
     read="lesson 19, “Breaks repaired, and breaks forbidden”",
     idea=(
         "A new graph is necessary only if no torch statement is possible before Python has run. So the solution runs "

@@ -199,7 +199,6 @@ RECOMPILATIONS = Task(
     lesson="19_compile",
     name="recompilations",
     summary="count the causes of recompilations in the log of torch",
-    points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
@@ -215,7 +214,6 @@ RECOMPILATIONS = Task(
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="logs"),
-    folder=Path(__file__).parent,
     read="lesson 19, “Which change needs a new graph?”",
     idea=(
         "A message lists the failed guard of every graph, but most of these graphs are old. The newest graph fitted "

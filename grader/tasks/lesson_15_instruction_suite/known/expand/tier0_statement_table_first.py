@@ -35,7 +35,14 @@ def expand(benchmark):
         threads = [threads]
     backward = {"Python": f"\n{output}.backward()", "C++": f"\n{output}.backward();"}
     return [
-        row(benchmark, runtime, mode, language, n, statements[runtime, language] + backward[language] * (mode != "Forward"))
+        row(
+            benchmark,
+            runtime,
+            mode,
+            language,
+            n,
+            statements[runtime, language] + backward[language] * (mode != "Forward"),
+        )
         for runtime in ("Eager", "TorchScript")
         for mode in modes
         for language in ("Python", "C++")

@@ -4,6 +4,7 @@ not delay it.
 Trade: The reservation prevents that small jobs delay a large job. It needs more code.
 """
 
+
 def schedule(jobs, cores):
     plan, free_at, now = [None] * len(jobs), [0] * cores, 0
     queue = sorted(range(len(jobs)), key=lambda i: (-jobs[i][1], -jobs[i][0]))
