@@ -52,7 +52,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
     exam = ValueExam(lambda rng: drawn(rng, 5), lambda rng: drawn(rng, TIMED))
     tiers, hints = (Tier(4.0, 1.0),), ("Look.", "Look closer.", "Look at this line.")
-    return Task("00_small", "total", "", 10, Cost.TIME, tiers, hints, exam, tmp_path, "lesson 00", limits=QUICK)
+    return Task("00_small", "total", "", Cost.TIME, tiers, hints, exam, "lesson 00", folder=tmp_path, limits=QUICK)
 
 
 def graded(task: Task, source: str) -> Verdict:
