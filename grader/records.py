@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from harness.machine.environment import Environment
 from harness.paired.decide import BENEFIT
@@ -45,23 +45,38 @@ UNGRADED: Final = frozenset({Status.TOO_NOISY, Status.GRADER_ERROR})
 """The task has no grade, for a reason that has nothing to do with the submission. It must be graded again."""
 
 
+_OF_CLOCKS: Final = 0.2
+_OF_COUNTS: Final = 0.1
+
+
 class Cost(StrEnum):
     """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost.
 
     TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for functions that use several
-    threads or a GPU.
-    PEAK_MEMORY is the most memory that a process had resident at once.
+    threads or a GPU. PEAK_MEMORY is the most memory that a process had resident at once.
+
+    `clause` states the baseline's cost in relation to a submission's, and `gain` a submission's in relation to the
+    baseline's. `margin` is the smallest relative distance between a known submission's ratio and a tier. A cost that a
+    clock measures (`clocked`) varies between runs and machines. Counts repeat exactly, and peak memory within 1 %.
     """
 
-    TIME = "time"
-    WALL_TIME = "wall time"
-    SIMULATED_TIME = "simulated time"
-    CALLS = "calls"
-    PEAK_MEMORY = "peak memory"
+    clause: str
+    gain: str
+    margin: float
+    clocked: bool
 
+    def __new__(cls, name: str, clause: str = "", gain: str = "", margin: float = 0.0) -> Self:
+        """Return a member whose value is its name in reports and files. `Cost(name)` returns an existing member."""
+        cost = str.__new__(cls, name)
+        cost._value_ = name
+        cost.clause, cost.gain, cost.margin, cost.clocked = clause, gain, margin, margin == _OF_CLOCKS
+        return cost
 
-CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
-"""The kinds of cost that a clock measures. They vary between runs and between machines."""
+    TIME = "time", "takes {} as long", "times as fast", _OF_CLOCKS
+    WALL_TIME = "wall time", "takes {} as long", "times as fast", _OF_CLOCKS
+    SIMULATED_TIME = "simulated time", "takes {} as much simulated time", "times less simulated time", _OF_COUNTS
+    CALLS = "calls", "makes {} as many calls", "times fewer calls", _OF_COUNTS
+    PEAK_MEMORY = "peak memory", "needs {} as much memory", "times less peak memory", _OF_COUNTS
 
 
 _TRACE_CHARACTERS: Final = 4_000

@@ -93,6 +93,7 @@ class TensorExam:
     in_c: bool = False
     operations: Callable[..., float] | None = None
     large: Drawing | None = None
+    forgiven: ClassVar[int] = 0
     simulated: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = True
 
@@ -214,6 +215,7 @@ class ValueExam:
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     timed: Callable[[np.random.Generator], Sequence[Scenario]]
+    forgiven: ClassVar[int] = 0
     simulated: ClassVar[bool] = False
     in_c: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from typing import Final
 from grader import catalogue, paths
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
-from grader.records import CLOCKED, Speed, Submission, Verdict
+from grader.records import Speed, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
 from grader.trials.score import EARNS
@@ -114,7 +114,7 @@ def notes(task: Task, verdict: Verdict) -> Iterator[str]:
 
 
 def _uncertainty(task: Task, submission: Submission, session: Session, speed: Speed | None) -> float:
-    if speed is None or task.cost not in CLOCKED or not task.tiers:
+    if speed is None or not task.cost.clocked or not task.tiers:
         return 0.0
     tier_at_ratio = replace(task, tiers=(Tier(speed.ratio, 1.0),))
     longer = grade_task(tier_at_ratio, submission, session).attempt.speed

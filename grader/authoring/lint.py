@@ -196,7 +196,7 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 def _near(task: Task, verdict: Verdict) -> str:
     """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
-    least = max(tier_margins.MIN_DISTANCE[task.cost], guess_gain(task))
+    least = max(task.cost.margin, guess_gain(task))
     if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= least:
         return ""
     near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))

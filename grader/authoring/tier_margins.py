@@ -8,17 +8,8 @@ tiers.
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
-from grader.records import CLOCKED, Cost
 from grader.task import Task, Tier
-
-MIN_DISTANCE: Final = {cost: 0.20 if cost in CLOCKED else 0.10 for cost in Cost}
-"""The smallest relative distance between a known submission's ratio and the nearest grade threshold, by cost.
-
-Counted costs and memory need half of the distance of times, because repeated measurements agree: exactly for calls, and
-within 1 % for peak memory.
-"""
 
 
 def distance(ratio: float, tiers: Sequence[Tier]) -> float:

@@ -18,7 +18,6 @@ from grader import catalogue, paths
 from grader.desk import originals
 from grader.errors import UsageError
 from grader.files import explained, write_atomically
-from grader.records import Cost
 from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax
@@ -30,13 +29,6 @@ _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
 """The first line of a section's comment, such as "Task (a), …". The notebook has a heading instead."""
 
 _LONGEST_ID: Final = 64
-_GAIN: Final = {
-    Cost.TIME: "times as fast",
-    Cost.WALL_TIME: "times as fast",
-    Cost.SIMULATED_TIME: "times less simulated time",
-    Cost.CALLS: "times fewer calls",
-    Cost.PEAK_MEMORY: "times less peak memory",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +197,7 @@ def _task_words(task: Task) -> str:
     if not task.tiers:
         return f"{head}\n\nA right answer earns {points(task.points)} points."
     rows = [f"| right | {points(task.points * task.correct_share)} |"]
-    less = _GAIN.get(task.cost, f"times less {task.cost}")
+    less = task.cost.gain
     rows += [f"| right, and {tier.ratio:g} {less} | {points(task.points * tier.share)} |" for tier in task.tiers]
     table = "\n".join(["| your answer | points |", "| --- | ---: |", *rows])
     return f"{head}\n\n{table}\n\nYour function is compared with the plain baseline of the exercise, in the same run."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.course.roll import Roll
-from grader.records import CLOCKED, UNGRADED, Speed, Status, Verdict
+from grader.records import UNGRADED, Speed, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Axis, Chart, Mark
 from grader.reports.task_info import TaskInfo
@@ -121,7 +121,11 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
     speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
     ratios = [speed.ratio for speed in speeds]
     earned = [verdict.points for verdict in judged]
-    ways = {"measured with a clock" if verdict.cost in CLOCKED else "counted" for verdict in judged if verdict.cost}
+    ways = {
+        "measured with a clock" if verdict.cost and verdict.cost.clocked else "counted"
+        for verdict in judged
+        if verdict.cost
+    }
     chart = _ratio_chart(task, ratios, tiers, " or ".join(sorted(ways)))
     return TaskView(
         task=task,

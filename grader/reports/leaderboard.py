@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.course.roll import Roll
-from grader.records import CLOCKED, Report, Speed, Status, Verdict
+from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.reports.charts import Axis
 from grader.reports.pseudonyms import NameOf
@@ -87,7 +87,7 @@ def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]
 
     Ratios with the same sentence and the same warnings are in one list, because they can be compared.
     """
-    if verdict.cost not in CLOCKED:
+    if not (verdict.cost and verdict.cost.clocked):
         return COUNTED, ()
     environment = report.environment
     warnings = (*report.notes, *(() if report.sandboxed else ("Graded without a sandbox.",)))

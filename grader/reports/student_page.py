@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll
-from grader.records import CLOCKED, Control, Cost, Report, Speed, Verdict
+from grader.records import Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, dates, grade_texts, templates
 from grader.reports.charts import Chart, Mark
 from grader.reports.student_table import Cell, cell
@@ -153,7 +153,7 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
 
 def _interval(cost: Cost | None, speed: Speed) -> str:
     if speed.low == speed.high:
-        return "" if cost in CLOCKED else " (exact count)"
+        return "" if cost and cost.clocked else " (exact count)"
     low, high = measured.interval(speed.ratio, speed.low, speed.high)
     return f" (interval: {low} to {high})"
 

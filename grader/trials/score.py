@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from grader.records import Attempt, Control, Cost, Speed, Status, Verdict
-from grader.task import SimulatedExam, Task
+from grader.task import Task
 from harness.paired.decide import BENEFIT
 from harness.rendering import measured
 from harness.rendering.units import percent, ratio
@@ -29,14 +29,6 @@ A smaller share only shows that most of the task's work is not certain, so the l
 
 ONE_DIGIT_BELOW: Final = 0.1
 """A share of the physical limit below this number is printed with one digit, because the limit is known to 10 %."""
-
-_BASELINE: Final = {
-    Cost.TIME: "takes {} as long",
-    Cost.WALL_TIME: "takes {} as long",
-    Cost.SIMULATED_TIME: "takes {} as much simulated time",
-    Cost.CALLS: "makes {} as many calls",
-    Cost.PEAK_MEMORY: "needs {} as much memory",
-}
 
 
 def score(task: Task, attempt: Attempt) -> Verdict:
@@ -62,7 +54,7 @@ def compared(cost: Cost | None, speed: Speed) -> str:
 
 def baseline_takes(cost: Cost | None, times: str) -> str:
     """Return what the baseline takes, as in "takes 44× as long"."""
-    return _BASELINE.get(cost or Cost.TIME, "takes {} as much").format(times)
+    return (cost or Cost.TIME).clause.format(times)
 
 
 def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
@@ -75,7 +67,7 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
 
 
 def _cases(task: Task, attempt: Attempt) -> str:
-    if isinstance(task.exam, SimulatedExam) and attempt.cases_passed < attempt.cases:
+    if attempt.cases_passed < attempt.cases:
         return f"Right on {attempt.cases_passed} of {attempt.cases} cases, and {task.exam.forgiven} may be wrong"
     return f"Right on all {attempt.cases} cases"
 

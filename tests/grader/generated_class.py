@@ -12,7 +12,7 @@ from grader.class_run import journal
 from grader.class_run.journal import Graded
 from grader.course.roll import Roll, Span, TaskPoints
 from grader.hand_ins.collect import Collection
-from grader.records import CLOCKED, Attempt, Control, Report, Speed, Status, Submission
+from grader.records import Attempt, Control, Report, Speed, Status, Submission
 from grader.task import Task, TensorExam
 from grader.trials.score import score
 from harness.machine.environment import Environment
@@ -131,7 +131,7 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
         return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:
         return _wrong(task, rng)
-    clocked = task.cost in CLOCKED and isinstance(task.exam, TensorExam)
+    clocked = task.cost.clocked and isinstance(task.exam, TensorExam)
     top = task.tiers[-1].ratio if task.tiers else 1.0
     ratio = math.exp(rng.gauss(math.log(max(top, 1.1)) * (0.3 + 0.8 * skill), 0.25)) if task.tiers else 1.0
     near = next((tier for tier in task.tiers if abs(ratio / tier.ratio - 1) < 0.02), None) if clocked else None
