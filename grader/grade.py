@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from grader import seeds
+from grader import kinds, seeds
 from grader.errors import FairclockError, GraderFault, NoisyMachineError, WorkerFault
 from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation import forkserver, sandbox
@@ -18,7 +18,6 @@ from grader.isolation.pool import Pool
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import Task
-from grader.trials import examiners
 from grader.trials.score import score
 from harness.machine.clocks import wall
 from harness.machine.environment import Environment
@@ -74,4 +73,4 @@ def _attempt(task: Task, submission: Submission, session: Session) -> Attempt:
             raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.REFUSED, rationale=submission.refusal)
     seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
-    return examiners.examine(task, submission.source, session, seed)
+    return kinds.examine(task, submission.source, session, seed)

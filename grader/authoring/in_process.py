@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from grader import overlays
+from grader.kinds import simulated
 from grader.records import Cost
 from grader.seeds import generator, independent
 from grader.task import (
@@ -35,7 +36,7 @@ from grader.task import (
     ValueExam,
     tier_of,
 )
-from grader.trials import native, simulated
+from grader.trials import native
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.inputs import describe, root
 

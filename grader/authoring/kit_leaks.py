@@ -30,8 +30,8 @@ import numpy as np
 from grader import catalogue, overlays, paths
 from grader.authoring.in_process import Draw, Solver, of_source
 from grader.authoring.mutation import mutants
+from grader.kinds import simulated
 from grader.task import SimulatedFunction, Task, TensorExam, tier_of
-from grader.trials import simulated
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""

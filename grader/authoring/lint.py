@@ -30,10 +30,10 @@ from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
+from grader.kinds import simulated
 from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import SimulatedExam, Task
-from grader.trials import simulated
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.paired.rounds import Round, by_pair
@@ -208,7 +208,7 @@ def _near(task: Task, verdict: Verdict) -> str:
 def guess_gain(task: Task) -> float:
     """Return by how much a ratio can rise if a submission guesses in all scenarios whose answers may be wrong.
 
-    A scenario counts at most twice the median ratio (`grader.trials.simulated`), so k guesses in n scenarios multiply
+    A scenario counts at most twice the median ratio (`grader.kinds.simulated`), so k guesses in n scenarios multiply
     the ratio by at most 2^(k / n).
     """
     if not isinstance(task.exam, SimulatedExam) or not task.exam.forgiven:

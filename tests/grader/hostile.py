@@ -21,10 +21,10 @@ from grader import catalogue
 from grader.class_run import rows
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkedWorker, ForkServer
+from grader.kinds import simulated
 from grader.limits import Limits
 from grader.records import Attempt, Cost, Verdict
 from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
-from grader.trials import simulated
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, fault_of
 from grader.trials.inputs import pack

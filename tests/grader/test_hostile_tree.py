@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from grader import catalogue
 from grader.errors import WorkerFault
 from grader.inside import protocol
+from grader.kinds import values
 from grader.records import Status
 from grader.task import ValueExam
-from grader.trials import native, values
+from grader.trials import native
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.turns import TimedAnswer
 from harness.machine.clocks import ProcessGoneError

@@ -8,8 +8,8 @@ import numpy as np
 
 from grader import catalogue
 from grader.authoring.in_process import Draw, of_source
+from grader.kinds.simulated import arguments_here, as_plain, gain, mean_gain, measures
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, TensorExam, ValueExam, tier_of
-from grader.trials.simulated import arguments_here, as_plain, gain, mean_gain, measures
 
 RAISED: Final = Mismatch("an answer", "an exception")
 

@@ -16,9 +16,9 @@ from playing import Game, is_right, play, tier_reached
 
 from grader import catalogue, overlays, paths
 from grader.authoring.tier_margins import tier_named
+from grader.kinds.simulated import gain
 from grader.seeds import generator, independent
 from grader.task import Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, ValueExam
-from grader.trials.simulated import gain
 
 MEAN_OFF, SCENARIO_OFF = 0.02, 0.25
 """The largest relative error of `plain_cost`, over an exam and in one scenario. It is smaller than a step of tiers."""

@@ -9,10 +9,10 @@ from small_tasks import BISECT, COUNT_UP, search
 from trees import BARE
 
 from grader.errors import GraderFault, WorkerFault
+from grader.kinds.simulated import Played, examine, gain, speed
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import PlainScenario
-from grader.trials.simulated import Played, examine, gain, speed
 from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.find", "0")

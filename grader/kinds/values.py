@@ -21,11 +21,13 @@ import numpy as np
 from grader.errors import GraderFault
 from grader.inside import protocol
 from grader.isolation.forkserver import ForkServer
+from grader.kinds import simulated
+from grader.kinds.kind import Kind
 from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
-from grader.trials import simulated, sizes, speed
+from grader.trials import sizes, speed
 from grader.trials.faults import wrong_after_all
 from grader.trials.shared_memory import SharedMemory
 from grader.trials.turns import TimedAnswer
@@ -121,3 +123,6 @@ class ValueSupply:
 def _read(outputs: SharedMemory) -> bytes:
     size = int.from_bytes(outputs.read(protocol.LENGTH_BYTES), "little")
     return outputs.read(protocol.LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[protocol.LENGTH_BYTES :]
+
+
+KIND: Final = Kind(ValueExam, examine, simulated.try_out)

@@ -9,11 +9,12 @@ from small_tasks import QUICK, hand_in
 from trees import BARE
 
 from grader.grade import grade_task
+from grader.kinds import values
 from grader.records import Cost, Status, Verdict
 from grader.seeds import generator
 from grader.task import Mismatch, Task, Tier, ValueExam
 from grader.tasks.plain import PlainScenario
-from grader.trials import speed, values
+from grader.trials import speed
 from grader.trials.turns import TimedAnswer
 from harness.paired.decide import Rules
 

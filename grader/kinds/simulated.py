@@ -23,10 +23,11 @@ from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
+from grader.kinds.kind import Kind
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
-from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
+from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, ValueExam, tier_of
 from grader.trials.failing_case import FIRST, RAISED_IN
 from grader.trials.faults import blame_submission
 from grader.trials.known_mistakes import explanation, explanation_here
@@ -269,3 +270,19 @@ def same_answer(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=SAME_ANSWER)
     return bool(one == other)
+
+
+def try_out(
+    exam: SimulatedExam | ValueExam, function: Callable[..., Any], seed: str = "try"
+) -> tuple[str, Mismatch | None]:
+    """Call a student's function in the first scenario that asks for it, the same scenario each time."""
+    scenario = next(each for each in exam.scenarios(generator(seed)) if each.function == function.__name__)
+    return f"The scenario: {scenario.title}.", scenario.judge(_with_lists(function(*arguments_here(scenario))))
+
+
+def _with_lists(answer: Any) -> Value:
+    """Return the answer with lists in place of tuples, as it is after the transfer from a submission's process."""
+    return [_with_lists(item) for item in answer] if isinstance(answer, list | tuple) else answer
+
+
+KIND: Final = Kind(SimulatedExam, examine, try_out)

@@ -1,17 +1,21 @@
 """Grade a tensor function: check its answers to all test cases, then compare its cost with the baseline's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Final
+
+import numpy as np
 
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
-from grader.records import Attempt, Status
+from grader.kinds.kind import Kind
+from grader.records import Attempt, Cost, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import Inputs, Mismatch, Task, TensorExam
-from grader.trials import failing_case, native
+from grader.trials import failing_case, native, peak_memory, sizes
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.inputs import describe, pack
@@ -37,11 +41,15 @@ class Failure:
 Measure = Callable[[Task, TensorExam, ForkServer, str, Session, Sequence[str]], Attempt]
 """A function that compares the cost of a right submission with the cost of the baseline."""
 
+MEASURES: Final[Mapping[Cost, Measure]] = {
+    Cost.TIME: sizes.compare,
+    Cost.WALL_TIME: partial(sizes.compare, by_wall=True),
+    Cost.PEAK_MEMORY: peak_memory.compare,
+}
 
-def examine(
-    task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str], measure: Measure
-) -> Attempt:
-    """Check the answers to all test cases. If all are right, call `measure`, which uses new processes."""
+
+def examine(task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
+    """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
     cases = exam.cases(generator(*seed, "cases"))
     built = native.built(task, source, session.pool)
     with session.pool.fresh(tensors=True) as tree:
@@ -52,7 +60,7 @@ def examine(
             printed = one.output_tail
         if failures:
             return _wrong(task, exam, failures, len(cases), session, printed)
-        attempt = measure(task, exam, tree, built.timed, session, seed)
+        attempt = MEASURES[task.cost](task, exam, tree, built.timed, session, seed)
     return replace(attempt, cases_passed=len(cases), cases=len(cases), output_tail=printed)
 
 
@@ -135,3 +143,20 @@ def _wrong(
         cases=cases,
         output_tail=printed,
     )
+
+
+def try_out(exam: TensorExam, function: Callable[..., Any], seed: str = "try") -> tuple[str, Mismatch | None]:
+    """Call the function on the smallest test case with several numbers, so that a student can compute it by hand."""
+    import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
+
+    cases: Sequence[Inputs] = exam.cases(generator(seed))
+    inputs = min(cases, key=lambda arrays: (min(array.size for array in arrays) < 2, sum(a.size for a in arrays)))
+    given = [torch.from_numpy(array.copy()) for array in inputs]
+    answer = function(*given)
+    array = answer.detach().numpy() if isinstance(answer, torch.Tensor) else None
+    unchanged = all(np.array_equal(one.numpy(), array) for one, array in zip(given, inputs, strict=True))
+    told = Answer(array, type(answer).__name__, inputs_unchanged=unchanged)
+    return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
+
+
+KIND: Final = Kind(TensorExam, examine, try_out)

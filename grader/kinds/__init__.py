@@ -1,0 +1,28 @@
+"""The kinds of exams, one file each. A new kind is one file, which is listed here."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from grader.kinds import simulated, tensors, values
+from grader.kinds.kind import Kind
+from grader.records import Attempt
+from grader.session import Session
+from grader.task import Mismatch, Task
+
+KINDS: Final[dict[type, Kind[Any]]] = {kind.exam: kind for kind in (tensors.KIND, simulated.KIND, values.KIND)}
+
+
+def examine(task: Task, source: str, session: Session, seed: Sequence[str]) -> Attempt:
+    """Grade a source text on a task, with inputs drawn from `seed`.
+
+    Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
+    """
+    return KINDS[type(task.exam)].examine(task, task.exam, source, session, seed)
+
+
+def try_out(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+    """Call a student's function in this process on one small case of a task.
+
+    Return a description of the case, and a mismatch if the answer is wrong. Exceptions of the function are not caught.
+    """
+    return KINDS[type(task.exam)].try_out(task.exam, function)
