@@ -9,6 +9,7 @@ solution is graded a second time. This grading always uses its whole time limit,
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from grader import catalogue, paths
@@ -38,13 +39,42 @@ class Calibration:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each grade threshold that the reference solution cannot safely reach on this machine."""
-        return tuple(problems(self.task, self.verdict, self.uncertainty))
+        """One sentence for each tier that the reference solution cannot safely reach here, or that noise hides."""
+        speed = self.verdict.attempt.speed
+        if self.verdict.status not in EARNS or (self.task.tiers and speed is None):
+            return (f"the solution is not right here: {self.verdict.attempt.rationale or self.verdict.status}",)
+        return (*self._hard_tiers(speed), *self._hidden_tiers()) if self.task.tiers and speed else ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One sentence for each grade threshold that the task itself puts near the reference solution's ratio."""
-        return tuple(notes(self.task, self.verdict))
+        """One sentence for each tier that the task itself puts near the reference solution's ratio (`least_gain`)."""
+        speed = self.verdict.attempt.speed
+        if self.verdict.status not in EARNS or speed is None or self.task.least_gain >= SAFE_GAIN:
+            return ()
+        near = [tier for tier in self.task.tiers if tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio]
+        return tuple(f"{self._named(tier)}, is near the solution's ratio of {_gain(speed)} by design" for tier in near)
+
+    def _hard_tiers(self, speed: Speed) -> Iterator[str]:
+        least = self.task.least_gain
+        for tier in self.task.tiers:
+            if speed.ratio < tier.ratio:
+                yield f"{self._named(tier)}, is out of reach: the solution reaches {_gain(speed)}"
+            elif speed.ratio < SAFE_GAIN * tier.ratio and least >= SAFE_GAIN:
+                yield (
+                    f"{self._named(tier)}, is hard to reach on this machine: the solution reaches {_gain(speed)} here, "
+                    f"and at least {units.ratio(least * tier.ratio)} where `lint` passes"
+                )
+
+    def _hidden_tiers(self) -> Iterator[str]:
+        for number, (tier, above) in enumerate(pairwise(self.task.tiers), start=1):
+            if above.ratio < tier.ratio * (1 + self.uncertainty) ** 2:
+                yield (
+                    f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, "
+                    f"cannot be distinguished: this machine measures a ratio to within {units.percent(self.uncertainty)}"
+                )
+
+    def _named(self, tier: Tier) -> str:
+        return f"tier {self.task.tiers.index(tier) + 1}, {units.ratio(tier.ratio)}"
 
     @property
     def line(self) -> str:
@@ -72,45 +102,6 @@ def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibratio
         for task in catalogue.load().tasks(lesson):
             verdict = grade_task(task, submission, session)
             yield Calibration(task, verdict, _uncertainty(task, submission, session, verdict.attempt.speed))
-
-
-def problems(task: Task, verdict: Verdict, uncertainty: float) -> Iterator[str]:
-    """Yield one sentence for each grade threshold that the reference solution cannot safely reach, or that noise hides.
-
-    `verdict` is the solution's grade on this machine, and `uncertainty` the relative error of its ratio. A threshold
-    that the task itself puts near the solution's ratio (`Task.least_gain`) is left out.
-    """
-    speed = verdict.attempt.speed
-    if verdict.status not in EARNS or (task.tiers and speed is None):
-        yield f"the solution is not right here: {verdict.attempt.rationale or verdict.status}"
-        return
-    if not task.tiers or speed is None:
-        return
-    for number, tier in enumerate(task.tiers, start=1):
-        if speed.ratio < tier.ratio:
-            yield f"tier {number}, {units.ratio(tier.ratio)}, is out of reach: the solution reaches {_gain(speed)}"
-        elif speed.ratio < SAFE_GAIN * tier.ratio and task.least_gain >= SAFE_GAIN:
-            yield (
-                f"tier {number}, {units.ratio(tier.ratio)}, is hard to reach on this machine: the solution reaches "
-                f"{_gain(speed)} here, and at least {units.ratio(task.least_gain * tier.ratio)} where `lint` passes"
-            )
-    nearest = (1 + uncertainty) ** 2
-    for number, (tier, above) in enumerate(zip(task.tiers, task.tiers[1:], strict=False), start=1):
-        if above.ratio < tier.ratio * nearest:
-            yield (
-                f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, cannot be "
-                f"distinguished: this machine measures a ratio to within {units.percent(uncertainty)}"
-            )
-
-
-def notes(task: Task, verdict: Verdict) -> Iterator[str]:
-    """Yield one sentence for each grade threshold that the task itself puts near the reference solution's ratio."""
-    speed = verdict.attempt.speed
-    if verdict.status not in EARNS or speed is None or task.least_gain >= SAFE_GAIN:
-        return
-    for number, tier in enumerate(task.tiers, start=1):
-        if tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio:
-            yield f"tier {number}, {units.ratio(tier.ratio)}, is near the solution's ratio of {_gain(speed)} by design"
 
 
 def _uncertainty(task: Task, submission: Submission, session: Session, speed: Speed | None) -> float:

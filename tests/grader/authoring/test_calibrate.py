@@ -7,7 +7,7 @@ import pytest
 from commanding import grader
 from small_tasks import negation
 
-from grader.authoring.calibrate import notes, problems
+from grader.authoring.calibrate import Calibration
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.task import Task, Tier
 
@@ -22,36 +22,36 @@ def verdict(ratio: float) -> Verdict:
 
 
 def test_tiers_well_below_the_gain_and_far_apart_are_fine(tmp_path: Path) -> None:
-    assert list(problems(task(tmp_path, 2.0, 4.0), verdict(9.0), uncertainty=0.02)) == []
+    assert list(Calibration(task(tmp_path, 2.0, 4.0), verdict(9.0), 0.02).problems) == []
 
 
 def test_a_tier_above_the_gain_is_out_of_reach(tmp_path: Path) -> None:
-    (told,) = problems(task(tmp_path, 2.0, 7.0), verdict(6.4), uncertainty=0.02)
+    (told,) = Calibration(task(tmp_path, 2.0, 7.0), verdict(6.4), 0.02).problems
     assert told.startswith("tier 2, 7×, is out of reach: the solution reaches 6.40×")
 
 
 def test_a_tier_near_the_solutions_ratio_is_a_problem_unless_the_task_allows_it(tmp_path: Path) -> None:
     hard = task(tmp_path, 2.0, 7.0)
-    (told,) = problems(hard, verdict(8.0), 0.02)
+    (told,) = Calibration(hard, verdict(8.0), 0.02).problems
     assert told.startswith("tier 2, 7×, is hard to reach on this machine: the solution reaches 8×")
     assert told.endswith("at least 14× where `lint` passes")
-    assert list(notes(hard, verdict(8.0))) == []
+    assert list(Calibration(hard, verdict(8.0), 0.02).notes) == []
     by_design = replace(hard, least_gain=1.1)
-    assert list(problems(by_design, verdict(8.0), 0.02)) == []
-    (told,) = notes(by_design, verdict(8.0))
+    assert list(Calibration(by_design, verdict(8.0), 0.02).problems) == []
+    (told,) = Calibration(by_design, verdict(8.0), 0.02).notes
     assert told.startswith("tier 2, 7×, is near the solution's ratio of 8×")
 
 
 def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) -> None:
     near = task(tmp_path, 2.0, 2.2)
-    assert list(problems(near, verdict(9.0), uncertainty=0.04)) == []
-    (told,) = problems(near, verdict(9.0), uncertainty=0.06)
+    assert list(Calibration(near, verdict(9.0), 0.04).problems) == []
+    (told,) = Calibration(near, verdict(9.0), 0.06).problems
     assert told == "tiers 1 and 2, 2× and 2.20×, cannot be distinguished: this machine measures a ratio to within 6 %"
 
 
 def test_a_solution_that_is_not_right_here_is_the_only_problem(tmp_path: Path) -> None:
     raised = Verdict("small.negate", 0, 10, Cost.TIME, Attempt(Status.RAISED, rationale="no such operator"))
-    assert list(problems(task(tmp_path, 2.0), raised, uncertainty=0.0)) == [
+    assert list(Calibration(task(tmp_path, 2.0), raised, 0.0).problems) == [
         "the solution is not right here: no such operator"
     ]
 

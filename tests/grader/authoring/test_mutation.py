@@ -1,6 +1,5 @@
 """`lint --mutants`: each kind of change is made once, and weak tasks are found by the mutants that they accept."""
 
-import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,47 +31,26 @@ def changed(body: str) -> set[tuple[str, str]]:
 
 EXPRESSIONS = {
     "x < y": {"x <= y", "x >= y"},
-    "x <= y": {"x < y", "x > y"},
-    "x > y": {"x >= y", "x <= y"},
-    "x >= y": {"x > y", "x < y"},
-    "x == y": {"x != y"},
-    "x is y": {"x is not y"},
     "x in y": {"x not in y"},
     "x < y <= z": {"x <= y <= z", "x >= y <= z", "x < y < z", "x < y > z"},
     "x + y": {"x - y"},
-    "x * y": {"x / y"},
     "x / y": {"x * y", "x // y"},
     "x // y": {"x / y"},
-    "x % y": {"x // y"},
-    "x ** y": {"x * y"},
-    "x << y": {"x >> y"},
-    "x & y": {"x | y"},
-    "x ^ y": {"x & y"},
     "x and y": {"x or y"},
     "-x": {"x"},
-    "not x": {"x"},
-    "~x": {"x"},
     "7": {"8", "6"},
     "0": {"1", "-1"},
-    "0.5": {"1.0", "0.25"},
     "0.0": {"1.0"},
     "True": {"False"},
     "'text'": {"''"},
-    "b'text'": {"b''"},
     "None": set(),
-    "''": set(),
     "x if y else z": {"x", "z"},
     "min(x)": {"max(x)"},
-    "x.amax(y)": {"x.amin(y)"},
-    "any(x)": {"all(x)"},
     "sorted(x, key=y)": {"sorted(x)", "list(x)"},
     "x.sum(dim=y)": {"x.sum()"},
     "[a for a in x if a]": {"[a for a in x]"},
-    "{a: a for a in x if a if y}": {"{a: a for a in x if y}", "{a: a for a in x if a}"},
     "x[y:z]": {"x[:z]", "x[y:]"},
     "x.double()": {"x.float()"},
-    "torch.float64": {"torch.float32"},
-    "torch.int64": {"torch.int32"},
     "x.to('float32')": {"x.to('float64')"},
     "float(x)": set(),
     "f'{x} and {y:.3f}'": set(),
@@ -111,15 +89,6 @@ def test_a_statement_is_changed_in_each_way() -> None:
         assert {was: {now for before, now in found if before == was} for was in others} == others, body
 
 
-def test_patterns_and_bodies_of_a_match_are_changed() -> None:
-    source = "def f(x):\n match x:\n  case '+':\n   return x + 1\n  case _ if x < 1:\n   return x"
-    assert changed(source) >= {
-        ("case '+':", "case '':"),
-        ("return x + 1", "return x - 1"),
-        ("case _ if x < 1:", "case _ if x <= 1:"),
-    }
-
-
 def test_docstrings_annotations_decorators_and_imports_stay() -> None:
     source = '''
 """About 1."""
@@ -151,22 +120,6 @@ def test_what_the_function_uses_is_changed_and_what_it_does_not_use_is_not() -> 
     }
 
 
-def test_each_mutant_differs_in_one_place_and_compiles_and_comes_once() -> None:
-    source = "def f(x):\n total = 0\n for a in x:\n  if a > 1 and a != 5:\n   total += a\n return total\n"
-    plain, found = ast.unparse(ast.parse(source)), made(source)
-    assert len({each.source for each in found}) == len(found)
-    for each in found:
-        compile(each.source, "mutant.py", "exec")
-        assert each.source != plain
-        assert each.file == "file.py"
-        assert each.was != each.now
-
-
-def test_a_mutant_names_the_line_of_its_change() -> None:
-    source = "# a comment\n\ndef f(x):\n    # another\n    return (x +\n            1)\n"
-    assert {(each.line, each.now) for each in made(source)} >= {(5, "return x - 1"), (6, "return x + 2")}
-
-
 def test_a_mutant_may_return_its_first_answer_for_ever_or_one_for_each_length() -> None:
     storing = [each for each in made("def f(x):\n    return list(x)\n") if "_answers" in each.source]
     answers = []
@@ -177,10 +130,6 @@ def test_a_mutant_may_return_its_first_answer_for_ever_or_one_for_each_length() 
         assert callable(f)
         answers.append([f([1]), f([2, 3]), f([4])])
     assert answers == [[[1], [1], [1]], [[1], [2, 3], [1]]]
-
-
-def test_a_function_that_the_source_lacks_has_no_mutants() -> None:
-    assert made("def g(x):\n    return x + 1\n") == []
 
 
 PASSED = "def passed(points):\n    return points >= 5\n"
@@ -222,9 +171,15 @@ def found(task: Task, source: str) -> Tally:
     return tally(task, {"right.py": source}, cores=1)
 
 
-def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_it() -> None:
+def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(judging, "right_answers", lambda _: {"right.py": PASSED})
+    for scenarios, code in ((one, 1), (every, 0)):
+        monkeypatch.setattr(judging, "tasks", lambda _, scenarios=scenarios: [task(scenarios)])
+        assert author.lint_exercises(changed="passed") == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith("✓ 00_small.passed: 6 mutants, 0 equivalent, 6 rejected")
     done = found(task(one), PASSED)
-    assert not done.is_enough
     hole, case = done.survivors[0]
     assert (hole.file, hole.line, hole.was) == ("right.py", 2, "return points >= 5")
     assert re.fullmatch(r"some points, passed\(\d\): expected (True, got False|False, got True)", case)
@@ -245,11 +200,6 @@ def test_mutants_that_never_end_are_ended_and_count_as_rejected(monkeypatch: pyt
     done = found(task(every), COUNTED)
     assert done.survivors == ()
     assert done.rejected >= 10
-
-
-def test_a_change_that_changes_no_answer_is_no_hole() -> None:
-    done = found(task(every), "def passed(points):\n    unused = 3\n    return points >= 5\n")
-    assert (done.equivalent, done.rejected, done.survivors) == (2, 6, ())
 
 
 @dataclass
@@ -294,14 +244,6 @@ def test_a_right_answer_that_is_wrong_is_an_error() -> None:
         found(task(every), "def passed(points):\n    return points > 5\n")
 
 
-def test_when_the_time_is_over_the_rest_is_left_out_and_the_screen_says_so() -> None:
-    done = tally(task(every), {"right.py": PASSED}, cores=1, time_limit_s=0)
-    assert (done.made, done.tried) == (6, 0)
-    assert next(done.lines()).startswith(
-        "✓ 00_small.passed: 0 mutants (a random sample of 6), 0 equivalent, 0 rejected"
-    )
-
-
 def one_row(rng: np.random.Generator) -> list[Inputs]:
     return [(rng.standard_normal((1, 6)).astype(np.float32),)]
 
@@ -325,26 +267,6 @@ def test_a_mutant_that_changes_its_inputs_is_rejected() -> None:
     done = found(negation(Path()), source)
     assert done.survivors == ()
     assert done.equivalent == 0
-
-
-def test_the_right_answers_of_a_task_are_its_solution_its_baseline_and_its_tiers() -> None:
-    (named,) = judging.tasks("05.crossover")
-    first, second, *others = judging.right_answers(named)
-    assert [first, second] == ["solutions/05_compare.py", "known/crossover/baseline.py"]
-    assert all(re.fullmatch(r"known/crossover/tier\d_\w+\.py", file) for file in others)
-
-
-@pytest.mark.parametrize(("scenarios", "code"), [(every, 0), (one, 1)])
-def test_the_exit_status_is_1_where_too_many_survive(
-    scenarios: Callable[[np.random.Generator], Sequence[Scenario]],
-    code: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(judging, "tasks", lambda _: [task(scenarios)])
-    monkeypatch.setattr(judging, "right_answers", lambda _: {"right.py": PASSED})
-    assert author.lint_exercises(changed="passed") == code
-    assert capsys.readouterr().out.startswith(f"{'✗' if code else '✓'} 00_small.passed: ")
 
 
 def test_a_usage_error_says_why() -> None:

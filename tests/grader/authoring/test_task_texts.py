@@ -21,11 +21,3 @@ def test_every_task_is_printed_with_its_wrong_answers(capsys: pytest.CaptureFixt
         for wrong in each["wrong_answers"]:
             assert wrong["explanation"]
             compile(wrong["code"], wrong["name"], "exec")
-
-
-@pytest.mark.parametrize(
-    ("source", "code"),
-    [('"""Why.\n\nMore.\n"""\n\nimport math\n', "import math"), ("x = 1\n", "x = 1"), ('"""Only."""', "")],
-)
-def test_the_docstring_is_left_out_of_the_code(source: str, code: str) -> None:
-    assert task_texts.without_docstring(source) == code
