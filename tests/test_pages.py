@@ -24,7 +24,7 @@ PAGES = {
 }
 README = PAGES[ROOT / "README.md"]
 LESSONS = {name: names.lesson_aliases(name) for name in lesson_names()}
-EXAMPLES = ("20_row_norms", "20_builtin_sum", "NN_name")
+EXAMPLES = ("90_row_norms", "20_builtin_sum", "NN_name")
 """The exercise and the lessons that the pages write as examples."""
 
 A_PATH = re.compile(r"(\.ci|\.github|grader|harness|lessons|solutions|tests)/[\w./-]*")

@@ -68,9 +68,10 @@ class Calibration:
     def _hidden_tiers(self) -> Iterator[str]:
         for number, (tier, above) in enumerate(pairwise(self.task.tiers), start=1):
             if above.ratio < tier.ratio * (1 + self.uncertainty) ** 2:
+                here = units.percent(self.uncertainty)
                 yield (
                     f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, "
-                    f"cannot be distinguished: this machine measures a ratio to within {units.percent(self.uncertainty)}"
+                    f"cannot be distinguished: this machine measures a ratio to within {here}"
                 )
 
     def _named(self, tier: Tier) -> str:
