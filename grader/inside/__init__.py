@@ -1,1 +1,1 @@
-"""The files that run inside a sandbox. They import only each other, the standard library and torch."""
+"""The files that run inside a sandbox. They import each other, `harness.processes.channel`, and torch."""

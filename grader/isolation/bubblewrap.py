@@ -26,7 +26,10 @@ WORKER_FILES: Final = (
     "tree_namespaces.py",
     "worker_main.py",
 )
-KIT_FILES: Final = ("harness/__init__.py", "grader/__init__.py", *(f"grader/inside/{name}" for name in WORKER_FILES))
+KIT_FILES: Final = (
+    *("harness/__init__.py", "harness/processes/__init__.py", "harness/processes/channel.py", "grader/__init__.py"),
+    *(f"grader/inside/{name}" for name in WORKER_FILES),
+)
 HIDDEN_FOLDERS: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 NOBODY: Final = "65534"
 USER_CHANGE_CAPABILITIES: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")

@@ -24,6 +24,7 @@ from grader.trials.inputs import Packed
 from grader.trials.shared_memory import SharedMemory
 from harness.machine.clocks import CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
+from harness.processes.channel import IDLE_MS
 from harness.processes.process_env import Cores
 
 INPUT_BYTES: Final = 64 << 20
@@ -182,7 +183,7 @@ class WorkerClient:
             if kind != protocol.SIMULATED:
                 return self._served(kind, body)
             if now_s >= look_s:  # `receive` calls `_watch` only when it waits, and this submission may never pause
-                look_s = now_s + protocol.IDLE_MS / 1e3
+                look_s = now_s + IDLE_MS / 1e3
                 with self._running():
                     self._watch()
             name, given = body.get("name"), body.get("arguments")

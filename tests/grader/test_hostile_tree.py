@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from grader import catalogue
 from grader.errors import WorkerFault
-from grader.inside import protocol
 from grader.kinds import values
 from grader.records import Status
 from grader.task import ValueExam
@@ -21,6 +20,7 @@ from grader.trials import native
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.turns import TimedAnswer
 from harness.machine.clocks import ProcessGoneError
+from harness.processes.channel import MAX_FRAME_BYTES
 
 TEXTS = st.sampled_from(["", "\ud800", "\x00", "a\u2028b", "é" * 3000, "{0}", "%s", "\x1b[31m"])
 VALUES = st.recursive(
@@ -69,7 +69,7 @@ def test_no_message_is_a_fault_of_the_graders() -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("length", [0, 1, protocol.MAX_FRAME_BYTES, protocol.MAX_FRAME_BYTES + 1, 2**32 - 1])
+@pytest.mark.parametrize("length", [0, 1, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 2**32 - 1])
 def test_no_length_of_a_message_is_a_fault_of_the_graders(length: int) -> None:
     for name in one_of_each():
         fault = ask(name, length.to_bytes(4, "little") + b"D{}", hangs_up=True)
