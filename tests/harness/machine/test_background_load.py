@@ -14,12 +14,6 @@ def test_cpu_time_neither_idle_nor_of_this_process_is_background_load_and_never_
     assert background_load.cores_of_others(2, wall_s=1.0, idle_s=1.01, own_s=1.0) == 0
 
 
-def test_half_a_core_is_a_high_load_and_a_tenth_is_not() -> None:
-    assert background_load.BackgroundLoad(0.5).is_high
-    assert not background_load.BackgroundLoad(0.1).is_high
-    assert not background_load.BackgroundLoad().is_high
-
-
 def test_a_busy_process_shows_up_as_background_load() -> None:
     burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:

@@ -3,7 +3,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from statistics import NormalDist
+from statistics import NormalDist, median
 
 import pytest
 
@@ -37,12 +37,6 @@ def scattered(rng: random.Random, pairs: int, rounds: int, sd: float = 0.03) -> 
     return [[3.0 * rng.lognormvariate(0, sd) for _ in range(rounds)] for _ in range(pairs)]
 
 
-def test_the_ratio_is_the_median_of_the_pairs_medians() -> None:
-    known = estimate([[1.0, 2.0, 9.0], [3.0, 3.0, 3.0], [4.0, 5.0, 50.0]])
-    assert known.ratio == pytest.approx(3.0)
-    assert (known.rounds, known.pairs) == (9, 3)
-
-
 def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -> None:
     assert majority_error(5, 0.0) == 0.0
     assert majority_error(5, 0.5) == pytest.approx(0.5)
@@ -68,13 +62,6 @@ def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
     assert _deviations(5, many) == pytest.approx(_deviations(5, equal))
 
 
-def test_swapping_the_sides_inverts_the_interval() -> None:
-    pairs = scattered(random.Random(5), pairs=6, rounds=40)
-    known, turned = estimate(pairs), estimate([[1 / ratio for ratio in pair] for pair in pairs])
-    assert turned.low == pytest.approx(1 / known.high)
-    assert turned.high == pytest.approx(1 / known.low)
-
-
 def test_too_few_pairs_or_rounds_give_no_interval_and_no_verdict_however_clear() -> None:
     known = estimate([[3.0] * 500] * 4)
     assert (known.low, known.high) == (0.0, math.inf)
@@ -92,17 +79,13 @@ def test_pairs_that_disagree_widen_the_interval_by_their_own_spread() -> None:
     assert width(disagreeing) > 3 * width(agreeing)
 
 
-def test_more_rounds_and_more_pairs_narrow_the_interval() -> None:
+def test_more_rounds_and_more_pairs_narrow_the_interval_around_the_median_of_the_pairs_medians() -> None:
     pairs = scattered(random.Random(6), pairs=9, rounds=400)
-    widths = [
-        width(known)
-        for known in (
-            estimate([pair[:12] for pair in pairs[:5]]),
-            estimate([pair[:50] for pair in pairs[:5]]),
-            estimate(pairs[:5]),
-            estimate(pairs),
-        )
-    ]
+    samples = [[pair[:12] for pair in pairs[:5]], [pair[:50] for pair in pairs[:5]], pairs[:5], pairs]
+    found = [estimate(sample) for sample in samples]
+    assert [known.ratio for known in found] == pytest.approx([median(map(median, sample)) for sample in samples])
+    assert [known.rounds for known in found] == [60, 250, 2000, 3600]
+    widths = list(map(width, found))
     assert widths == sorted(widths, reverse=True)
 
 
@@ -111,12 +94,6 @@ def test_correlated_rounds_widen_the_interval_compared_with_shuffled_rounds() ->
     pairs = scattered(rng, pairs=5, rounds=60)
     in_waves = [sorted(pair[:30]) + sorted(pair[30:], reverse=True) for pair in pairs]
     assert width(estimate(in_waves)) > 2 * width(estimate(pairs))
-
-
-def test_alternating_rounds_do_not_narrow_the_interval() -> None:
-    tossed = [[2.9, 3.1, 3.1, 2.9, 2.9, 3.1, 3.1, 2.9] * 5] * 5
-    alternating = [[2.9, 3.1] * 20] * 5
-    assert width(estimate(alternating)) == pytest.approx(width(estimate(tossed)))
 
 
 def test_noise_on_one_side_widens_the_other_end_only() -> None:

@@ -47,13 +47,13 @@ def test_half_the_cost_is_twice_as_fast_with_a_clear_verdict_after_half_of_the_b
     assert "2\N{MULTIPLICATION SIGN}" in outcome.histogram()
 
 
-def test_twice_the_cost_is_slower_and_differences_within_the_margin_count_as_the_same() -> None:
-    outcome = exact(100e-6, 50e-6)
-    assert outcome.verdict is Finding.SLOWER
-    assert outcome.ratio == pytest.approx(0.5)
+def test_differences_within_the_margin_count_as_the_same_and_each_side_has_its_own_setup() -> None:
     assert exact(50e-6, 50e-6).verdict is Finding.SAME
     assert exact(50e-6, 55e-6).verdict is Finding.FASTER
     assert exact(50e-6, 55e-6, margin=0.2).verdict is Finding.SAME
+    setups = {"candidate_setup": "found = dict.fromkeys(values)", "baseline_setup": "found = list(values)"}
+    outcome = duel("found[999]", "999 in found", setup="values = range(1000)", **setups)  # type: ignore[arg-type]
+    assert outcome.ratio > 5
 
 
 def test_a_difference_at_the_margin_stays_undecided_within_the_budget() -> None:
@@ -98,46 +98,17 @@ def test_real_code_against_itself_is_never_faster_or_slower(paired_processes: bo
     assert len({round_.pair for round_ in outcome.rounds}) >= 5
 
 
-def test_each_side_has_its_own_setup_after_the_common_setup() -> None:
-    outcome = duel(
-        "found[999]",
-        "999 in found",
-        setup="values = range(1000)",
-        candidate_setup="found = dict.fromkeys(values)",
-        baseline_setup="found = list(values)",
-    )
-    assert outcome.verdict is Finding.FASTER
-    assert outcome.ratio > 5
-    assert not outcome.paired_processes
-
-
-def test_a_function_in_a_paired_process_with_ten_times_the_work_is_slower() -> None:
-    outcome = duel(ten_times, once, paired_processes=True)
-    assert outcome.verdict is Finding.SLOWER
-    assert 0.05 < outcome.ratio < 0.2
-    assert outcome.paired_processes
-    assert not outcome.hidden_work
-
-
 def test_a_sleeping_paired_process_is_measured_by_the_wall_clock() -> None:
     outcome = duel("time.sleep(0.004)", "sum(range(20_000))", setup="import time", budget_s=0.5, paired_processes=True)
     assert outcome.hidden_work
     assert outcome.ratio < 0.7
 
 
-def ten_times() -> int:
-    return sum(range(10_000))
-
-
-def once() -> int:
-    return sum(range(1000))
-
-
 def test_the_error_for_code_that_cannot_be_sent_says_what_to_do() -> None:
     with pytest.raises(UsageError, match="a statement with a setup"):
-        duel(lambda: 1, once, paired_processes=True)
+        duel(lambda: 1, math.gamma, paired_processes=True)  # type: ignore[arg-type]  # never called
     with pytest.raises(UsageError, match="create them in setup="):
-        duel("f()", "f()", globals={"f": once}, paired_processes=True)
+        duel("f()", "f()", globals={"f": math.gamma}, paired_processes=True)
 
 
 SCRIPT = """

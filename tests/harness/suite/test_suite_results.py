@@ -88,56 +88,34 @@ def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_p
 Serve = Callable[[Any, Benchmark, Sequence[int]], None]
 
 
-@pytest.fixture
-def requested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replace the workers by fake wall times, and return the names of the requested benchmarks."""
-    names: list[str] = []
+def test_a_stopped_run_continues_and_a_finished_run_measures_only_new_benchmarks_unless_fresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[str] = []
+    out = tmp_path / "out.json"
 
     class Instant:
         def run(self, request: Mapping[str, Any], _: float) -> Mapping[str, Any]:
-            if request["stmt"] in names:
-                pytest.fail(f"{request['stmt']} was measured twice")
-            if len(names) == 1 and not interrupted:
-                interrupted.append(1)
+            measured.append(request["stmt"])
+            if measured == ["a", "b"]:
                 raise KeyboardInterrupt
-            names.append(request["stmt"])
-            return {"times_s": [1.0 + len(names)], "runs_per_sample": 1}
+            return {"times_s": [1.0 + len(measured)], "runs_per_sample": 1}
 
-    def serve_all(
-        _mode: str, widths: Mapping[int, Sequence[Benchmark]], _jobs: int, serve: Serve, _failed: object
-    ) -> None:
+    def serve_all(_mode: str, widths: Mapping[int, Sequence[Benchmark]], _jobs: int, serve: Serve, _: object) -> None:
         for work in widths.get(1, ()):
             serve(Instant(), work, (0,))
 
-    interrupted: list[int] = []
     monkeypatch.setattr(pool, "serve_all", serve_all)
-    return names
-
-
-def test_a_stopped_run_continues_where_it_stopped(tmp_path: Path, requested: list[str]) -> None:
-    out = tmp_path / "out.json"
     with pytest.raises(KeyboardInterrupt):
-        runner.measure(WORKS, out, SETTINGS, count=False)
-    assert requested == ["a"]
-    assert [each.times_s for each in load(out).results] == [(2.0,), (), ()]
-    suite = runner.measure(WORKS, out, SETTINGS, count=False)
-    assert requested == ["a", "b", "c"]
-    assert [each.times_s for each in suite.results] == [(2.0,), (3.0,), (4.0,)]
-    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
-
-
-def test_a_finished_run_measures_only_new_benchmarks_unless_fresh(tmp_path: Path, requested: list[str]) -> None:
-    out = tmp_path / "out.json"
-    requested += ["x"]
-    with pytest.raises(KeyboardInterrupt):
-        runner.measure(WORKS[:1], out, SETTINGS, count=False)
-    runner.measure(WORKS[:1], out, SETTINGS, count=False)
+        runner.measure(WORKS[:2], out, SETTINGS, count=False)
+    assert [each.times_s for each in load(out).results] == [(2.0,), ()]
     runner.measure(WORKS[:2], out, SETTINGS, count=False)
-    assert requested == ["x", "a", "b"]
-    requested.clear()
-    requested += ["x", "y"]
+    runner.measure(WORKS, out, SETTINGS, count=False)
+    assert measured == ["a", "b", "b", "c"]
+    assert [each.times_s for each in load(out).results] == [(2.0,), (4.0,), (5.0,)]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
     runner.measure(WORKS, out, SETTINGS, count=False, fresh=True)
-    assert requested == ["x", "y", "a", "b", "c"]
+    assert measured[4:] == ["a", "b", "c"]
 
 
 def test_two_runs_are_matched_by_name_and_kind() -> None:
