@@ -24,12 +24,15 @@ from harness.machine import programs
 from harness.storage import disk_cache
 
 FLAGS: Final = ("-O2", "-shared", "-fPIC")
+# On macOS, a library may use Python's symbols without containing them only with these flags.
+_LINKING: Final = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
+
 KIND: Final = "extensions"
 """The name of the folder in the cache that holds compiled files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class CompiledFile:
     """A compiled file, and the wall time in seconds that compiling took, now or in an earlier run."""
 
     path: Path
@@ -41,21 +44,11 @@ def lacking(*, python: bool = True) -> str:
 
     With `python=True`, the headers of Python are needed too.
     """
-    if missing := programs.lacking_compiler("a C compiler", programs.C_COMPILER, compiler()):
+    if missing := programs.lacking_compiler("a C compiler", programs.C_COMPILER, _compiler()):
         return missing
     if python and not Path(headers(), "Python.h").is_file():
         return f"the header Python.h is missing: {programs.PYTHON_HEADERS}"
     return ""
-
-
-def compiler() -> str:
-    """Return the command of the C compiler: the environment variable `CC`, or "cc"."""
-    return os.environ.get("CC", "cc")
-
-
-def headers() -> str:
-    """Return the folder with the C headers of this Python."""
-    return sysconfig.get_path("include")
 
 
 def build_module(source: str, name: str) -> ModuleType:
@@ -78,13 +71,13 @@ def build_library(source: str) -> str:
     return str(build(source, "library").path)
 
 
-def build(source: str, name: str) -> Build:
+def build(source: str, name: str) -> CompiledFile:
     """Return the compiled file of a C source, from the cache or newly compiled.
 
     The name of the file is `name` with the suffix of an extension module. The source can include Python's headers if
     they are installed. Raise `MachineError` if the source does not compile.
     """
-    command = [compiler(), *FLAGS, "-I", headers(), *_linker_flags()]
+    command = [_compiler(), *FLAGS, "-I", headers(), *_LINKING]
     key = disk_cache.digest(
         {"source": source, "command": command, "compiler": tools.compiler_version(command[0]), "python": sys.version}
     )
@@ -92,7 +85,7 @@ def build(source: str, name: str) -> Build:
     took = path.with_name("seconds")
     with contextlib.suppress(OSError, ValueError):
         if path.is_file():
-            return Build(path, float(took.read_text(encoding="ascii")))
+            return CompiledFile(path, float(took.read_text(encoding="ascii")))
     with tempfile.TemporaryDirectory(dir=disk_cache.made(path.parent), prefix=".building-") as folder:
         Path(folder, f"{name}.c").write_text(source, encoding="utf-8")
         began = time.perf_counter()
@@ -101,12 +94,16 @@ def build(source: str, name: str) -> Build:
         )
         seconds = time.perf_counter() - began
         if done.returncode:
-            raise MachineError(f"{compiler()} cannot compile the source: {done.stderr.strip()[:300]}")
+            raise MachineError(f"{command[0]} cannot compile the source: {done.stderr.strip()[:300]}")
         took.write_text(str(seconds), encoding="ascii")
         Path(folder, path.name).replace(path)
-    return Build(path, seconds)
+    return CompiledFile(path, seconds)
 
 
-def _linker_flags() -> tuple[str, ...]:
-    # On macOS, a library may use Python's symbols without containing them only with these flags.
-    return ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
+def _compiler() -> str:
+    return os.environ.get("CC", "cc")
+
+
+def headers() -> str:
+    """Return the folder with the C headers of this Python."""
+    return sysconfig.get_path("include")

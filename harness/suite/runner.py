@@ -7,8 +7,8 @@ result holds the reason too.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,37 +46,25 @@ Watch = Callable[[str, int, int], None]
 benchmarks that have just finished."""
 
 
-def _no_watch(_what: str, _total: int, _more: int) -> None:
-    """Do not show progress."""
-
-
+@dataclass
 class SuiteRun:
-    """A run of benchmarks, which writes its results to `out`. `results` are the known ones, by the benchmark's key.
+    """A run of benchmarks, which writes its results to `out`. `results` are the known ones, by the benchmark's key."""
 
-    `jobs` is the number of workers, by default one per core.
-    """
-
-    def __init__(
-        self,
-        benchmarks: Sequence[Benchmark],
-        settings: SuiteSettings,
-        out: Path,
-        results: Mapping[str, Result],
-        *,
-        jobs: int | None = None,
-        watch: Watch = _no_watch,
-    ) -> None:
-        self._benchmarks, self._settings, self._out, self._watch = benchmarks, settings, out, watch
-        self._results, self._environment = dict(results), Environment.capture()
-        self._jobs = jobs or os.cpu_count() or 1
-        self._lock = threading.Lock()
+    benchmarks: Sequence[Benchmark]
+    settings: SuiteSettings
+    out: Path
+    results: dict[str, Result]
+    jobs: int
+    watch: Watch
+    environment: Environment = field(default_factory=Environment.capture)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def go(self, *, count: bool = True, recount: bool = False) -> Suite:
         """Measure every benchmark that has no result yet, and return all results.
 
         With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
         """
-        for benchmark in self._benchmarks:
+        for benchmark in self.benchmarks:
             if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
                 self._keep(benchmark, left_out=missing)
         if no_compiler := tools.lacking_compiler():
@@ -89,37 +77,37 @@ class SuiteRun:
         if count:
             self._count(recount=recount)
         suite = self._suite()
-        save(suite, self._out)
+        save(suite, self.out)
         return suite
 
     def _suite(self) -> Suite:
-        return Suite(self._environment, self._settings, tuple(map(self._result, self._benchmarks)))
+        return Suite(self.environment, self.settings, tuple(map(self._result, self.benchmarks)))
 
     def _result(self, benchmark: Benchmark) -> Result:
-        return self._results.get(benchmark.key) or Result.of(benchmark)
+        return self.results.get(benchmark.key) or Result.of(benchmark)
 
     def _keep(self, benchmark: Benchmark, **found: Any) -> None:
         for name in {"failure", "left_out", "uncounted"} & set(found):
             found[name] = " ".join(found[name].split())[:MESSAGE_LENGTH]
         with self._lock:
-            self._results[benchmark.key] = replace(self._result(benchmark), **found)
-            save(self._suite(), self._out, durable=False)
+            self.results[benchmark.key] = replace(self._result(benchmark), **found)
+            save(self._suite(), self.out, durable=False)
 
     def _measurable(self) -> list[Benchmark]:
-        results = {benchmark: self._result(benchmark) for benchmark in self._benchmarks}
+        results = {benchmark: self._result(benchmark) for benchmark in self.benchmarks}
         return [benchmark for benchmark, result in results.items() if not result.failure and not result.left_out]
 
     def _compile(self) -> None:
         wanted = [
             benchmark for benchmark in self._measurable() if benchmark.is_cpp and not self._result(benchmark).complete
         ]
-        for benchmark, why in cpp.build(wanted, self._jobs, self._progress("compiling C++", len(wanted))).items():
+        for benchmark, why in cpp.build(wanted, self.jobs, self._progress("compiling C++", len(wanted))).items():
             self._keep(benchmark, failure=why)
 
     def _time(self) -> None:
         def serve(worker: SuiteWorker, benchmark: Benchmark, cores: Sequence[int]) -> None:
             limit_s = COMPILE_LIMIT_S if benchmark.args.compiled else LIMIT_S
-            answer = worker.run(self._request(benchmark), limit_s + 2 * self._settings.min_run_time_s)
+            answer = worker.run(self._request(benchmark), limit_s + 2 * self.settings.min_run_time_s)
             kept = {name: answer[name] for name in ("times_s", "runs_per_sample", "failure") if name in answer}
             kept["times_s"] = tuple(kept.get("times_s", ()))
             self._keep(benchmark, cores=tuple(cores), **kept)
@@ -127,7 +115,7 @@ class SuiteRun:
 
         wanted = [benchmark for benchmark in self._measurable() if not self._result(benchmark).times_s]
         done = self._progress("taking wall times", len(wanted))
-        pool.serve_all("time", _by_threads(wanted), self._jobs, serve, self._failed("failure", done))
+        pool.serve_all("time", _by_threads(wanted), self.jobs, serve, self._failed("failure", done))
 
     def _count(self, *, recount: bool) -> None:
         def serve(worker: SuiteWorker, benchmark: Benchmark, _cores: Sequence[int]) -> None:
@@ -139,8 +127,8 @@ class SuiteRun:
                     found = counts.instructions_of(worker.profiles(answer))
                 except (OSError, ProfileError) as error:
                     raise WorkerDied(f"wrote no count: {error}") from error
-                counts.save(benchmark, self._settings, found)
-                self._keep(benchmark, instructions=found, number=self._settings.number, cached=False, uncounted="")
+                counts.save(benchmark, self.settings, found)
+                self._keep(benchmark, instructions=found, number=self.settings.number, cached=False, uncounted="")
             done(1)
 
         for benchmark in self._measurable():
@@ -149,31 +137,29 @@ class SuiteRun:
         wanted = [
             benchmark
             for benchmark in self._measurable()
-            if not self._result(benchmark).instructions and not benchmark.args.compiled
+            if not self._result(benchmark).instructions
+            and not benchmark.args.compiled
+            and (recount or not self._from_cache(benchmark))
         ]
-        if not recount:
-            wanted = [benchmark for benchmark in wanted if not self._from_cache(benchmark)]
         if missing := tools.lacking():
             for benchmark in wanted:
                 self._keep(benchmark, uncounted=missing)
             return
         done = self._progress("counting instructions", len(wanted))
         # One core is enough: valgrind runs one thread at a time, and the core does not change a count.
-        pool.serve_all("count", {1: wanted} if wanted else {}, self._jobs, serve, self._failed("uncounted", done))
+        pool.serve_all("count", {1: wanted} if wanted else {}, self.jobs, serve, self._failed("uncounted", done))
 
     def _from_cache(self, benchmark: Benchmark) -> bool:
-        found = counts.load(benchmark, self._settings)
+        found = counts.load(benchmark, self.settings)
         if found is not None:
-            self._keep(benchmark, instructions=found, number=self._settings.number, cached=True, uncounted="")
+            self._keep(benchmark, instructions=found, number=self.settings.number, cached=True, uncounted="")
         return found is not None
 
     def _request(self, benchmark: Benchmark) -> dict[str, Any]:
-        compiled = (
-            {"library": str(cpp.library_of(benchmark)), "function": cpp.function_name(benchmark)}
-            if benchmark.is_cpp
-            else {}
-        )
-        return {"library": "", **asdict(self._settings), **benchmark.code, **compiled}
+        request = {"library": "", **asdict(self.settings), **benchmark.code}
+        if benchmark.is_cpp:
+            request |= {"library": str(cpp.library_of(benchmark)), "function": cpp.function_name(benchmark)}
+        return request
 
     def _failed(self, field: str, done: Callable[[int], None]) -> Callable[[Benchmark, str], None]:
         def keep(benchmark: Benchmark, why: str) -> None:
@@ -183,8 +169,8 @@ class SuiteRun:
         return keep
 
     def _progress(self, what: str, total: int) -> Callable[[int], None]:
-        self._watch(what, total, 0)
-        return lambda more: self._watch(what, total, more)
+        self.watch(what, total, 0)
+        return lambda more: self.watch(what, total, more)
 
 
 def lacking(benchmark: Benchmark) -> str:
@@ -203,7 +189,7 @@ def measure(
     count: bool = True,
     recount: bool = False,
     jobs: int | None = None,
-    watch: Watch = _no_watch,
+    watch: Watch = lambda *_: None,
 ) -> Suite:
     """Run benchmarks, write the results to the file `out`, and return them.
 
@@ -213,7 +199,8 @@ def measure(
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
     known = {} if fresh else earlier_results(out, Environment.capture(), settings)
-    return SuiteRun(benchmarks, settings, out, known, jobs=jobs, watch=watch).go(count=count, recount=recount)
+    run = SuiteRun(benchmarks, settings, out, known, jobs or os.cpu_count() or 1, watch)
+    return run.go(count=count, recount=recount)
 
 
 def _by_threads(benchmarks: Iterable[Benchmark]) -> dict[int, list[Benchmark]]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from test_suite_expand import shaped_for_pytorch
 
-from harness.compilers import TorchScriptSupport, inductor
+from harness.compilers import TorchScriptSupport, inductor, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, materialize, runner
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
 from harness.suite.benchmark import Benchmark
 from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.compare import SAME, SuiteComparison
@@ -67,17 +67,25 @@ BENCHMARKS = {
 """
 
 
-def test_wall_times_are_measured_printed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wall_times_are_measured_printed_and_compared_and_torchscript_without_support_gets_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    support = TorchScriptSupport(True, "torch 9.9 does not support it")
+    monkeypatch.setattr(command, "torchscript_support", lambda: support)
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
+    runs = torchscript_support().runs
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    text = DEFINITIONS.replace("OPTIONS", "").replace("BENCHMARKS = {", 'BENCHMARKS = {"broken": TimerArgs("1 / 0"),')
+    text = DEFINITIONS.replace("OPTIONS", f"torchscript={runs}")
+    text = text.replace("BENCHMARKS = {", 'BENCHMARKS = {"broken": TimerArgs("1 / 0"),')
     file.write_text(text, encoding="utf-8")
     arguments = [str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]
     assert main(arguments) == SOME_FAILED
     printed, err = capsys.readouterr()
-    assert "1 benchmark measured, 1 failed" in printed
+    assert f"{'2 benchmarks' if runs else '1 benchmark'} measured, 1 failed" in printed
+    assert (f"Measured, although not supported (1): {support.reason}" in printed) == runs
     assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
-    assert "wall times: 1 of 1 within 0.5 %" in capsys.readouterr().out
+    assert f"wall times: {1 + runs} of {1 + runs} within 0.5 %" in capsys.readouterr().out
     assert main([*arguments[:-2], "--only", "sum"]) == 0
 
 

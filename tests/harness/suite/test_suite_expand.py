@@ -59,11 +59,8 @@ def test_compiled_benchmarks_are_python_only_and_come_between_eager_and_torchscr
         "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
     )
     flat = materialize({("a",): group})
-    assert kinds(flat)[:4] == [
-        f"Eager {autograd} {language} 1"
-        for autograd in ("Forward", "Forward + Backward")
-        for language in ("Python", "C++")
-    ]
+    passes = ("Forward", "Forward + Backward")
+    assert kinds(flat)[:4] == [f"Eager {each} {language} 1" for each in passes for language in ("Python", "C++")]
     in_cpp = {(kind.language is Language.CPP, "#include <numbers>" in args.global_setup) for _, kind, args in flat}
     assert in_cpp == {(False, False), (True, True)}
     assert kinds(flat)[4:6] == ["Compiled Forward Python 1", "Compiled Forward + Backward Python 1"]
