@@ -131,7 +131,7 @@ def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compi
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     program = [sys.executable, "-S", "-s", "-P", "-B", "-c", confined_program.program("native_build")]
     ended = confined_program.run(
-        lambda answer, *_: [*program, str(answer)],
+        lambda answer: [*program, str(answer)],
         json.dumps({"text": source, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.wall_factor,
