@@ -108,7 +108,7 @@ class PairScenario:
         return (level_s / half, level_s * half)
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return None if the answer is a bool, else a `Mismatch`. Whether it is right is decided in `judging.judge`."""
+        """Return None if the answer is a bool, else a `Mismatch`. `is_slower.judge` decides whether it is right."""
         if not isinstance(answer, bool):
             return Mismatch("True or False", shown(answer), "Return True if B is slower, else False.")
         self.answer = answer

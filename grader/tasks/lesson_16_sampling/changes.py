@@ -1,12 +1,277 @@
 """Task (b) of lesson 16: find the functions whose share changed between two recordings of py-spy.
 
-Only the answer counts. The recordings are those of two versions of a training loop and of a program that calls itself.
+Only the answer counts. Most stacks come from real recordings, and a few were written for a special case. The names of
+functions, the files and the line numbers are random, and so is the number of samples of each stack. The right answer is
+computed from these stacks, not from the text that a submission gets.
 """
 
-from grader.records import Cost
-from grader.task import SimulatedExam, Task
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from .recordings import draw_scenarios
+import numpy as np
+
+from grader.records import Cost
+from grader.task import SimulatedExam, SimulatedFunction, Task
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
+
+from .recorded import WORDS, Frame, Stack, profile
+
+ENDS: Final = ("", "_all", "_each", "_fast", ".<locals>.<listcomp>", ".inner", " (copy)", "::run", "::operator()")
+FILES: Final = ("data", "layers", "loop", "model", "my code", "tools", "train", "work")
+LIBRARIES: Final = ("libtorch_cpu.so", "libc.so.6", "libomp.so")
+
+CLEAR: Final = (1.4, 3.0)
+"""A case has no function whose difference is between these numbers of standard errors. The limit is 2."""
+
+Run = tuple[Stack, ...]
+
+
+@dataclass
+class Pair(RowsScenario):
+    """Two recordings. The student reads `advice` if a row is wrong."""
+
+    title: str
+    before: Run
+    after: Run
+    advice: str = ""
+    function: str = "changes"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `changes`: the lines of both recordings."""
+        return ([_line(stack) for stack in self.before], [_line(stack) for stack in self.after])
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right rows, computed from the stacks."""
+        return [[f"{name} ({file})", a, b] for (name, file), a, b, errors in self.compared if errors > 2]
+
+    @property
+    def compared(self) -> list[tuple[tuple[str, str], int, int, float]]:
+        """Each function with its samples before and after, and the difference of the shares in standard errors."""
+        runs = (self.before, self.after)
+        known = {(frame.name, frame.file) for run in runs for stack in run for frame in stack.frames}
+        n, m = (sum(stack.samples for stack in run) for run in runs)
+        found = []
+        for function in sorted(known, key=lambda each: f"{each[0]} ({each[1]})"):
+            a, b = (sum(stack.samples for stack in run if _has(stack, function)) for run in runs)
+            p = (a + b) / max(n + m, 1)
+            error = math.sqrt(p * (1 - p) * (1 / n + 1 / m)) if n and m else 0.0
+            found.append((function, a, b, abs(a / n - b / m) / error if error else 0.0))
+        return found
+
+    @property
+    def clear(self) -> bool:
+        """Whether no function is near the limit of significance."""
+        return not any(CLEAR[0] < errors < CLEAR[1] for *_, errors in self.compared)
+
+
+def _has(stack: Stack, function: tuple[str, str]) -> bool:
+    return any((frame.name, frame.file) == function for frame in stack.frames)
+
+
+def _line(stack: Stack) -> str:
+    frames = (
+        f"{frame.name} ({frame.file}:{frame.line})" if frame.line else f"{frame.name} ({frame.file})"
+        for frame in stack.frames
+    )
+    return f"{';'.join(frames)} {stack.samples}"
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
+    """Return a pair of recordings for each special case, and pairs of recorded runs."""
+    draws = (
+        *(_nothing_before, _nothing_after, _few_before, _few_after, _one_changed, _alike, _lines, _files, _native),
+        *(_recursive, _only_one, _more_samples, _odd, _recorded, _recorded, _recorded_recursive),
+    )
+    return tuple(_clear(rng, draw) for draw in draws)
+
+
+def _clear(rng: np.random.Generator, draw: "Draw") -> Pair:
+    while not (pair := draw(_Names(rng))).clear:
+        pass
+    return pair
+
+
+class _Names:
+    """Draws frames with random names, and numbers of samples."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        names = [f"{word}{end}" for word in WORDS for end in ENDS]
+        self._left = [str(name) for name in rng.permutation(names)]
+
+    def frame(self, file: str | None = None) -> Frame:
+        """Return a frame with a name that no other frame has."""
+        where = f"{self.rng.choice(FILES)}.py" if file is None else file
+        return Frame(self._left.pop(), where, self.line())
+
+    def line(self) -> int:
+        """Return the number of a line."""
+        return int(self.rng.integers(2, 400))
+
+    def some(self, low: int, high: int) -> int:
+        """Return a number of samples from `low` to `high`."""
+        return int(self.rng.integers(low, high + 1))
+
+    def renamed(self, run: Sequence[Stack]) -> dict[tuple[str, str], Frame]:
+        """Return a frame with a random name for each function of recorded stacks."""
+        known = dict.fromkeys((frame.name, frame.file) for stack in run for frame in stack.frames)
+        return {function: self.frame() for function in known}
+
+
+def _nothing_before(names: _Names) -> Pair:
+    return Pair("an empty recording, and a short one", (), _short(names), NO_SAMPLES)
+
+
+def _nothing_after(names: _Names) -> Pair:
+    return Pair("a short recording, and an empty one", _short(names), (), NO_SAMPLES)
+
+
+def _short(names: _Names) -> Run:
+    a, b = names.frame(), names.frame()
+    return (Stack((a, b), names.some(20, 90)), Stack((a,), names.some(20, 90)))
+
+
+def _few_before(names: _Names) -> Pair:
+    few, many = _few_and_many(names)
+    return Pair("a short recording, and a long one", few, many, ERRORS)
+
+
+def _few_after(names: _Names) -> Pair:
+    few, many = _few_and_many(names)
+    return Pair("a long recording, and a short one", many, few, ERRORS)
+
+
+def _few_and_many(names: _Names) -> tuple[Run, Run]:
+    """Return two recordings in which one large share changed, and two small shares differ by 1.2 standard errors.
+
+    Only the short recording contributes much to a standard error, and a share near 1 has a small standard error.
+    """
+    a, large, more, less = (names.frame() for _ in range(4))
+    n, m = names.some(220, 300), names.some(4000, 6000)
+    off = round(1.25 * n * math.sqrt(0.25 * 0.75 * (1 / n + 1 / m)))
+    paths = ((a, large, more), (a, large, less), (a, large))
+    runs = []
+    for total, sizes in ((n, (n // 4 + off, n // 4 - off, 3 * n // 10)), (m, (m // 4, m // 4, 2 * m // 5))):
+        stacks = [Stack(frames, size) for frames, size in zip(paths, sizes, strict=True)]
+        runs.append((*stacks, Stack((a,), total - sum(sizes))))
+    return runs[0], runs[1]
+
+
+def _one_changed(names: _Names) -> Pair:
+    a, b, c = names.frame(), names.frame(), names.frame()
+    rest = names.some(300, 400)
+    before = (Stack((a, b), names.some(300, 400)), Stack((a, c), rest))
+    after = (Stack((a, c), rest), Stack((a, b), names.some(40, 80)))
+    return Pair("one function became faster", before, after, "If one share shrinks, the others grow.")
+
+
+def _alike(names: _Names) -> Pair:
+    a, b, c = names.frame(), names.frame(), names.frame()
+    sizes = [names.some(150, 400) for _ in range(3)]
+    before, after = (
+        tuple(
+            Stack(frames, size + names.some(-6, 6)) for frames, size in zip(((a, b), (a, c), (a,)), sizes, strict=True)
+        )
+        for _ in range(2)
+    )
+    return Pair("two recordings of the same program", before, after, ERRORS)
+
+
+def _lines(names: _Names) -> Pair:
+    a, b, c = names.frame(), names.frame(), names.frame()
+    other = b._replace(line=b.line + 2)
+    rest = names.some(250, 300)
+    before = (Stack((a, b), names.some(80, 120)), Stack((a, other), names.some(90, 130)), Stack((a, c), rest))
+    after = (Stack((a, other), names.some(15, 30)), Stack((a, c), rest), Stack((a, b), names.some(15, 30)))
+    return Pair("a function with several lines", before, after, "Remove the line from each frame.")
+
+
+def _files(names: _Names) -> Pair:
+    a, b = names.frame("main.py"), names.frame("data.py")
+    same = b._replace(file="model.py", line=names.line())
+    rest, size = names.some(200, 300), names.some(200, 260)
+    before = (Stack((a, b), size), Stack((a, same), size // 5), Stack((a,), rest))
+    after = (Stack((a, b), size // 5), Stack((a, same), size), Stack((a,), rest))
+    return Pair("the same name in two files", before, after, "A function is a name and a file.")
+
+
+def _native(names: _Names) -> Pair:
+    a, b = names.frame(), names.frame()
+    c, d = (names.frame(str(file))._replace(line=0) for file in names.rng.choice(LIBRARIES, 2, replace=False))
+    c = c._replace(name=f"at::{names.rng.choice(WORDS)}(Tensor const&, {names.some(1, 9)})")
+    rest = names.some(200, 300)
+    before = (Stack((a, b, c), names.some(200, 260)), Stack((a, d), rest))
+    after = (Stack((a, b, c), names.some(20, 40)), Stack((a, d), rest))
+    return Pair("functions of C and C++", before, after, "A function of C has no line, so remove nothing.")
+
+
+def _recursive(names: _Names) -> Pair:
+    a, b, c = names.frame(), names.frame(), names.frame()
+    before = (Stack((a, b, b, b), names.some(60, 90)), Stack((a, b), names.some(60, 90)), Stack((a, c), 300))
+    after = (Stack((a, b, b, b, b), names.some(120, 150)), Stack((a, b), 200), Stack((a, c), 120))
+    return Pair("a function that calls itself", before, after, "A sample counts once for each function.")
+
+
+def _only_one(names: _Names) -> Pair:
+    a, b, c, d = (names.frame() for _ in range(4))
+    rest = names.some(150, 200)
+    before = (Stack((a, b), names.some(60, 90)), Stack((a, c), rest))
+    after = (Stack((a, d), names.some(60, 90)), Stack((a, c), rest + names.some(-5, 5)))
+    return Pair("functions that only one run has", before, after, "Such a function has 0 samples in the other run.")
+
+
+def _more_samples(names: _Names) -> Pair:
+    a, b, c = names.frame(), names.frame(), names.frame()
+    sizes = (names.some(40, 60), names.some(60, 90), names.some(50, 80))
+    before = tuple(Stack(frames, size) for frames, size in zip(((a, b), (a, c), (a,)), sizes, strict=True))
+    after = tuple(Stack(stack.frames, 10 * stack.samples + names.some(-8, 8)) for stack in before)
+    return Pair("a longer recording of the same program", before, after, "Compare shares, not numbers of samples.")
+
+
+def _odd(names: _Names) -> Pair:
+    a = names.frame("C:/my work/main.py")
+    b, c = names.frame("<frozen importlib._bootstrap>"), names.frame("<string>")
+    rest = names.some(150, 220)
+    before = (Stack((a, b), names.some(200, 260)), Stack((a, c), rest))
+    after = (Stack((a._replace(line=a.line + 1), b), names.some(20, 40)), Stack((a, c), rest))
+    return Pair("files with blanks and colons", before, after, "Remove only the last colon and the digits after it.")
+
+
+def _recorded(names: _Names) -> Pair:
+    return _changed(names, [*profile("before"), *profile("after")], "a recorded training loop", 7)
+
+
+def _recorded_recursive(names: _Names) -> Pair:
+    return _changed(names, profile("recursive"), "a recorded program that calls itself", 9)
+
+
+def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) -> Pair:
+    """Return two runs of some recorded stacks. Some stacks have many more or fewer samples in the second run."""
+    chosen = [stacks[place] for place in names.rng.choice(len(stacks), number, replace=False)]
+    new = names.renamed(chosen)
+    runs: tuple[list[Stack], list[Stack]] = ([], [])
+    for stack in chosen:
+        frames = tuple(new[frame.name, frame.file]._replace(line=frame.line) for frame in stack.frames)
+        samples = names.some(40, 200)
+        factor = float(names.rng.choice((0.1, 1.0, 1.0, 6.0)))
+        runs[0].append(Stack(frames, samples))
+        runs[1].append(Stack(frames, max(1, round(samples * factor))))
+    after = [runs[1][place] for place in names.rng.permutation(number)]
+    return Pair(title, tuple(runs[0]), tuple(after), "Test your function on two lines that you count by hand.")
+
+
+NO_SAMPLES: Final = "If a recording has no samples, return an empty list."
+ERRORS: Final = "A difference within two standard errors is not significant."
+
+Draw = Callable[[_Names], Pair]
+"""A function that draws one pair of recordings."""
+
 
 CHANGES = Task(
     lesson="16_sampling",

@@ -13,7 +13,7 @@ from grader.task import Scenario
 
 TASK = find_task("06_ab_testing", "is_slower")
 SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
-JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.judging")
+JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.is_slower")
 SOLUTION = paths.solution("06_ab_testing").read_text(encoding="utf-8")
 
 BET = """

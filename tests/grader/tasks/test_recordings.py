@@ -16,7 +16,7 @@ from harness.threads.accesses import Recorder
 
 culprit = import_module("grader.tasks.lesson_08_callgrind.culprit")
 sampling = import_module("grader.tasks.lesson_16_sampling.recorded")
-recordings = import_module("grader.tasks.lesson_16_sampling.recordings")
+recordings = import_module("grader.tasks.lesson_16_sampling.changes")
 races = import_module("grader.tasks.lesson_18_threads.races")
 recompilations = import_module("grader.tasks.lesson_19_compile.recompilations")
 
