@@ -3,19 +3,20 @@
 import importlib
 import math
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
 from playing import Game, find_task, play
 
 from grader import overlays, paths
-from grader.task import Scenario
 
 TASK = find_task("06_ab_testing", "is_slower")
 SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
 JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.is_slower")
 SOLUTION = paths.solution("06_ab_testing").read_text(encoding="utf-8")
 
+ALWAYS = "def is_slower(next_pair, threshold): return True"
 BET = """
 def is_slower(next_pair, threshold):
     slower = equal = 1.0
@@ -42,8 +43,12 @@ def found_out(source: str, gradings: int) -> float:
     return fmean(bool(judged(play(TASK, source, seed))) for seed in range(gradings))
 
 
-def slowed(game: Game) -> list[Scenario]:
-    return [scenario for scenario in game.scenarios if getattr(scenario, "effect")]  # noqa: B009 - not in the protocol
+def scenarios(game: Game) -> tuple[Any, ...]:
+    return game.scenarios
+
+
+def slowed(game: Game) -> list[Any]:
+    return [scenario for scenario in scenarios(game) if scenario.effect]
 
 
 def test_the_density_is_that_of_the_noise_drawn() -> None:
@@ -63,26 +68,25 @@ def estimated(game: Game) -> float:
 
 def weighed_in_all(game: Game) -> float:
     """Return an unbiased estimate of the probability of a false alarm, from 60 equal and 72 slowed scenarios."""
-    alarms = [scenario for scenario in game.scenarios if getattr(scenario, "answer")]  # noqa: B009
-    return math.fsum(1 / (60 + 72 / math.exp(getattr(scenario, "log_odds"))) for scenario in alarms)  # noqa: B009
+    alarms = [scenario for scenario in scenarios(game) if scenario.answer]
+    return math.fsum(1 / (60 + 72 / math.exp(scenario.log_odds)) for scenario in alarms)
 
 
 @pytest.mark.long
 def test_the_odds_of_slowed_scenarios_tell_how_often_equal_ones_raise_an_alarm() -> None:
     """This rule has many false alarms, so the test can count them in equal scenarios and compare with the estimate."""
     games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
-    equal = [scenario for game in games for scenario in game.scenarios if scenario not in slowed(game)]
-    counted = fmean(bool(getattr(scenario, "answer")) for scenario in equal)  # noqa: B009
+    equal = [scenario for game in games for scenario in scenarios(game) if scenario not in slowed(game)]
+    counted = fmean(bool(scenario.answer) for scenario in equal)
     assert counted == pytest.approx(fmean(map(weighed_in_all, games)), rel=0.25)
     assert counted > 0.05
 
 
 def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
-    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert isinstance(scenario, SCENARIOS.PairScenario)
+    scenario = scenarios(play(TASK, ALWAYS, 1))[0]
     weights = []
     for odds in (0.01, 1.0, 1e9):
-        setattr(scenario, "log_odds", math.log(odds))  # noqa: B010
+        scenario.log_odds = math.log(odds)
         weights.append(JUDGING.least_false_alarms([scenario], 60))
     assert weights == pytest.approx([1 / (60 + 1 / 0.01), 1 / 61, 1 / 60])
 
@@ -90,7 +94,7 @@ def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted(
 @pytest.mark.long
 def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_has() -> None:
     games = [play(TASK, SOLUTION, seed) for seed in range(60)]
-    missed = fmean(not getattr(scenario, "answer") for game in games for scenario in slowed(game))  # noqa: B009
+    missed = fmean(not scenario.answer for game in games for scenario in slowed(game))
     assert missed < 0.05
     assert fmean(map(estimated, games)) <= fmean(map(weighed_in_all, games)) < 0.01
     assert not any(map(judged, games))
@@ -105,7 +109,7 @@ def test_a_rule_that_just_keeps_its_promises_passes_and_others_are_found_out() -
 
 
 def test_always_yes_and_always_no_break_a_promise_each() -> None:
-    assert "false alarms" in judged(play(TASK, "def is_slower(next_pair, threshold): return True", 1))
+    assert "false alarms" in judged(play(TASK, ALWAYS, 1))
     assert "real slowdowns missed" in judged(play(TASK, "def is_slower(next_pair, threshold): return False", 1))
 
 
@@ -117,12 +121,12 @@ def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
 
 
 def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings() -> None:
-    for scenarios, share, allowed in ((72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)):
-        assert JUDGING.most_by_chance(scenarios, share) == allowed
+    for number, share, allowed in ((72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)):
+        assert JUDGING.most_by_chance(number, share) == allowed
 
 
 def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> None:
-    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    scenario = play(TASK, ALWAYS, 1).scenarios[0]
     with pytest.raises(ValueError, match="takes no arguments"):
         scenario.call("next_pair", (3,))
     for _ in range(SCENARIOS.MOST_PAIRS):
@@ -134,8 +138,7 @@ def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> 
 
 
 def test_nothing_in_a_title_tells_whether_there_is_a_slowdown() -> None:
-    scenarios = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios
-    titles = {(scenario.title, bool(getattr(scenario, "effect"))) for scenario in scenarios}  # noqa: B009
+    titles = {(scenario.title, bool(scenario.effect)) for scenario in scenarios(play(TASK, ALWAYS, 1))}
     assert len(titles) == 2 * len({title for title, _ in titles}) == 6
 
 
@@ -146,5 +149,5 @@ def is_slower(next_pair, threshold):
     return sum(b > a for a, b in pairs) > 1100
 """
     game = play(TASK, all_pairs, 1)
-    assert min(scenario.log_odds for scenario in game.scenarios if isinstance(scenario, SCENARIOS.PairScenario)) < -710
+    assert min(scenario.log_odds for scenario in scenarios(game)) < -710
     assert game.kept

@@ -7,7 +7,6 @@ from statistics import median
 
 import numpy as np
 import pytest
-import torch
 from measuring import fixed_blocks, launches
 from playing import find_task, play
 
@@ -15,7 +14,7 @@ from grader import overlays, paths
 from grader.task import Scenario, SimulatedExam, Task
 from grader.values import Value
 from harness.machine import clocks
-from harness.machine.devices import Cuda, SimulatedStream
+from harness.machine.devices import SimulatedStream
 
 CALLS = find_task("02_timeit_vs_timer", "time_per_call")
 REPAIR = find_task("02_timeit_vs_timer", "repair")
@@ -115,34 +114,12 @@ def solution() -> Callable[..., float]:
     return names["time_async"]
 
 
-def test_the_solution_times_a_real_queue_and_a_gpu_if_there_is_one() -> None:
+def test_the_solution_times_a_real_queue() -> None:
     """Other programs on this machine only add time, so the result can be too long but never too short."""
     sleep_s = 2e-3
     with SimulatedStream() as stream:
         measured_s = solution()(lambda: stream.launch(lambda: time.sleep(sleep_s)), stream.synchronize, clocks.wall)
     assert sleep_s <= measured_s < 5 * sleep_s
-    if torch.cuda.is_available():
-        agree_on_a_gpu()
-
-
-def agree_on_a_gpu() -> None:
-    """Compare the solution with the events of a GPU."""
-    with Cuda() as device:
-        a, b = torch.rand(2, 64, 512, 512, device="cuda")
-
-        def launch() -> None:
-            device.launch(lambda: torch.bmm(a, b))
-
-        measured_s = solution()(launch, device.synchronize, clocks.wall)
-        by_events_s = []
-        for _ in range(5):
-            start = device.record()
-            for _ in range(50):
-                launch()
-            end = device.record()
-            device.synchronize()
-            by_events_s.append(end.seconds_since(start) / 50)
-    assert measured_s == pytest.approx(median(by_events_s), rel=0.1)
 
 
 def samples_of(scenario: Scenario, blocks: int) -> list[float]:

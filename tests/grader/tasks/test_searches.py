@@ -1,0 +1,199 @@
+"""Simulated scenarios of lessons 01, 05 and 07: what a search may rely on, and what its answer must prove."""
+
+import re
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from playing import find_task, remarks, titled
+
+from grader import overlays
+from grader.task import SimulatedExam
+from grader.values import Value
+
+AGREES = find_task("01_correct_first", "agrees")
+CROSSOVER = find_task("05_compare", "crossover")
+SMALLEST = find_task("07_fuzzing", "smallest_slow_case")
+matrices = import_module("grader.tasks.lesson_07_fuzzing.scenarios")
+
+SHOWN_BY = {
+    "in_single_precision": ("dtype", "float64"),
+    "through_float64": ("dtype", "int64"),
+    "without_strides": ("about", "strided"),
+    "without_empty_rows": ("about", "rows of nothing"),
+}
+"""The cases of lesson 01 on which an implementation is wrong."""
+
+PLAIN, SWAPPED, INTERRUPTED = "exact", "g is faster at small sizes", "the first measurement is cold"
+CHANGING, JUMP, NEVER = "changes its speed", "leave the cache", "one function is faster at every size"
+SQUARE: dict[str, Value] = {"rows": 64, "columns": 64, "step": 1, "transposed": False}
+
+
+def drawn(task: Any, seed: int = 0) -> tuple[Any, ...]:
+    assert isinstance(task.exam, SimulatedExam)
+    return tuple(task.exam.scenarios(np.random.default_rng(seed)))
+
+
+def implementation(name: str) -> Any:
+    return next(scenario for scenario in drawn(AGREES) if scenario.implementation.__name__ == name)
+
+
+def test_the_first_case_that_shows_a_fault_stands_early_and_late_in_every_exam() -> None:
+    """Otherwise the cost of a submission that stops at the first difference would depend on luck."""
+    for seed in range(3):
+        faulty = [scenario for scenario in drawn(AGREES, seed) if scenario.differing]
+        places = sorted(min(scenario.differing) / len(scenario.arguments[2]) for scenario in faulty)
+        assert places[0] <= 0.3 / len(places)
+        assert 0.2 < places[-1] <= 0.3
+
+
+def test_a_planted_fault_shows_where_it_was_planted_and_nowhere_else() -> None:
+    for name, (key, value) in SHOWN_BY.items():
+        scenario = implementation(name)
+        assert {scenario.arguments[2][number][key] for number in scenario.differing} == {value}
+
+
+def test_an_answer_counts_only_after_the_calls_that_prove_it() -> None:
+    for name, answer, words in (
+        ("in_pairs", True, "after calls of f and g on every case"),
+        ("without_strides", False, "after a case that shows a difference"),
+    ):
+        scenario = implementation(name)
+        assert words in scenario.judge(answer).expected
+        for case in scenario.arguments[2]:
+            scenario.call("g", (case,))
+            scenario.call("f", (case,))
+        assert scenario.judge(answer) is None
+        assert scenario.judge(not answer) is not None
+
+
+def test_what_g_spoils_f_sees_spoilt_and_many_calls_break_nothing() -> None:
+    scenario = implementation("in_place")
+    cases = scenario.arguments[2]
+    case = next(case for case in cases if case["about"] == "ordinary" and case["dtype"] == "float64")
+    first = scenario.call("f", (case,))
+    assert scenario.call("f", (case,)) == first
+    scenario.call("g", (case,))
+    assert scenario.call("f", (case,)) != first
+    assert implementation("in_place").call("f", (case,)) == first
+    for each in {each["dtype"]: each for each in cases}.values():
+        for _ in range(1200):  # until numbers overflow
+            scenario.call("g", (each,))
+        scenario.call("f", (each,))
+
+
+def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong() -> None:
+    for kind in (PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP):
+        scenario: Any = titled(drawn(CROSSOVER, 7), kind)
+        for factor in (1 / 1.049, 1.0, 1.049):
+            assert scenario.judge(scenario.truth * factor) is None
+        for factor in (0.5, 2.0):
+            assert "more than the other" in scenario.judge(scenario.truth * factor).remark
+        assert scenario.judge(None) is not None
+        farther = scenario.judge(scenario.truth * 1.06)  # right if both still cost the same within 5 %
+        assert (farther is None) == (kind != JUMP)
+    assert titled(drawn(CROSSOVER, 7), NEVER).judge(None) is None
+
+
+def test_no_two_interruptions_fall_into_one_comparison() -> None:
+    """Otherwise a right search would give a wrong answer in one of a few hundred gradings."""
+    for seed in range(5):
+        for kind in (INTERRUPTED, NEVER):
+            scenario: Any = titled(drawn(CROSSOVER, seed), kind)
+            hits = [place for place, factor in enumerate(scenario.disturbance) if factor > 1.2]
+            assert hits[0] == 0
+            assert min(after - before for before, after in pairwise(hits)) >= 8
+            assert len(hits) > len(scenario.disturbance) / 24
+
+
+def said(name: str, kind: str) -> list[str]:
+    return remarks(CROSSOVER, overlays.whole(CROSSOVER.known / f"{name}.py"), kind)
+
+
+def test_a_wrong_size_is_explained_by_the_measurements() -> None:
+    doubling = """
+def crossover(f, g, measure, low, high):
+    first = measure(f, low) < measure(g, low)
+    while low <= high and (measure(f, low) < measure(g, low)) == first:
+        low *= 2
+    return low
+"""
+    between = r"you compared f and g at sizes [\d ]+ and [\d ]+, but at no size between these two"
+    assert all(re.search(between, told) for told in remarks(CROSSOVER, doubling, PLAIN))
+    misled = [told for told in said("wrong_single_measurement", INTERRUPTED) if "At size 1, your one pair" in told]
+    assert misled
+    assert all(told.endswith("Compare more than once at each size.") for told in misled)
+    assert any("right after each other" in told for told in said("wrong_one_after_the_other", CHANGING))
+    minima = """
+def crossover(f, g, measure, low, high):
+    def f_wins(size):
+        pairs = [(measure(f, size), measure(g, size)) for _ in range(5)]
+        return min(a for a, b in pairs) < min(b for a, b in pairs)
+    first = f_wins(low)
+    while high > low * 1.01 and high > low + 1:
+        middle = int((low * high) ** 0.5)
+        low, high = (middle, high) if f_wins(middle) == first else (low, middle)
+    return high
+"""
+    in_turn = remarks(CROSSOVER, minima, CHANGING)
+    assert any("count which function wins more often" in told for told in in_turn)
+    assert not any("right after each other" in told for told in in_turn)
+    same = "Your measurements show the same function as the faster one at every size that you compared."
+    assert set(said("wrong_always_a_size", NEVER)) == {same}
+
+
+def seconds(scenario: Any, case: dict[str, Value]) -> float:
+    found = scenario.call("measure", ("mix", case))
+    assert isinstance(found, float)
+    return found
+
+
+def test_what_is_slow_is_clearly_slow_and_never_two_measurements_in_a_row_are_disturbed() -> None:
+    scenarios = drawn(SMALLEST)
+    for scene in scenarios[:4]:
+        for _ in range(100):
+            case = scene.call("fuzzer", ())
+            twin = {**case, "step": 1, "transposed": False}
+            ratio = min(seconds(scene, case), seconds(scene, case)) / min(seconds(scene, twin), seconds(scene, twin))
+            assert ratio > 4.5 if scene.slowness.is_slow(matrices.read(case)) else ratio < 1.6
+    times_s = [seconds(scenarios[4], SQUARE) for _ in range(400)]
+    disturbed = [time_s > 2 * min(times_s) for time_s in times_s]
+    assert 400 / 14 <= sum(disturbed) <= 400 / 6
+    assert not any(one and other for one, other in pairwise(disturbed))
+
+
+def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
+    scenario = drawn(SMALLEST)[0]
+    for change, words in (
+        ({"rows": True}, "rows is a whole number from 1 to 4096"),
+        ({"step": 2.0}, "step is a whole number from 1 to 16"),
+        ({"transposed": 1}, "transposed is True or False"),
+        ({"rows": 4096, "columns": 4096}, "spans more than"),
+        ({"depth": 3}, "a case is a dict of rows, columns, step, transposed"),
+    ):
+        case: dict[str, Value] = {**SQUARE, **change}
+        with pytest.raises(ValueError, match=words):
+            scenario.call("measure", ("mix", case))
+        assert words in scenario.judge(case).remark
+    assert scenario.cost == 1  # the least cost
+
+
+def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -> None:
+    scenario = drawn(SMALLEST, 2)[0]
+    least = scenario.slowness.least
+    larger, smaller = (matrices.Case(least.rows + more, least.columns, 4, transposed=True) for more in (5, 0))
+    assert scenario.judge(least.to_value()) is None
+    assert f"{smaller} is slow too" in scenario.judge(larger.to_value()).remark
+
+
+def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
+    """Otherwise the tier would depend on the number of draws before the first slow case."""
+    for seed in range(3):
+        met = []
+        for scenario in drawn(SMALLEST, seed):
+            cases = (matrices.read(scenario.call("fuzzer", ())) for _ in range(100))
+            met.append(next(place for place, case in enumerate(cases) if scenario.slowness.is_slow(case)))
+        assert (min(met), max(met)) == (0, 19)
+        assert 8 < sum(met) / len(met) < 11
