@@ -12,6 +12,7 @@ from grader import paths
 from grader.errors import UsageError
 from grader.task import Task
 from harness.command_line import names
+from harness.machine.environment import Environment
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,11 @@ def all_tasks() -> Iterator[Task]:
     """Yield every task of every lesson."""
     for lesson in load().lessons:
         yield from load().tasks(lesson)
+
+
+def kit_version() -> str:
+    """Return the version of the exercises and the grader. Raise `UsageError` if they are not installed."""
+    kit = Environment.capture().kit
+    if kit == "absent":
+        raise UsageError("The kit is not installed. Run pip install -e . in its folder first.")
+    return kit

@@ -29,11 +29,12 @@ def explained(path: Path) -> Iterator[None]:
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
     """Replace the file at `path` atomically. Return False, without writing, if its content is already `data`.
 
-    `mode` are the permissions of the file. With `durable`, the data is synced to the disk. Raise `WriteError` if the
-    file cannot be written. The old file is then unchanged.
+    The folder is created if it does not exist. `mode` are the permissions of the file. With `durable`, the data is
+    synced to the disk. Raise `WriteError` if the file cannot be written. The old file is then unchanged.
     """
     with explained(path):
         if path.is_file() and path.read_bytes() == data:
             return False
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data, mode=mode, durable=durable)
     return True

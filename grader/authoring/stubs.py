@@ -25,7 +25,7 @@ import typer
 
 from grader import catalogue, paths
 from grader.authoring import way_texts
-from grader.desk import exercise_notebook, originals
+from grader.desk import originals
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically
 from harness import syntax
@@ -105,17 +105,18 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
     """
     lessons = catalogue.load().lessons
     paths.require_solutions("stubs", lessons)
-    rows, edited = [], []
+    rows: dict[str, dict[str, str]] = {}
+    edited = []
     for lesson in lessons:
         solution = paths.solution(lesson).read_text(encoding="utf-8")
         path, stub = paths.stub(lesson), stub_of(solution)
         if force or not is_edited(lesson, path, stub):
             write_atomically(path, stub.encode())
-            rows.append(exercise_notebook.listing_row(lesson, stub))
+            rows[lesson] = originals.row(stub)
             yield path
         else:
             edited.append(str(path.relative_to(paths.KIT)))
-            rows.append(originals.listed_row(lesson))
+            rows[lesson] = originals.listed(lesson)
     write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
     yield way_texts.write()
@@ -131,7 +132,7 @@ def is_edited(lesson: str, path: Path, stub: str) -> bool:
     if not path.exists():
         return False
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return digest not in {originals.text_digest(stub), originals.listed(lesson, originals.STUB)}
+    return digest not in {originals.text_digest(stub), originals.listed(lesson)[originals.STUB]}
 
 
 def command(

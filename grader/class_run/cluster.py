@@ -18,7 +18,7 @@ from distributed import Client, Security
 from distributed.comm.addressing import parse_address, parse_host_port
 
 from grader.class_run import openssl_errors
-from grader.class_run.remote import LANE, NAME, GradingPlugin, Standard, standing
+from grader.class_run.remote import LANE, NAME, GradingPlugin, standard, standing
 from grader.errors import MachineError, UsageError
 from harness.rendering import units
 
@@ -136,7 +136,7 @@ def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
         raise MachineError(f"This cluster has no worker. To add workers, {HOW}.") from error
     trouble = ""
     try:
-        client.register_plugin(GradingPlugin(Standard.here(), hidden, sandboxed=sandboxed))
+        client.register_plugin(GradingPlugin(standard(), hidden, sandboxed=sandboxed))
     except Exception as error:  # noqa: BLE001 - a worker without the kit may raise anything while it unpickles
         trouble = f"{type(error).__name__}: {error}"
     answered = client.run(standing, on_error="return")

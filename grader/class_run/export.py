@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.files import explained, write_atomically
+from grader.files import write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.filled import Filled
 from harness.command_line import names
@@ -18,22 +18,12 @@ from harness.storage.overwriting import refuse_edited
 IN_CLASS = "lesson in this class"
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The format that the user requests, exactly one of four. `canvas` and `moodle` are files from these systems."""
-
-    canvas: Path | None = None
-    moodle: Path | None = None
-    nbgrader: bool = False
-    junit: bool = False
-
-    @property
-    def form(self) -> str:
-        """The name of the requested format. Raise `UsageError` unless exactly one is requested."""
-        asked = [name for name in ("canvas", "moodle", "nbgrader", "junit") if getattr(self, name)]
-        if len(asked) != 1:
-            raise UsageError("Choose one format: --canvas EXPORT.csv, --moodle WORKSHEET.csv, --nbgrader or --junit.")
-        return asked[0]
+def form_of(**asked: object) -> str:
+    """Return the name of the only format that was requested. Raise `UsageError` unless exactly one was."""
+    wanted = [name for name, value in asked.items() if value]
+    if len(wanted) != 1:
+        raise UsageError("Choose one format: --canvas EXPORT.csv, --moodle WORKSHEET.csv, --nbgrader or --junit.")
+    return wanted[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +55,8 @@ class Exported:
 def export(
     roll: Roll,
     out: Path,
-    wanted: Wanted,
+    form: str,
+    source: Path | None = None,
     *,
     to: Path | None = None,
     lessons: Sequence[str] = (),
@@ -73,39 +64,29 @@ def export(
     scale: bool = False,
     force: bool = False,
 ) -> Exported:
-    """Write the points of a class in the format `wanted`, to the file `to` or to a file in the folder `out`.
+    """Write the points of a class in the format `form`, to the file `to` or to a file in the folder `out`.
 
-    `lessons` are the lessons to export, by default all. `columns` are texts "LESSON=TITLE" for Canvas. With `scale`,
-    points are converted to the maximum of the other system. An existing file at `to` with other content is only
-    overwritten with `force`. A file in `out` is always overwritten. Raise `UsageError`, and write nothing, for options
-    that contradict each other.
+    `source` is the file from Canvas or Moodle that is filled in. `lessons` are the lessons to export, by default all.
+    `columns` are texts "LESSON=TITLE" for Canvas. With `scale`, points are converted to the maximum of the other
+    system. An existing file at `to` with other content is only overwritten with `force`. A file in `out` is always
+    overwritten. Raise `UsageError`, and write nothing, for options that contradict each other.
     """
-    form = wanted.form
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
     roll = roll.only([names.named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
     if columns and form != "canvas":
         raise UsageError("--column needs --canvas. For Moodle, choose the lessons of the assignment with --lessons.")
     filled: Filled | None = None
-    if wanted.canvas:
-        filled = canvas.fill(
-            roll, _read(wanted.canvas, place), str(wanted.canvas), _named(columns, roll.lessons), scale=scale
-        )
-    elif wanted.moodle:
-        filled = moodle.fill(roll, _read(wanted.moodle, place), str(wanted.moodle), roll.lessons, scale=scale)
+    if source and form == "canvas":
+        filled = canvas.fill(roll, _read(source, place), str(source), _named(columns, roll.lessons), scale=scale)
+    elif source:
+        filled = moodle.fill(roll, _read(source, place), str(source), roll.lessons, scale=scale)
     text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
     if to:
         refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
     replaced = place.exists()
-    with explained(place):
-        place.parent.mkdir(parents=True, exist_ok=True)
     written = write_atomically(place, text)
-    return Exported(place, filled, replaced and written, () if filled else tuple(_ungraded(roll)))
-
-
-def _ungraded(roll: Roll) -> Iterator[str]:
-    """Yield the student and the lesson of each submission without a grade."""
-    for student, given in roll.grades().items():
-        yield from (f"{student}, {lesson}" for lesson, points in given.items() if points is None)
+    ungraded = [f"{who}, {lesson}" for who, given in roll.grades().items() for lesson in given if given[lesson] is None]
+    return Exported(place, filled, replaced and written, () if filled else tuple(ungraded))
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:

@@ -14,19 +14,20 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.class_run import database, reading, rows, tables
-from grader.class_run.standing import StudentLesson, student_lessons
+from grader.class_run import database, rows, tables
+from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
 from grader.course.course_file import Course, parse
-from grader.course.roll import Roll, TaskPoints, is_faulted
+from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.files import WriteError, explained
 from grader.hand_ins.collect import Collection
+from grader.hand_ins.left_out import LeftOut
 from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
@@ -178,8 +179,7 @@ class Journal:
             db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", [[t.lesson, t.task, t.points] for t in tasks])
             db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
             for file in found.left_out:
-                values = (file.student, file.path, file.lesson, file.why, file.misnamed)
-                db.execute(tables.INSERT_LEFT_OUT, rows.cells(*values))
+                rows.insert(db, "left_out", asdict(file))
             for one in found.submissions:
                 db.execute(tables.HAND_IN, rows.of_hand_in(one))
 
@@ -189,28 +189,32 @@ class Journal:
         Raise `sqlite3.IntegrityError` if the file's content already has a grade and `graded.again` is not set.
         """
         report = graded.report
-        kit = self.meta["kit"]
-        times = (graded.started.isoformat(), graded.finished.isoformat())
+        about: dict[str, rows.Cell] = {
+            "kit": self.meta["kit"],
+            "started_utc": graded.started.isoformat(),
+            "finished_utc": graded.finished.isoformat(),
+            "faulted": is_faulted(report),
+        }
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
             (number,) = db.execute(tables.TIMES_GRADED, key).fetchone()
             regrade = number if graded.again else 0
-            row = rows.of_report(report, kit=kit, times=times, faulted=is_faulted(report), regrade=regrade)
-            number = db.execute(tables.INSERT_GRADING, row).lastrowid
-            verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
-            db.executemany(tables.INSERT_VERDICT, verdicts)
+            grading = rows.insert(db, "gradings", {**rows.of_report(report), **about, "regrade": regrade})
+            for position, verdict in enumerate(report.verdicts):
+                place: dict[str, rows.Cell] = {"grading": grading, "position": position}
+                rows.insert(db, "verdicts", place | rows.of_verdict(verdict))
 
     def student_lessons(self) -> tuple[StudentLesson, ...]:
         """Return, for each student and lesson, the attempt that counts by the course rules, with its points."""
-        return tuple(student_lessons(reading.attempts(self._db), self.course()))
+        return tuple(student_lessons(rows.attempts(self._db), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the reports on the attempts that count, of all students or of one, sorted by student and lesson.
 
         The reports include all single measurements.
         """
-        found = student_lessons(reading.attempts(self._db, student), self.course())
-        return tuple(reading.report(self._db, one.chosen)[0] for one in found if one.chosen)
+        found = student_lessons(rows.attempts(self._db, student), self.course())
+        return tuple(rows.report(self._db, one.chosen)[0] for one in found if one.chosen)
 
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
         """Return the tasks that count in this class.
@@ -270,7 +274,37 @@ class Journal:
 
         The reports lack single measurements. `reports` returns them.
         """
-        return reading.roll(self._db, self.meta, self.course(), self.tasks())
+        attempts, course, meta = rows.attempts(self._db), self.course(), self.meta
+        found = list(student_lessons(attempts, course))
+        read: list[tuple[Report, Span]] = []
+        unreadable: list[HandIn] = []
+        for chosen in (one.chosen for one in found if one.chosen):
+            try:
+                read.append(rows.report(self._db, chosen, raw=False))
+            except Exception:  # noqa: BLE001 - any failure concerns only this hand-in
+                unreadable.append(chosen.hand_in)
+        lost = {(one.student, one.lesson) for one in unreadable}
+        excluded, unmatched = struck(attempts, course)
+        return Roll(
+            title=Path(meta["class"]).name,
+            kit=meta["kit"],
+            students=tuple(sorted({*self.students(), *course.students})),
+            tasks=self.tasks(),
+            reports=tuple(report for report, _ in read),
+            waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
+            notes=(
+                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
+                *(f"{one.student}, {one.lesson}: its grade in {FILE} cannot be read" for one in unreadable),
+            ),
+            standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
+            spans=tuple(span for _, span in read),
+            left_out=tuple(LeftOut(*row) for row in self._db.execute("SELECT * FROM left_out")),
+            gone=tuple(row.hand_in for one in found for row in one.gone),
+            same_content=tuple(same_content(attempts)),
+            struck=excluded,
+            unmatched=unmatched,
+            course=course,
+        )
 
 
 _course = lru_cache(maxsize=4)(parse)

@@ -58,7 +58,14 @@ class Threads:
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Add the call of `fn` to the queue, and return the future of its result."""
         future: Future[T] = Future()
-        self._pool.apply_async(fn, args, kwargs, future.set_result, future.set_exception)
+
+        def work() -> None:
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as fault:  # noqa: BLE001 - the future holds any exception of its call
+                future.set_exception(fault)
+
+        self._pool.apply_async(work)
         return future
 
     def finish(self) -> None:

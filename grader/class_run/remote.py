@@ -6,8 +6,7 @@ unit, so it grades nothing.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,36 +35,19 @@ KINDS: Final = frozenset({".py", ".json", ".c"})
 """Suffixes of the files in `grader` and `harness` on which a grade depends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standard:
-    """The files and versions that must be equal on all machines that grade a class.
+@cache
+def standard() -> dict[str, str]:
+    """Return what must be equal on all machines that grade a class: versions, and one hash of all relevant files."""
+    found = Environment.capture(ask_cuda=False)
+    return {"kit": found.kit, "python": found.python, "torch": found.torch, "numpy": found.numpy, "files": _digest()}
 
-    `sources` is one hash of all files of `grader` and `harness` on which a grade depends.
-    """
 
-    kit: str
-    sources: str
-    python: str
-    torch: str
-    numpy: str
-
-    @classmethod
-    @cache
-    def here(cls) -> "Standard":
-        """Return the versions and files of this machine."""
-        found = Environment.capture(ask_cuda=False)
-        return cls(found.kit, _digest(), found.python, found.torch, found.numpy)
-
-    def differences(self, other: "Standard") -> str:
-        """Return as text how the files and versions of another machine differ, or "" if they are equal."""
-        told = [
-            f"{name} {theirs} instead of {mine}"
-            for name in ("kit", "python", "torch", "numpy")
-            if (mine := getattr(self, name)) != (theirs := getattr(other, name))
-        ]
-        if not told and self.sources != other.sources:
-            told = [f"different files in {GRADER.name} or harness of the same version {self.kit}"]
-        return ", ".join(told)
+def differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> str:
+    """Return as text how the files and versions of another machine differ from mine, or "" if they are equal."""
+    told = [f"{name} {theirs[name]} instead of {one}" for name, one in mine.items() if one != theirs[name]]
+    if told and told[0].startswith("files "):
+        told = [f"different files in {GRADER.name} or harness of the same version {mine['kit']}"]
+    return ", ".join(told)
 
 
 class GradingPlugin(WorkerPlugin):
@@ -73,7 +55,7 @@ class GradingPlugin(WorkerPlugin):
 
     name = NAME
 
-    def __init__(self, standard: Standard, hidden: Sequence[Path], *, sandboxed: bool) -> None:
+    def __init__(self, standard: Mapping[str, str], hidden: Sequence[Path], *, sandboxed: bool) -> None:
         self.standard, self.hidden, self.sandboxed = standard, tuple(hidden), sandboxed
         self.refusal = ""
         self.lanes = 0
@@ -100,7 +82,7 @@ class GradingPlugin(WorkerPlugin):
             self.pool.close()
 
     def _trouble(self) -> str:
-        if differs := self.standard.differences(Standard.here()):
+        if differs := differences(self.standard, standard()):
             return differs
         try:
             if self.sandboxed:

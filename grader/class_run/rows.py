@@ -1,4 +1,4 @@
-"""Convert a report into rows of the database of grades, and back.
+"""Convert submissions, reports and attempts into rows of the database of grades, and back.
 
 A timed round of the baseline and the submission (candidate) is a JSON list:
 
@@ -11,14 +11,18 @@ A comparison of the baseline with itself is a JSON object, or null if there was 
 import json
 import math
 import sqlite3
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, astuple
 from datetime import datetime
 from functools import lru_cache
+from typing import Final
 
 from grader.class_run import tables
-from grader.course.roll import HandIn
+from grader.class_run.standing import Row
+from grader.course.roll import HandIn, Span
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from grader.text import storable
+from grader.trials.faults import NOT_WRITTEN
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
 
@@ -27,10 +31,21 @@ Cell = str | int | float | None
 OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 """SQLite errors about the values of one row. All other errors concern the whole file, such as a full disk."""
 
+_SPEED: Final = ("ratio", "low", "high", "rounds_played", "tier", "undecided")
+_KEPT: Final = ("rationale", "help", "cases_passed", "cases", "output_tail")
+"""Fields of an attempt that are columns with the same name."""
+
 
 def cells(*values: Cell) -> tuple[Cell, ...]:
     """Return the values in a form that SQLite can store. Lone surrogates in texts are replaced."""
     return tuple(storable(value) if isinstance(value, str) else value for value in values)
+
+
+def insert(db: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> int:
+    """Insert a row with these columns into a table, and return the row's number."""
+    names, marks = ", ".join(row), ", ".join("?" * len(row))
+    command = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names of columns, not of people
+    return db.execute(command, cells(*row.values())).lastrowid or 0
 
 
 def of_hand_in(given: Submission) -> tuple[Cell, ...]:
@@ -39,67 +54,74 @@ def of_hand_in(given: Submission) -> tuple[Cell, ...]:
     return cells(given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.timed)
 
 
-def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool, regrade: int = 0) -> tuple[Cell, ...]:
-    """Return a report as a row of the table `gradings`, without the column `id`."""
+def of_report(report: Report) -> dict[str, Cell]:
+    """Return what a row of the table `gradings` stores of a report."""
     given = report.submission
-    return cells(
-        given.student,
-        given.lesson,
-        given.path,
-        given.sha256,
-        given.source,
-        given.refusal,
-        kit,
-        report.sandboxed,
-        json.dumps(report.environment.to_dict(), sort_keys=True),
-        json.dumps([storable(note) for note in report.notes]),
-        json.dumps([storable(layer) for layer in report.missing]),
-        *times,
-        report.duration_s,
-        faulted,
-        regrade,
-        given.content,
-    )
+    return {
+        "student": given.student,
+        "lesson": given.lesson,
+        "path": given.path,
+        "sha256": given.sha256,
+        "content": given.content,
+        "source": given.source,
+        "refusal": given.refusal,
+        "sandboxed": report.sandboxed,
+        "environment": json.dumps(report.environment.to_dict(), sort_keys=True),
+        "notes": json.dumps([storable(note) for note in report.notes]),
+        "missing_layers": json.dumps([storable(layer) for layer in report.missing]),
+        "duration_s": report.duration_s,
+    }
 
 
-def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
+def of_verdict(verdict: Verdict) -> dict[str, Cell]:
     """Return the result of a task as a row of the table `verdicts`, without the columns `grading` and `position`."""
     attempt = verdict.attempt
-    speed = attempt.speed
     rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
-    measured: tuple[Cell, ...] = (None,) * 6
-    if speed:
-        measured = (speed.ratio, speed.low, speed.high, speed.rounds, speed.tier, speed.undecided)
-    return cells(
-        verdict.task,
-        attempt.status.value,
-        verdict.points,
-        verdict.max_points,
-        verdict.cost.value if verdict.cost else None,
-        *measured,
-        attempt.cases_passed,
-        attempt.cases,
-        attempt.rationale,
-        attempt.help,
-        attempt.output_tail,
-        json.dumps(rounds),
-        json.dumps(asdict(attempt.control) if attempt.control else None),
-    )
+    return {
+        "task": verdict.task,
+        "status": attempt.status.value,
+        "points": verdict.points,
+        "max_points": verdict.max_points,
+        "cost": verdict.cost.value if verdict.cost else None,
+        **dict(zip(_SPEED, astuple(attempt.speed) if attempt.speed else (None,) * len(_SPEED), strict=True)),
+        **{name: getattr(attempt, name) for name in _KEPT},
+        "rounds": json.dumps(rounds),
+        "control": json.dumps(asdict(attempt.control) if attempt.control else None),
+    }
 
 
 def _turn(reading: Reading) -> tuple[float, float, int]:
     return reading.cpu_s, reading.wall_s, reading.calls
 
 
-def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime | None, *, raw: bool = True) -> Report:
-    """Return the report that a row of the table `gradings` stores. `given` is the submitted file, and `at` its time.
+def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
+    """Return all attempts of the class, or of one student, sorted by student and lesson."""
+    return [
+        Row(
+            HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"]),
+            datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
+            bool(row["there"]),
+            row["grading"],
+            row["points"],
+            bool(row["refused"]),
+            bool(row["untouched"]),
+            row["regrade"] or 0,
+        )
+        for row in db.execute(tables.ATTEMPTS, [NOT_WRITTEN, student])
+    ]
+
+
+def report(db: sqlite3.Connection, attempt: Row, *, raw: bool = True) -> tuple[Report, Span]:
+    """Return the newest report on the file of an attempt, and the times at which this grading began and ended.
 
     Without `raw`, single measurements are left out.
     """
-    verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [row["id"]])
-    return Report(
+    row, given = db.execute(tables.GRADING, [attempt.grading]).fetchone(), attempt.hand_in
+    started, finished = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
+    verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [attempt.grading])
+    made = Report(
         submission=Submission(
-            given.student, given.lesson, given.path, given.sha256, row["source"], row["refusal"], handed_in=at
+            given.student, given.lesson, given.path, given.sha256, row["source"], row["refusal"], handed_in=attempt.at
         ),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
         environment=_environment(row["environment"]),
@@ -108,11 +130,7 @@ def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime
         notes=tuple(json.loads(row["notes"])),
         missing=tuple(json.loads(row["missing_layers"])),
     )
-
-
-def moment(text: str | None) -> datetime | None:
-    """Return the time in a cell of the database, or None if the cell is empty."""
-    return datetime.fromisoformat(text) if text else None
+    return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded)
 
 
 @lru_cache(maxsize=64)
@@ -127,14 +145,10 @@ def _verdict(row: sqlite3.Row) -> Verdict:
     )
     attempt = Attempt(
         status=Status(row["status"]),
-        rationale=row["rationale"],
-        help=row["help"],
         speed=_speed(row),
         rounds=rounds,
         control=Control(**control) if (control := json.loads(row["control"])) else None,
-        cases_passed=row["cases_passed"],
-        cases=row["cases"],
-        output_tail=row["output_tail"],
+        **{name: row[name] for name in _KEPT},
     )
     cost = Cost(row["cost"]) if row["cost"] is not None else None
     return Verdict(row["task"], row["points"], row["max_points"], cost, attempt)

@@ -7,8 +7,6 @@ joins the three tables for people: one row per task of each graded attempt.
 
 from typing import Final
 
-from grader.trials.faults import NOT_WRITTEN
-
 SCHEMA: Final = "5"
 """The version of the database's tables. A database with another version is refused."""
 
@@ -34,7 +32,7 @@ CREATE TABLE gradings (
     kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
     missing_layers TEXT NOT NULL,
     started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL,
-    regrade INTEGER NOT NULL DEFAULT 0, content TEXT NOT NULL DEFAULT ''
+    regrade INTEGER NOT NULL, content TEXT NOT NULL
 );
 CREATE UNIQUE INDEX one_grade ON gradings (lesson, content, kit, regrade) WHERE NOT faulted;
 CREATE INDEX by_content ON gradings (lesson, content);
@@ -55,10 +53,6 @@ CREATE VIEW attempts AS SELECT
     JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position;
 """
 
-INSERT_GRADING: Final = "INSERT INTO gradings VALUES (NULL" + ", ?" * 17 + ")"
-INSERT_VERDICT: Final = "INSERT INTO verdicts VALUES (?" + ", ?" * 19 + ")"
-INSERT_LEFT_OUT: Final = "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)"
-
 TASKS: Final = "SELECT lesson, task, points FROM tasks WHERE counts ORDER BY lesson, rowid"
 ALL_TASKS: Final = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
 TIMES_GRADED: Final = "SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?"
@@ -76,22 +70,22 @@ If the same file was found several times, the earliest time counts, because a la
 last parameter is true if a folder's name gives the time. Then this time replaces all other times.
 """
 
-_ATTEMPTS: Final = """
+ATTEMPTS: Final = """
 SELECT hand_ins.*, grade.id AS grading, grade.regrade,
     CASE WHEN grade.faulted THEN NULL ELSE (SELECT sum(points) FROM verdicts WHERE grading = grade.id) END AS points,
-    coalesce((SELECT min(help = '{untouched}') FROM verdicts WHERE grading = grade.id), 0) AS untouched
+    coalesce((SELECT min(help = ?) FROM verdicts WHERE grading = grade.id), 0) AS untouched
 FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g WHERE g.lesson = hand_ins.lesson AND g.content = hand_ins.content
     ORDER BY faulted, regrade DESC, id DESC LIMIT 1
-) WHERE hand_ins.student {whose} AND hand_ins.lesson IN (SELECT lesson FROM tasks WHERE counts)
+) WHERE hand_ins.student IN (SELECT name FROM students WHERE name = coalesce(?, name))
+AND hand_ins.lesson IN (SELECT lesson FROM tasks WHERE counts)
 ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """
-ATTEMPTS: Final = _ATTEMPTS.format(whose="IN (SELECT name FROM students)", untouched=NOT_WRITTEN)
-"""An SQL query for all attempts of the class, each with the newest grade of its file. A grade after an internal error
-is only used if no other grade exists.
+"""An SQL query for all attempts of the class, or of one student, each with the newest grade of its file.
+
+Its parameters are the advice to a student who has written nothing, and the student or NULL.
+A grade after an internal error is only used if no other grade exists.
 """
-ATTEMPTS_OF: Final = _ATTEMPTS.format(whose="= ?", untouched=NOT_WRITTEN)
-"""An SQL query for all attempts of one student, each with the newest grade of its file."""
 
 VERDICTS: Final = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
 VERDICTS_WITHOUT_ROUNDS: Final = """

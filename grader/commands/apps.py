@@ -17,7 +17,8 @@ from typing import Annotated, Final
 import typer
 
 from grader import paths
-from grader.commands import complete, student
+from grader.commands import student
+from grader.commands.options import lesson_names
 from grader.errors import UsageError
 from harness.command_line.command import Verbs, Version, guarded
 
@@ -85,10 +86,24 @@ def _add_commands(to: typer.Typer, verb: str) -> None:
     for name, function in FOR_EVERYONE.items():
         to.command(name=name)(function)
     if verb not in {command.name for command in to.registered_commands}:
-        from grader.commands import staff  # noqa: PLC0415 - imported only if needed
-
-        for name, function in staff.COMMANDS.items():
+        for name, function in staff_commands().items():
             to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)
+
+
+def staff_commands() -> Mapping[str, Callable[..., int]]:
+    """Return all commands for instructors and authors."""
+    from grader.authoring import stubs  # noqa: PLC0415 - imported only if needed
+    from grader.commands import author, instructor  # noqa: PLC0415
+
+    return {
+        "run": instructor.run_class,
+        "report": instructor.report,
+        "export": instructor.export_points,
+        "release": instructor.release_kit,
+        "stubs": stubs.command,
+        "lint": author.lint_exercises,
+        "calibrate": author.calibrate_machine,
+    }
 
 
 def grader_options(context: typer.Context, version: Version = False, completion: _Completion = False) -> None:
@@ -107,7 +122,7 @@ def fairclock_options(context: typer.Context, version: Version = False) -> None:
 
 def take_lesson(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[LESSON] [OPTIONS]", autocompletion=complete.lessons)
+        list[str] | None, typer.Argument(metavar="[LESSON] [OPTIONS]", autocompletion=lesson_names)
     ] = None,
 ) -> int:
     """List the lessons, or take one lesson: fairclock lessons 4."""

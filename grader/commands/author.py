@@ -10,8 +10,7 @@ from rich.progress import Progress, TaskID
 from grader import catalogue, paths
 from grader.authoring import calibrate, lint, mutants, way_texts
 from grader.authoring.tier_margins import row_name
-from grader.commands import complete
-from grader.commands.options import Debug
+from grader.commands.options import Debug, lesson_names
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
@@ -23,7 +22,7 @@ err_console: Final = Console(stderr=True)
 
 def lint_exercises(
     lessons: Annotated[
-        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=complete.lessons)
+        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=lesson_names)
     ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Save the ratios that students read about other ways.")
@@ -94,7 +93,7 @@ def _lint_mutants(target: str) -> int:
 
 def calibrate_machine(
     lessons: Annotated[
-        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=complete.lessons)
+        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=lesson_names)
     ] = None,
     debug: Debug = False,
 ) -> int:

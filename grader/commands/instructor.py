@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader import catalogue, kit
+from grader import catalogue
 from grader.class_run import export, graded_on, journal, lanes, run, summary
 from grader.class_run.published import publish, ungraded_lines
 from grader.commands.options import (
@@ -63,7 +63,7 @@ def run_class(
     course, board = read_course(course_file, known.lessons), pseudonyms.from_options(leaderboard, names, before.board)
     meant, chosen = _meant(lessons, known.lessons), ""
     if not meant and not before.tasks:
-        meant = [*graded_on.by_default(known, course or before.course, folder, kit.version())]
+        meant = [*graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())]
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     if scheduler and (unsafe := lanes.warning(scheduler)):
@@ -77,7 +77,7 @@ def run_class(
             tasks=tasks,
             lanes=opened,
             console=err_console if shown else Console(quiet=True),
-            kit=kit.version(),
+            kit=catalogue.kit_version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(where, sandboxed=not no_sandbox),
@@ -146,12 +146,11 @@ def export_points(
 ) -> int:
     """Export the points to Canvas, Moodle, nbgrader or JUnit XML."""
     del debug
-    wanted = export.Wanted(canvas, moodle, nbgrader, junit)
+    form = export.form_of(canvas=canvas, moodle=moodle, nbgrader=nbgrader, junit=junit)
     with journal.read(out) as book:
         roll = book.roll()
-    exported = export.export(
-        roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale, force=force
-    )
+    options = {"lessons": lessons or (), "columns": column or ()}
+    exported = export.export(roll, out, form, canvas or moodle, to=to, scale=scale, force=force, **options)
     print("\n".join(exported.lines()))
     return exported.exit_code
 

@@ -1,4 +1,4 @@
-"""The options that several commands of the grader share."""
+"""The options that several commands of the grader share, and the lesson names that the shell completes."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,14 @@ from typing import Annotated, Final
 
 import typer
 
-from grader.commands import complete
+from grader import paths
+
+
+def lesson_names(incomplete: str) -> list[str]:
+    """Return the lessons whose names begin with the typed text. Only file names are read, so that Tab is fast."""
+    names = sorted(path.stem for path in paths.EXERCISES.glob("[0-9][0-9]_*.py"))
+    return [name for name in names if name.startswith(incomplete)]
+
 
 CourseFile = Annotated[
     Path | None,
@@ -22,7 +29,7 @@ GradedOn = Annotated[
         "--lessons",
         help="The lessons that count, or all. Can be repeated. Default: the lessons of the last run, or at the first "
         "run the lessons that were handed in.",
-        autocompletion=complete.lessons,
+        autocompletion=lesson_names,
     ),
 ]
 Leaderboard = Annotated[
@@ -34,7 +41,7 @@ Leaderboard = Annotated[
 ]
 Lessons = Annotated[
     list[str] | None,
-    typer.Option("--lessons", help="Only these lessons. Can be repeated.", autocompletion=complete.lessons),
+    typer.Option("--lessons", help="Only these lessons. Can be repeated.", autocompletion=lesson_names),
 ]
 Names = Annotated[
     str | None,
@@ -71,7 +78,7 @@ Target = Annotated[
     typer.Argument(
         metavar="LESSON|TASK|FILE",
         help="A lesson, a task or a file, such as 2 or time_per_call. Default: all.",
-        autocompletion=complete.lessons,
+        autocompletion=lesson_names,
     ),
 ]
 OneTask = Annotated[str | None, typer.Argument(metavar="TASK", help="Check only this task of the lesson.")]

@@ -8,9 +8,8 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from grader import catalogue, kit
-from grader.commands import complete
-from grader.commands.options import Debug, Force, NextHint, OneTask, Target
+from grader import catalogue
+from grader.commands.options import Debug, Force, NextHint, OneTask, Target, lesson_names
 from grader.course.roll import is_faulted
 from grader.desk import ask_which_file, early_start, exercise_notebook, last_points, pack, watch
 from grader.desk import check as checking
@@ -80,11 +79,7 @@ def check(
     if json_file:
         refuse_edited(json_file, force=force)
     target, only = checking.split_target(target, task)
-    choices = ask_which_file.settle(
-        checking.files_to_check(target),
-        lambda file: f"python -m grader check {ask_which_file.quoted_path(file)}",
-        err_console,
-    )
+    choices = ask_which_file.settle(checking.files_to_check(target), "python -m grader check", err_console)
     by_file = {choice.taken.path: choice for choice in choices if choice.taken}
     missing = [pack.why_no_file(choice) for choice in choices if not choice.taken]
     if not by_file:
@@ -115,12 +110,9 @@ def submit(
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
     del debug
-    choices = ask_which_file.settle(
-        pack.choices(places or (), take or ()),
-        lambda file: f"python -m grader submit --take {ask_which_file.quoted_path(file)}",
-        err_console,
-    )
-    packed = pack.pack(choices, out, kit=kit.version(), force=force)
+    command = "python -m grader submit --take"
+    choices = ask_which_file.settle(pack.choices(places or (), take or ()), command, err_console)
+    packed = pack.pack(choices, out, kit=catalogue.kit_version(), force=force)
     for line in packed.lines():
         _say(line)
     pack.show_points(packed, _say, err_console, graded=graded)
@@ -132,7 +124,7 @@ def submit(
 def notebook(
     lesson: Annotated[
         str,
-        typer.Argument(metavar="LESSON", help="An exercise, such as 4 or autorange.", autocompletion=complete.lessons),
+        typer.Argument(metavar="LESSON", help="An exercise, such as 4 or autorange.", autocompletion=lesson_names),
     ],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: LESSON.ipynb in this folder.")] = None,
     force: Force = False,

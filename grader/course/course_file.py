@@ -1,28 +1,6 @@
 """`course.toml` has due dates, the rules on lateness, extensions, and the rule that chooses the attempt that counts.
 
-    timezone = "Europe/Berlin"         # for dates without an offset
-    attempts = "latest"                # or "best", or "first"
-    students = ["ivy"]                 # enrolled students, also without a hand-in
-
-    [late]
-    percent_per_day = 10               # of the points earned, for each day begun
-    grace_minutes = 15
-    at_most_percent = 50
-    closes_after_days = 7              # later hand-ins do not count
-
-    [lessons.04_autorange]
-    due = 2026-11-20T23:59:00          # a date without a time means the end of that day
-    closes = 2026-11-27                # `attempts` can also be set here, for one lesson
-
-    [extensions.ada]
-    04_autorange = 2026-11-24          # a due date of her own, or "2 days" more; `all` means every lesson
-
-    [sections.tuesday]                 # a group of students with dates of its own
-    students = ["bob", "eve"]
-    lessons.04_autorange.due = 2026-11-21
-
-    [struck.bob]                       # attempts that were handed in by mistake and do not count
-    04_autorange = ["3fa1c0de"]        # the first digits of the file's SHA-256, as its report shows it
+The page `grader/class_run/README.md` has an example with every key.
 
 If an extension or a section moves the due date, the closing date moves by the same time. Each student named in the file
 must have a folder or zip of hand-ins, or be in the list `students` at the top. A misspelt name is therefore an error
@@ -170,7 +148,6 @@ class _Reader:
 
     def course(self, text: str, table: dict[str, object]) -> Course:
         self._keys(table, "", KEYS)
-        self._is(table, "title", str, "a text")
         self.zone = self._zone(table)
         late = self._table(table, "late")
         self._keys(late, "late.", ("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days"))
@@ -282,10 +259,6 @@ class _Reader:
         if not isinstance(value, dict):
             raise self._wrong(where + key, f"a table, that is a line [{where}{key}] with keys below it")
         return value
-
-    def _is(self, table: dict[str, object], key: str, kind: type, what: str) -> None:
-        if not isinstance(table.get(key, kind()), kind):
-            raise self._wrong(key, what)
 
     def _names(self, table: Mapping[str, object], where: str) -> None:
         if self.known:

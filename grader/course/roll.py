@@ -6,15 +6,18 @@ be made again from one file.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Any, Final
 
 from grader.course.course_file import Course
 from grader.hand_ins.left_out import LeftOut
 from grader.records import UNGRADED, Report, Status
 from grader.text import storable
+
+_OF_A_STUDENT: Final = ("waiting", "gone", "left_out", "standings", "spans")
+"""Fields of a `Roll` whose items each belong to one student."""
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -136,31 +139,25 @@ class Roll:
         """Whether every submission that may count has a final grade. A grade after an internal error is not final."""
         return not self.waiting and not any(map(is_faulted, self.reports))
 
-    def only(self, lessons: Sequence[str]) -> "Roll":
+    def only(self, lessons: Collection[str]) -> "Roll":
         """Return a copy that has only these lessons."""
-        return replace(
-            self,
-            tasks=tuple(task for task in self.tasks if task.lesson in lessons),
-            reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
-            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
-            gone=tuple(hand_in for hand_in in self.gone if hand_in.lesson in lessons),
-            same_content=tuple(group for group in self.same_content if group.lesson in lessons),
-            standings=tuple(standing for standing in self.standings if standing.lesson in lessons),
-            spans=tuple(span for span in self.spans if span.lesson in lessons),
-        )
+        names = ("tasks", "waiting", "gone", "same_content", "standings", "spans")
+        parts: dict[str, Any] = {
+            name: tuple(one for one in getattr(self, name) if one.lesson in lessons) for name in names
+        }
+        return replace(self, reports=tuple(one for one in self.reports if one.submission.lesson in lessons), **parts)
 
     def among(self, students: Collection[str]) -> "Roll":
         """Return a copy that has only these students."""
+        parts: dict[str, Any] = {
+            name: tuple(one for one in getattr(self, name) if one.student in students) for name in _OF_A_STUDENT
+        }
         return replace(
             self,
             students=tuple(student for student in self.students if student in students),
-            reports=tuple(report for report in self.reports if report.submission.student in students),
-            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.student in students),
-            gone=tuple(hand_in for hand_in in self.gone if hand_in.student in students),
-            left_out=tuple(file for file in self.left_out if file.student in students),
+            reports=tuple(one for one in self.reports if one.submission.student in students),
             same_content=tuple(group for group in self.same_content if set(group.students) <= set(students)),
-            standings=tuple(standing for standing in self.standings if standing.student in students),
-            spans=tuple(span for span in self.spans if span.student in students),
+            **parts,
         )
 
     def grades(self) -> dict[str, dict[str, float | None]]:
@@ -203,39 +200,14 @@ class Roll:
     def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
         """Yield each student's name, with a `Roll` of this student alone."""
         reports = self.by_student()
-        waiting, gone = _by_student(self.waiting), _by_student(self.gone)
-        spans, standings, left_out = _by_student(self.spans), _by_student(self.standings), _by_student(self.left_out)
+        parts: dict[str, dict[str, list[object]]] = {name: {} for name in _OF_A_STUDENT}
+        for name, of_student in parts.items():
+            for part in getattr(self, name):
+                of_student.setdefault(part.student, []).append(part)
+        whole = replace(self, notes=(), same_content=(), struck=(), unmatched=())
         for student in self.students:
-            alone = replace(
-                self,
-                students=(student,),
-                reports=tuple(reports[student].values()),
-                waiting=waiting.get(student, ()),
-                notes=(),
-                spans=spans.get(student, ()),
-                standings=standings.get(student, ()),
-                left_out=left_out.get(student, ()),
-                gone=gone.get(student, ()),
-                same_content=(),
-                struck=(),
-                unmatched=(),
-            )
-            yield student, alone
-
-
-class _OfAStudent(Protocol):
-    @property
-    def student(self) -> str: ...
-
-
-_Part = TypeVar("_Part", bound=_OfAStudent)
-
-
-def _by_student(parts: Sequence[_Part]) -> dict[str, tuple[_Part, ...]]:
-    table: dict[str, list[_Part]] = {}
-    for part in parts:
-        table.setdefault(part.student, []).append(part)
-    return {student: tuple(own) for student, own in table.items()}
+            own: dict[str, Any] = {name: tuple(found.get(student, ())) for name, found in parts.items()}
+            yield student, replace(whole, students=(student,), reports=tuple(reports[student].values()), **own)
 
 
 def is_faulted(report: Report) -> bool:

@@ -144,7 +144,7 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
         return ExerciseFile(lesson, path, "", refusal=why)
     code = originals.code_digest(submission.source)
     began_with = stamp_of(path.read_bytes(), originals.CODE) if path.suffix == ".ipynb" else ""
-    return ExerciseFile(lesson, path, code, code != originals.listed(lesson, originals.CODE), began_with)
+    return ExerciseFile(lesson, path, code, code != originals.listed(lesson)[originals.CODE], began_with)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -6,7 +6,6 @@ grading. The ids of the cells are names from the file, so a new export differs o
 """
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from typing import Final
 from grader import catalogue, paths
 from grader.desk import originals
 from grader.errors import UsageError
-from grader.files import explained, write_atomically
+from grader.files import write_atomically
 from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax
@@ -48,8 +47,7 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
     source = paths.stub(lesson).read_text(encoding="utf-8")
     data = exported(lesson, source)
     refuse_edited(out, force=force, is_ours=lambda path: _is_ours(lesson, path, data))
-    with explained(out):
-        write_atomically(out, data)
+    write_atomically(out, data)
     return out
 
 
@@ -70,7 +68,7 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
     file.
     """
     began_with = stamp_of(path.read_bytes(), originals.CODE)
-    known = {"", originals.listed(lesson, originals.CODE), stamp_of(new, originals.CODE)}
+    known = {"", originals.listed(lesson)[originals.CODE], stamp_of(new, originals.CODE)}
     return began_with in known and is_unedited(path, new)
 
 
@@ -124,19 +122,6 @@ def parts(source: str) -> Iterator[Part]:
     between += lines[end:]
     if any(line.strip() for line in between):
         yield _between(between)
-
-
-def listing_row(lesson: str, stub: str) -> dict[str, object]:
-    """Return the entry of a lesson in `notebooks.json`. `stub` is the text of the unchanged exercise file."""
-    made = cells(lesson, catalogue.load().tasks(lesson), stub)
-    text = json.dumps([[cell.id, cell.kind, cell.text] for cell in made], ensure_ascii=False)
-    return {
-        "lesson": lesson,
-        "cells": [cell.id for cell in made],
-        "sha256": originals.text_digest(text),
-        originals.STUB: originals.text_digest(stub),
-        originals.CODE: originals.code_digest(stub),
-    }
 
 
 def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:

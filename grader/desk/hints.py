@@ -16,9 +16,7 @@ def next_hint(task: Task) -> Iterator[str]:
     before = read.get(task.full_name, 0)
     number = min(before + 1, len(task.hints))
     text = json.dumps({**read, task.full_name: number}, indent=1)
-    path = _file()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text.encode())
+    write_atomically(_file(), text.encode())
     yield hint_line(task, number)
     if number == len(task.hints):
         yield f"This {'was' if before >= number else 'is'} the last hint. To read all hints again: {_all_again(task)}"

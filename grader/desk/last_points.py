@@ -27,7 +27,6 @@ def keep(report: Report) -> None:
     lessons = {**_stored(), report.submission.lesson: {"points": report.points, "possible": report.max_points}}
     text = json.dumps({"format": FORMAT, "lessons": lessons}, indent=1, sort_keys=True)
     with contextlib.suppress(OSError, WriteError):
-        state_folder().mkdir(parents=True, exist_ok=True)
         write_atomically(state_folder() / NAME, f"{text}\n".encode())
 
 

@@ -10,14 +10,15 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from grader import paths
 from harness import syntax
 
 LISTING: Final = paths.EXERCISES / "notebooks.json"
-"""The file that lists, for each lesson, the SHA-256 of the original exercise file, of its code and of its notebook."""
+"""The file that lists, for each lesson, the SHA-256 of the original exercise file and of its code."""
 
 STUB: Final = "stub_sha256"
 CODE: Final = "code_sha256"
@@ -38,26 +39,21 @@ def code_digest(source: str) -> str:
         return text_digest(f"not Python\n{source.strip()}")
 
 
-def as_bytes(rows: Sequence[Mapping[str, object]]) -> bytes:
+def row(stub: str) -> dict[str, str]:
+    """Return the entry of a lesson in the list of original exercises. `stub` is the text of its exercise file."""
+    return {STUB: text_digest(stub), CODE: code_digest(stub)}
+
+
+def as_bytes(rows: Mapping[str, Mapping[str, str]]) -> bytes:
     """Return the entries of all lessons as the bytes of the list of original exercises."""
     return json.dumps(rows, indent=1).encode() + b"\n"
 
 
-def listed_row(lesson: str) -> dict[str, object]:
-    """Return the entry of a lesson in the list of original exercises, or {} if the list is damaged or too old."""
-    try:
-        rows = json.loads(LISTING.read_text(encoding="utf-8"))
-        return next((dict(row) for row in rows if row["lesson"] == lesson), {})
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def listed(lesson: str, key: str) -> str:
-    """Return the value of `key` for a lesson in the list of original exercises, or "" if there is none.
-
-    With "", an exercise counts as changed.
-    """
-    return str(listed_row(lesson).get(key, ""))
+def listed(lesson: str) -> dict[str, str]:
+    """Return the entry of a lesson, or empty texts if the list is damaged. The exercise then counts as changed."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return {key: str(text) for key, text in json.loads(LISTING.read_text(encoding="utf-8"))[lesson].items()}
+    return {STUB: "", CODE: ""}
 
 
 def _code(source: str) -> str:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.files import explained, write_atomically
+from grader.files import write_atomically
 from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Entry, Manifest
@@ -36,8 +36,6 @@ def submit(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = Fals
             raise UsageError(refusal)
         contents[lesson + path.suffix] = path.read_bytes()
     replaced = out.exists()
-    with explained(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, _zipped(contents, kit))
     return replaced
 

@@ -33,7 +33,12 @@ def torch() -> Finding:
         found = version("torch")
     except PackageNotFoundError:
         return torch_finding("", "")
-    return torch_finding(found, _import_trouble())
+    command = [sys.executable, "-c", "import torch"]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    except subprocess.TimeoutExpired:
+        return torch_finding(found, "the import takes more than 300 s")
+    return torch_finding(found, failure_reason(ended.returncode, ended.stderr))
 
 
 def torch_finding(found: str, broken: str) -> Finding:
@@ -41,26 +46,14 @@ def torch_finding(found: str, broken: str) -> Finding:
 
     `found` is the version of torch, or "" if torch is missing. `broken` is the import error, or "".
     """
-    if not found:
-        return Finding("torch", present=False, found="missing", fix=TORCH_FIX, needed=True)
     numbers = _NUMBERS.match(found)
-    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST_TORCH:
-        return Finding("torch", present=False, found=f"{found} is too old", fix=TORCH_FIX, needed=True)
-    if broken:
-        return Finding(
-            "torch", present=False, found=f"{found} cannot be imported ({broken})", fix=REINSTALL, needed=True
-        )
-    return Finding("torch", present=True, found=found, needed=True)
-
-
-def _import_trouble() -> str:
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-c", "import torch"], capture_output=True, text=True, check=False, timeout=300
-        )
-    except subprocess.TimeoutExpired:
-        return "the import takes more than 300 s"
-    return failure_reason(ended.returncode, ended.stderr)
+    if not found:
+        broken, fix = "missing", TORCH_FIX
+    elif numbers and (int(numbers[1]), int(numbers[2])) < OLDEST_TORCH:
+        broken, fix = f"{found} is too old", TORCH_FIX
+    else:
+        broken, fix = f"{found} cannot be imported ({broken})" if broken else "", REINSTALL
+    return Finding("torch", not broken, broken or found, fix if broken else "", needed=True)
 
 
 def failure_reason(status: int, said: str) -> str:

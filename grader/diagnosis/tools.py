@@ -28,11 +28,10 @@ _CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }
 
 def valgrind() -> Finding:
     """Return a finding that states whether valgrind can count the instructions of an empty program (takes a second)."""
-    path = shutil.which("valgrind")
-    if path is None or sys.platform != "linux":
-        return valgrind_finding(path, 0, "")
-    program = [sys.executable, "-I", "-S", "-c", ""]
-    status, said = _ran([path, "--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", *program])
+    path, status, said = shutil.which("valgrind"), 0, ""
+    if path and sys.platform == "linux":
+        program = [sys.executable, "-I", "-S", "-c", ""]
+        status, said = _ran([path, "--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", *program])
     return valgrind_finding(path, status, said)
 
 
@@ -46,46 +45,33 @@ def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
     if not status:
         return Finding("valgrind", present=True, found=path)
     name = tools.version() or "valgrind"
+    found, fix = f"{path} does not work ({failure_reason(status, said)})", f"install it again: `{programs.VALGRIND}`"
     if _UNKNOWN_INSTRUCTION.search(said) or status == -4:
-        return Finding(
-            "valgrind",
-            present=False,
-            found=f"{name} does not know an instruction of this CPU",
-            fix=f"install a newer version than {name}, or count instructions on another machine",
-        )
-    if _SYMBOLS_MISSING.search(said):
+        found = f"{name} does not know an instruction of this CPU"
+        fix = f"install a newer version than {name}, or count instructions on another machine"
+    elif _SYMBOLS_MISSING.search(said):
+        found = f"{name} finds no debug symbols of the C library"
         fix = _SYMBOLS.get(programs.manager(), programs.install("libc debug symbols"))
-        return Finding("valgrind", present=False, found=f"{name} finds no debug symbols of the C library", fix=fix)
-    return Finding(
-        "valgrind",
-        present=False,
-        found=f"{path} does not work ({failure_reason(status, said)})",
-        fix=f"install it again: `{programs.VALGRIND}`",
-    )
+    return Finding("valgrind", present=False, found=found, fix=fix)
 
 
 def c_compiler() -> Finding:
     """Return a finding that states whether gcc compiles a file with the headers that lesson 14's exercise includes."""
-    path = shutil.which("gcc") or shutil.which("cc")
-    broken = _does_not_compile(path, "c", _C)
-    return compiler_finding("gcc", path, broken, "needed in lesson 14 and its exercise", programs.C_COMPILER)
+    return _compiler("gcc", "cc", ("c", _C), "needed in lesson 14 and its exercise", programs.C_COMPILER)
 
 
 def cpp_compiler() -> Finding:
     """Return a finding that states whether g++ compiles a file with a header of the C++ library."""
-    path = shutil.which("g++") or shutil.which("c++")
-    broken = _does_not_compile(path, "c++", _CPP)
-    return compiler_finding("g++", path, broken, "needed in lessons 08, 12 and 14", programs.CPP_COMPILER)
+    return _compiler("g++", "c++", ("c++", _CPP), "needed in lessons 08, 12 and 14", programs.CPP_COMPILER)
 
 
-def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: str) -> Finding:
-    """Return the finding on a compiler.
-
-    `path` is None if the compiler is missing. `broken` is its error message, or "" if it works.
-    """
+def _compiler(name: str, other: str, source: tuple[str, str], use: str, fix: str) -> Finding:
+    path = shutil.which(name) or shutil.which(other)
     if path is None:
         return Finding(name, present=False, found=f"missing ({use})", fix=fix)
-    if broken:
+    status, said = _ran([path, "-x", source[0], "-fsyntax-only", "-"], source[1])
+    fatal = next((line for line in said.splitlines() if "error:" in line), said)
+    if broken := failure_reason(status, fatal):
         return Finding(name, present=False, found=f"{path} does not compile ({broken})", fix=fix)
     return Finding(name, present=True, found=path)
 
@@ -111,14 +97,6 @@ def free_threaded() -> Finding:
         return Finding("free-threaded Python", present=True, found=f"{build.path} ({build.name})")
     found = "missing (lesson 18 then shows recorded runs)"
     return Finding("free-threaded Python", present=False, found=builds.wrong_variable() or found, fix=builds.install())
-
-
-def _does_not_compile(path: str | None, language: str, source: str) -> str:
-    if path is None:
-        return ""
-    status, said = _ran([path, "-x", language, "-fsyntax-only", "-"], source)
-    fatal = next((line for line in said.splitlines() if "error:" in line), said)
-    return failure_reason(status, fatal)
 
 
 def _ran(command: Sequence[str], given: str = "") -> tuple[int, str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from grader import catalogue, seeds
 from grader.course.roll import Roll, TaskPoints, is_faulted
 from grader.errors import FairclockError, UsageError
-from grader.files import explained, write_atomically
+from grader.files import write_atomically
 from grader.grade import grade
 from grader.hand_ins.collect import collect_one
 from grader.hand_ins.refusal import digest
@@ -108,10 +108,7 @@ def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
     of_lessons = [task for lesson in settings.lessons for task in known.tasks(lesson)]
     tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
     roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
-    results = root / "results" / "results.json"
-    with explained(results):
-        results.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(results, gradescope.render(roll, student).encode())
+    write_atomically(root / "results" / "results.json", gradescope.render(roll, student).encode())
     when = at.isoformat() if at else "at an unknown time"
     print(f"{sum(report.points for report in reports):g} points; handed in {when}.")
     return 0

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
@@ -56,8 +56,7 @@ def read(location: Location, limit: int) -> bytes:
 
 def accepted(location: Location, lesson: str, data: bytes, source: str) -> Submission:
     """Return the submission for a file that was not refused. `source` is the Python text in its bytes `data`."""
-    at, timed = _when(location)
-    return Submission(location.student, lesson, location.shown, digest(data), source, handed_in=at, timed=timed)
+    return _submission(location, lesson, data, source)
 
 
 def refused(location: Location, lesson: str, why: str, data: bytes = b"") -> Submission:
@@ -65,9 +64,7 @@ def refused(location: Location, lesson: str, why: str, data: bytes = b"") -> Sub
 
     Its digest is that of `data`, or that of `why` without data.
     """
-    at, timed = _when(location)
-    digest_ = digest(data or why.encode())
-    return Submission(location.student, lesson, location.shown, digest_, None, why, handed_in=at, timed=timed)
+    return _submission(location, lesson, data or why.encode(), None, why)
 
 
 def failed(location: Location, lesson: str, error: Exception, data: bytes = b"") -> Submission:
@@ -82,20 +79,12 @@ def failed(location: Location, lesson: str, error: Exception, data: bytes = b"")
         why = f"{location.shown} could not be read ({error.strerror or type(error).__name__}); hand it in again."
         return refused(location, lesson, why)
     # The file's modification time is not read here, because reading it may have caused the failure.
-    digest_ = digest(data or f"{location.shown}: {type(error).__name__}".encode())
-    return Submission(
-        location.student,
-        lesson,
-        location.shown,
-        digest_,
-        None,
-        handed_in=location.at,
-        timed=location.at is not None,
-        fault=Fault.of(error),
-    )
+    unread = replace(location, dated=False)
+    data = data or f"{location.shown}: {type(error).__name__}".encode()
+    return replace(_submission(unread, lesson, data, None), fault=Fault.of(error))
 
 
-def _when(location: Location) -> tuple[datetime | None, bool]:
-    if location.at:
-        return location.at, True
-    return timestamps.of_file(location.path) if location.dated else None, False
+def _submission(location: Location, lesson: str, data: bytes, source: str | None, why: str = "") -> Submission:
+    at = location.at or (timestamps.of_file(location.path) if location.dated else None)
+    timed = location.at is not None
+    return Submission(location.student, lesson, location.shown, digest(data), source, why, handed_in=at, timed=timed)

@@ -102,7 +102,7 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         _write_stubs(folder, lessons)
         for told in [path for path in files_containing(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
-        made = sum(1 for _ in _notebooks(folder, lessons)) if notebooks else 0
+        made = _write_notebooks(folder, lessons) if notebooks else 0
         if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson)]:
             raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
         if leaks := list(files_containing(parts, folder)):
@@ -191,38 +191,28 @@ def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
 
     Write the texts about other ways too, for these lessons only.
     """
-    rows = []
+    rows: dict[str, dict[str, str]] = {}
     for lesson in lessons:
         stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
         (folder / paths.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
-        rows.append(exercise_notebook.listing_row(lesson, stub))
+        rows[lesson] = originals.row(stub)
     (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
     told = {name: each for name, each in ways.read().items() if name.partition(".")[0] in lessons}
     (folder / ways.FILE.relative_to(KIT)).write_bytes(ways.as_bytes(told))
 
 
-def _notebooks(folder: Path, lessons: Sequence[str]) -> Iterator[Path]:
-    """Write the notebooks of the lessons and exercises into the kit at `folder`. Yield their paths."""
+def _write_notebooks(folder: Path, lessons: Sequence[str]) -> int:
+    """Write the notebooks of the lessons and exercises into the kit at `folder`. Return the number of notebooks."""
     place = folder / NOTEBOOKS
     place.mkdir()
     for lesson in lessons:
         source = (folder / paths.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
-        yield _written(place / f"{lesson}.ipynb", exercise_notebook.exported(lesson, source))
-    done = subprocess.run(
-        [sys.executable, "-B", "-m", "lessons", "notebooks", str(place.resolve())],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        (place / f"{lesson}.ipynb").write_bytes(exercise_notebook.exported(lesson, source))
+    command = [sys.executable, "-B", "-m", "lessons", "notebooks", str(place.resolve())]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise GraderFault(f"The notebooks of the lessons could not be written: {done.stderr.strip()}")
-    yield from place.glob("lesson_*.ipynb")
-
-
-def _written(path: Path, data: bytes) -> Path:
-    path.write_bytes(data)
-    return path
+    return len(list(place.iterdir()))
 
 
 def parent_of(place: Path) -> Path:

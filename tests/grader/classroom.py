@@ -6,12 +6,14 @@ import zipfile
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from grader.class_run.lanes import Grade, Threads
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
+from grader.course.course_file import parse
 from grader.course.roll import TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
@@ -118,19 +120,31 @@ def grade(submission: Submission, _seed: str = "") -> Report:
     )
 
 
-def run(folder: Path, out: Path, grade_one: Grade = grade, board: str = "") -> tuple[Summary, str]:
-    """Grade the class in `folder` on two lanes, without workers. Return the summary and the printed text."""
+def run(
+    folder: Path,
+    out: Path | None = None,
+    grade_one: Grade = grade,
+    *,
+    lessons: Sequence[str] = LESSONS,
+    course: str = "",
+    **options: Any,
+) -> tuple[Summary, str]:
+    """Grade the class in `folder` on two lanes, without workers. Return the summary and the printed text.
+
+    By default, the grades go to the folder `out` beside the class. `course` is the text of a course file.
+    """
     said = io.StringIO()
-    console = Console(file=said, width=200)
     summary = grade_class(
         folder,
-        out,
+        out or folder.with_name("out"),
         grade=grade_one,
-        tasks=TASKS,
-        lanes=Threads(2),
-        console=console,
+        tasks=[task for task in TASKS if task.lesson in lessons],
+        lanes=Threads(options.pop("jobs", 2)),
+        console=Console(file=said, width=200),
         kit=KIT,
         about="2 lanes",
-        board=board,
+        course=parse(course, "course.toml", LESSONS) if course else None,
+        course_name="course.toml" if course else "",
+        **options,
     )
     return summary, said.getvalue()

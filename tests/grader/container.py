@@ -29,8 +29,6 @@ OVERRIDES: Final = frozenset({1, 2})
 ADDR_NO_RANDOMIZE: Final = 0x40000
 DOCKER: Final = "/.dockerenv"
 """The file that exists in every Docker container."""
-UNMARKED: Final = "/nothing"
-"""A file that does not mark any container."""
 
 _MOUNTS: Final = Rule("mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr", "a container")
 _NAMESPACES: Final = (

@@ -5,13 +5,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from grader import catalogue
-from grader.class_run import journal
 from grader.class_run.journal import Graded
 from grader.course.roll import Roll, Span, TaskPoints
-from grader.hand_ins.collect import Collection
 from grader.records import Attempt, Control, Report, Speed, Status, Submission
 from grader.task import Task, TensorExam
 from grader.trials.score import score
@@ -22,22 +19,9 @@ NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 ENVIRONMENT = replace(Environment.capture(ask_cuda=False), cuda_device=None)
 LAYER = "limits on the tree by the kernel: no cgroup can be made here"
 NAMES = (
-    "ada",
-    "ben",
-    "chen",
-    "dora",
-    "emil",
-    "fatima",
-    "george",
-    "hana",
-    "ivan",
-    "juno",
-    "kofi",
-    "lena",
-    "مريم",
-    "Zoë",
+    *("ada", "ben", "chen", "dora", "emil", "fatima", "george"),
+    *("hana", "ivan", "juno", "kofi", "lena", "مريم", "Zoë"),
 )
-
 CASES = (
     "a, b of shape (0, 5), float32",
     "a, b of shape (1, 3), float32, b strided",
@@ -79,29 +63,8 @@ def roll(number: int = 30, lessons: Sequence[str] = (), *, rounds: int = 160) ->
     graded = list(gradings(names, taken, rounds=rounds))
     spans = (Span(g.report.submission.student, g.report.submission.lesson, g.started, g.finished) for g in graded)
     reports = tuple(one.report for one in graded)
-    return Roll(
-        "hw1",
-        ENVIRONMENT.kit,
-        tuple(names),
-        points(taken),
-        reports,
-        (),
-        ("ben: left aside notes.txt",),
-        (),
-        tuple(spans),
-    )
-
-
-def fill(out: Path, folder: Path, number: int, lessons: Sequence[str] = (), *, rounds: int = 160) -> None:
-    """Write a class to a journal in `out`, as `run` would. `folder` is the place of its hand-ins."""
-    names, taken = students(number), tuple(lessons) or catalogue.load().lessons
-    with journal.claim(out, folder, kit=ENVIRONMENT.kit) as book:
-        book._db.execute("PRAGMA synchronous = OFF")
-        submissions = []
-        for graded in gradings(names, taken, rounds=rounds):
-            book.add(graded)
-            submissions.append(graded.report.submission)
-        book.enrol(Collection(tuple(names), tuple(submissions), ()), points(taken))
+    notes = ("ben: left aside notes.txt",)
+    return Roll("hw1", ENVIRONMENT.kit, tuple(names), points(taken), reports, (), notes, spans=tuple(spans))
 
 
 def points(lessons: Sequence[str]) -> tuple[TaskPoints, ...]:

@@ -174,7 +174,7 @@ def ask(name: str, stream: bytes, *, hangs_up: bool) -> WorkerFault | None:
             fault = fault_of(raised, "f")
     if fault:
         attempt = Attempt(fault.status, fault.rationale, fault.help)
-        for cell in rows.of_verdict(Verdict("01.f", 0.0, 1.0, Cost.TIME, attempt)):
+        for cell in rows.cells(*rows.of_verdict(Verdict("01.f", 0.0, 1.0, Cost.TIME, attempt)).values()):
             if isinstance(cell, str):
                 cell.encode()
     return fault

@@ -28,6 +28,7 @@ def student_kit(folder: Path, *notebooks: str) -> Path:
     for name in ("grader", "harness"):
         (kit / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "lessons" / "exercises", kit / "lessons" / "exercises")
+    shutil.copy(paths.LESSONS, kit / "lessons")
     (kit / "notebooks").mkdir()
     for lesson in notebooks or (LESSON,):
         stub = paths.stub(lesson).read_text(encoding="utf-8")

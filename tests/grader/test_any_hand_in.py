@@ -17,7 +17,6 @@ from nasty import Nasty
 
 from grader import reports
 from grader.course.roll import folder_name
-from grader.hand_ins.collect import collect
 from grader.records import Report, Status, Submission
 from grader.text import file_name, storable
 
@@ -120,22 +119,8 @@ def test_different_file_names_are_different_text_that_utf_8_can_hold(names: list
     assert all(text.encode() for text in texts)
 
 
-@given(name=NAMES)
-def test_a_name_that_is_text_stays_as_it_is_unless_it_looks_like_an_escape(name: bytes) -> None:
-    try:
-        text = name.decode()
-    except UnicodeDecodeError:
-        return
-    assert file_name(text) == text or "\\x" in text
-
-
 @given(ANY_TEXT)
 def test_stored_text_is_what_it_was_where_utf_8_can_hold_it(text: str) -> None:
     stored = storable(text)
     assert stored.encode().decode() == stored
     assert stored == text or any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def test_a_class_of_nothing_but_odd_names_is_a_class(tmp_path: Path) -> None:
-    Nasty(b"\xff", {b"01_dot.py": b""}).hand_in(os.fsencode(tmp_path))
-    assert collect(tmp_path, ["01_dot"], kit=KIT).students == (r"\xff",)

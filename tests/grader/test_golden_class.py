@@ -1,4 +1,4 @@
-"""A small class of realistic hand-ins, graded by the real command, also after its run was killed.
+"""A small class of realistic hand-ins, graded by the real command.
 
 `tests/submissions` contains only the class, because each entry of that folder is a student. `tests/submissions.json`
 has the expected status, points and tier of each task. A person decided them by reading the hand-ins, so edit them by
@@ -17,8 +17,6 @@ it and submit again.
 import csv
 import json
 import shutil
-import subprocess
-import time
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,12 +25,10 @@ import pytest
 from commanding import (
     CLASS,
     CommandResult,
-    command,
     golden,
     grader,
     nothing_left_running,
     outcomes,
-    rows,
     tree,
     verdicts,
 )
@@ -42,10 +38,6 @@ from grader.course.roll import folder_name
 from grader.hand_ins.manifest import Manifest
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
-
-
-KILLED_CLASS = ("ada", "emil", "fatima", "george", "hana", "juno.zip", "kofi", "lena")
-"""Hand-ins of the run that is killed: fewer than the whole class, with two students whose notebook is the same."""
 
 
 @dataclass(frozen=True)
@@ -119,34 +111,6 @@ def test_a_second_call_and_a_report_change_nothing(graded: Graded, tmp_path: Pat
     (out / "report.html").unlink()
     assert grader("report", out).code == 0
     assert tree(out) == before, "reports are made again from the journal alone"
-
-
-@pytest.mark.long
-def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades(tmp_path: Path) -> None:
-    folder, out = tmp_path / "class", tmp_path / "grades"
-    folder.mkdir()
-    for name in KILLED_CLASS:
-        (shutil.copytree if (CLASS / name).is_dir() else shutil.copy)(CLASS / name, folder / name)
-    expected = {name.removesuffix(".zip"): golden()[name.removesuffix(".zip")] for name in KILLED_CLASS}
-    given = "SELECT student, lesson, id FROM gradings ORDER BY id"
-    with nothing_left_running():
-        running = subprocess.Popen(
-            command("run", folder, "--out", out, "--jobs", "2"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        while len(kept := rows(out, given)) < 3 and running.poll() is None:
-            time.sleep(0.02)
-        running.kill()
-        assert running.wait() == -9, "the run must end by the kill, not by itself"
-    assert 3 <= len(kept) < 11
-
-    with nothing_left_running():
-        second = grader("run", folder, "--out", out, "--jobs", "2", "--progress")
-    assert second.code == 0, second.err
-    assert "Already graded: " in second.err
-    assert rows(out, given)[: len(kept)] == kept, "grades from before the kill are unchanged"
-    assert len(rows(out, given)) == 10, "hana and juno handed in the same notebook, which is graded once"
-    assert verdicts(outcomes(out)) == expected
-    assert grader("run", folder, "--out", out).out.startswith("There is nothing to grade")
 
 
 def test_the_zip_of_the_golden_class_is_what_submit_writes(tmp_path: Path) -> None:

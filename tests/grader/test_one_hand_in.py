@@ -14,21 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import classroom
 import pytest
-from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, run, zipped
+from classroom import grade, hand_in, run, zipped
 from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
-from rich.console import Console
 
 from grader import reports
-from grader.class_run import journal, rows
+from grader.class_run import rows
 from grader.class_run.lanes import Threads
-from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
-from grader.course.roll import Roll, folder_name
+from grader.course.roll import Roll, folder_name, is_faulted
 from grader.hand_ins import archives, collect, location
-from grader.records import Report, Status, Submission
+from grader.records import Report, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
 from grader.text import file_name, storable
 
@@ -170,6 +169,10 @@ def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(collect._READERS, ".py", (limit, failing))
 
 
+def _is_of_eve(report: Report) -> bool:
+    return report.submission.student == EVE
+
+
 COLLECTING = {
     "what an entry is": fails_for(collect, "_of_entry", names_eve),
     "an entry of a folder": fails_for(collect, "_of_file", names_eve),
@@ -177,14 +180,10 @@ COLLECTING = {
     "a file's text": reads_eve,
 }
 KEEPING = {
-    "a grade": fails_for(rows, "of_report", lambda report, **named: _is_of_eve(report) and not named["faulted"]),
-    "any grade": fails_for(rows, "of_report", lambda report, **_named: _is_of_eve(report)),
+    "a grade": fails_for(rows, "of_report", lambda report: _is_of_eve(report) and not is_faulted(report)),
+    "any grade": fails_for(rows, "of_report", _is_of_eve),
     "a verdict": fails_for(rows, "of_verdict", lambda verdict: "eve" in verdict.attempt.help),
 }
-
-
-def _is_of_eve(report: Report) -> bool:
-    return report.submission.student == EVE
 
 
 @pytest.fixture
@@ -222,6 +221,8 @@ def test_a_fault_while_collecting_one_hand_in_is_that_hand_ins_verdict(
     (verdict,) = asked(out, "SELECT status, points, rationale FROM attempts WHERE student = 'eve'")
     assert verdict[:2] == ("grader error", 0.0)
     assert verdict[2].startswith("The grader failed (PlantedError)")
+    (tail,) = asked(out, "SELECT output_tail FROM verdicts WHERE status = 'grader error'")[0]
+    assert "PlantedError: a hidden case" in tail
     assert "To check by hand: 1 without a verdict." in summary.lines()[0]
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out)
@@ -306,13 +307,11 @@ class Refusing(Threads):
 
 @pytest.mark.parametrize("cancels", [False, True])
 def test_a_hand_in_that_the_lanes_refuse_or_drop_gets_a_verdict_on_the_grader(
-    folder: Path, out: Path, *, cancels: bool
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *, cancels: bool
 ) -> None:
-    with (out.parent / "said").open("w") as said:
-        console = Console(file=said)
-        lanes = Refusing(cancels=cancels)
-        summary = grade_class(folder, out, grade=grade, tasks=TASKS, lanes=lanes, console=console, kit=KIT)
-    at_fault_for_eve_alone(out, summary)
+    monkeypatch.setattr(classroom, "Threads", lambda _jobs: Refusing(cancels=cancels))
+    at_fault_for_eve_alone(out, run(folder, out)[0])
+    monkeypatch.undo()
     the_next_run_grades_eve(folder, out)
 
 
@@ -339,7 +338,7 @@ def test_a_grade_that_cannot_be_kept_keeps_no_other_from_being_kept(
 def test_a_grade_that_cannot_be_read_back_keeps_no_other_from_the_reports(
     folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fails_for(rows, "report", lambda _db, row, *_given, **_named: row["student"] == EVE)(monkeypatch)
+    fails_for(rows, "report", lambda _db, row, **_named: row.hand_in.student == EVE)(monkeypatch)
     summary, _ = run(folder, out)
     assert summary.exit_code == 3
     neighbours_keep_theirs(out)
@@ -351,7 +350,12 @@ def test_a_grade_that_cannot_be_read_back_keeps_no_other_from_the_reports(
 
 @pytest.mark.parametrize(("module", "file"), [(student_page, reports.PAGE), (gradescope, reports.RESULTS)])
 def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written(
-    folder: Path, out: Path, module: Any, file: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    out: Path,
+    module: Any,
+    file: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(folder, out)[0].exit_code == 0
     hand_in(folder, EVE, "wrong")
@@ -366,9 +370,12 @@ def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written
     )
     said = f"Internal error: 1 report could not be written completely: eve/{file}."
     assert any(line.startswith(said) for line in summary.lines())
+    assert run_grader(["report", str(out), "--debug"]) == 3
+    shown = capsys.readouterr()
+    assert said in shown.out
+    assert "PlantedError: a hidden case" in shown.err
     monkeypatch.undo()
-    again, _ = run(folder, out)
-    assert again.exit_code == 0
+    assert run_grader(["report", str(out)]) == 0
     assert (out / EVE / file).is_file()
 
 
@@ -399,45 +406,6 @@ def test_a_report_that_nobody_alone_prevents_is_missing_and_the_others_are_there
     assert summary.exit_code == 3
     assert not (out / reports.PAGE).exists()
     neighbours_keep_theirs(out)
-
-
-def test_the_journal_keeps_the_traceback_of_a_fault_and_no_report_shows_it(
-    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads_eve(monkeypatch)
-    run(folder, out)
-    (tail,) = asked(out, "SELECT output_tail FROM verdicts WHERE status = 'grader error'")[0]
-    assert "PlantedError: a hidden case" in tail
-    with journal.read(out) as book:
-        (report,) = book.reports(EVE)
-    assert (report.submission.source, report.submission.refused) == (None, False)
-    assert [verdict.status for verdict in report.verdicts] == [Status.GRADER_ERROR]
-    assert report.environment == ENVIRONMENT or report.environment.python == ENVIRONMENT.python
-
-
-def test_a_notebook_beside_a_faulty_file_is_still_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
-    (folder / EVE).mkdir()
-    (folder / EVE / "01_dot.ipynb").write_bytes(notebook("# right"))
-    (folder / EVE / "hw.zip").write_bytes(b"PK")
-    fails_for(archives, "members", lambda data, _wanted: data == b"PK")(monkeypatch)
-    summary, _ = run(folder, out)
-    assert points(out) == {**HONEST, EVE: "6"}
-    assert summary.exit_code == 0
-
-
-def test_report_names_what_it_failed_to_make_and_ends_with_3(
-    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(folder, out)
-    fails_for(student_page, "render", has_eve)(monkeypatch)
-    assert run_grader(["report", str(out), "--debug"]) == 3
-    said = capsys.readouterr()
-    assert "Internal error: 1 report could not be written completely: eve/report.html." in said.out
-    assert "PlantedError: a hidden case" in said.err
-    monkeypatch.undo()
-    assert run_grader(["report", str(out)]) == 0
-    assert (out / EVE / reports.PAGE).is_file()
 
 
 def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(

@@ -1,22 +1,20 @@
 """Equal content gets equal grades, from any student and at any time."""
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from classroom import KIT, ROUNDS, TASKS, grade, hand_in, notebook, zipped
+from classroom import KIT, ROUNDS, grade, hand_in, notebook, zipped
+from classroom import run as graded
 from commanding import rows
 from outline import Outline
-from rich.console import Console
 from small_tasks import COUNT_UP, search
 from small_tasks import hand_in as small
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.lanes import Grade, Threads
-from grader.class_run.run import grade_class
+from grader.class_run.lanes import Grade
 from grader.class_run.summary import Summary
 from grader.grade import grade_task
 from grader.isolation.pool import Pool
@@ -38,18 +36,7 @@ class Drifting:
 
 
 def run(folder: Path, grade_one: Grade, *regrade: str) -> tuple[Summary, str]:
-    said = io.StringIO()
-    summary = grade_class(
-        folder,
-        folder.with_name("out"),
-        grade=grade_one,
-        tasks=TASKS,
-        lanes=Threads(1),
-        console=Console(file=said, width=200),
-        kit=KIT,
-        regrade=regrade,
-    )
-    return summary, said.getvalue()
+    return graded(folder, None, grade_one, regrade=regrade, jobs=1)
 
 
 def points(summary: Summary, lesson: str = "01_dot") -> dict[str, float | None]:
@@ -82,6 +69,8 @@ def test_equal_content_is_graded_once_and_all_students_have_its_grade(folder: Pa
     assert points(summary) == {"ada": 1.0, "bob": 1.0, "carla": 1.0, "dora": 2.0}
     assert (summary.graded, summary.exit_code) == (2, 0)
     assert "4 hand-ins have 2 different contents: hand-ins with equal content are graded once." in said
+    assert len(list(summary.roll.gradings())) == 2
+    assert "2 files graded in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
 
 
 def test_a_student_who_hands_in_later_gets_the_grade_that_the_content_has(folder: Path) -> None:
@@ -125,12 +114,7 @@ def test_a_new_grade_of_one_is_the_new_grade_of_all_with_that_content(folder: Pa
     assert "ada , bob , carla (graded again; the newest grade counts for all)" in page
     assert "The file was graded again, and the newest grade counts" in (out / "ada" / reports.PAGE).read_text()
     assert points(run(folder, drifting)[0]) == points(summary)
-
-
-def test_two_students_who_are_graded_again_with_one_content_cost_one_grading(folder: Path) -> None:
-    drifting = Drifting()
-    run(folder, drifting)
-    assert run(folder, drifting, "ada", "bob")[0].graded == 1
+    assert run(folder, drifting, "ada", "bob")[0].graded == 1, "two students with one content cost one grading"
 
 
 def test_a_fault_of_ours_is_nobodys_grade_and_is_tried_again(folder: Path) -> None:
@@ -180,12 +164,6 @@ def test_bytes_that_were_refused_in_a_changed_zip_are_graded_when_they_come_as_t
     hand_in(folder, "ada", "right")
     summary, _ = run(folder, grade)
     assert (summary.graded, points(summary)) == (1, {"ada": 6.0})
-
-
-def test_a_shared_grading_is_one_in_the_time_line_and_in_the_noise(folder: Path) -> None:
-    summary, _ = run(folder, Drifting())
-    assert len(list(summary.roll.gradings())) == 2
-    assert "2 files graded in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
 
 
 def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began_nothing(tmp_path: Path) -> None:

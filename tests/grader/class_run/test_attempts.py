@@ -13,15 +13,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
+from classroom import KIT, LESSONS, collected, grade, hand_in
+from classroom import run as graded
 from commanding import grader
-from rich.console import Console
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.lanes import Threads
 from grader.class_run.published import publish
-from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.course_file import parse
 from grader.hand_ins import timestamps
@@ -53,25 +51,14 @@ def run(
 
     If `regarded_as` is given, each hand-in is graded as if this were its text.
     """
-    said = io.StringIO()
 
     def remembering(submission: Submission, seed: str) -> Report:
         if seen is not None:
             seen.append(submission.path)
         return grade(replace(submission, source=regarded_as or submission.source), seed)
 
-    summary = grade_class(
-        folder,
-        folder.with_name("out"),
-        grade=remembering,
-        tasks=TASKS,
-        lanes=Threads(1),
-        console=Console(file=said, width=200),
-        kit=KIT,
-        course=parse(LATE.format(which=which), "course.toml", LESSONS) if which else None,
-        regrade=regrade,
-    )
-    return summary, said.getvalue()
+    course = LATE.format(which=which) if which else ""
+    return graded(folder, None, remembering, course=course, regrade=regrade, jobs=1)
 
 
 def attempt(folder: Path, when: str, text: str) -> None:
@@ -93,20 +80,17 @@ def points(folder: Path) -> str:
     return table[2][5]
 
 
-@pytest.mark.parametrize(("which", "counted"), [("first", "6"), ("best", "9"), ("latest", "0")])
-def test_the_attempt_that_the_course_chose_stands_in_the_gradebook(folder: Path, which: str, counted: str) -> None:
-    run(folder, which)
-    assert points(folder) == counted
-
-
 def test_only_what_may_count_is_graded(folder: Path) -> None:
     seen: list[str] = []
     _, said = run(folder, "latest", seen=seen)
-    assert seen == ["ada/2026-11-22T14-00-00+0100/01_dot.py"]
+    assert (points(folder), seen) == ("0", ["ada/2026-11-22T14-00-00+0100/01_dot.py"])
     assert said.splitlines()[0] == f"hw1: 1 student, 1 hand-in, 1 task · kit {KIT}"
     assert "Already graded" not in said
     run(folder, "best", seen=seen)
     assert seen[1:] == ["ada/2026-11-20T12-00-00/01_dot.py", "ada/20261121T130000Z/01_dot.py"]
+    assert points(folder) == "9"
+    run(folder, "first")
+    assert points(folder) == "6"
 
 
 def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path) -> None:
@@ -139,40 +123,21 @@ def test_another_policy_needs_no_grading_and_is_kept_for_the_next_run(folder: Pa
     assert points(folder) == "6"
 
 
-def test_nbgraders_columns_have_the_times_and_the_penalty(folder: Path) -> None:
-    from grader.reports import nbgrader
-
-    run(folder, "best")
-    with journal.read(folder.with_name("out")) as book:
-        row = next(iter(csv.DictReader(io.StringIO(nbgrader.render(book.roll())))))
-    assert list(row.values()) == [
-        *("01_dot", "2026-11-20 23:59:59", "2026-11-21 13:00:00", "ada", "", "", "", "10.0", "1.0", "9.0", "10.0")
-    ]
-
-
 def test_an_attempt_replaced_between_two_runs_still_counts_as_the_best_or_the_first(tmp_path: Path) -> None:
-    hand_in(tmp_path / "hw1", "ada", "right")
-    run(tmp_path / "hw1", "best")
-    hand_in(tmp_path / "hw1", "ada", "wrong")
-    run(tmp_path / "hw1", "best")
+    for text in ("right", "wrong"):
+        hand_in(tmp_path / "hw1", "ada", text)
+        run(tmp_path / "hw1", "best")
     assert points(tmp_path / "hw1") != "0"
     run(tmp_path / "hw1", "latest")
     assert points(tmp_path / "hw1") == "0"
 
 
-def test_a_copy_made_later_is_no_later_hand_in(tmp_path: Path) -> None:
+def test_a_file_is_late_by_its_own_time_and_a_copy_made_later_is_no_later_hand_in(tmp_path: Path) -> None:
     path = hand_in(tmp_path / "hw1", "ada", "right")
-    for when in (NOON.timestamp(), NOON.timestamp() + 5 * 86400):
-        os.utime(path, (when, when))
+    for days, counted in ((2, "4.8"), (0, "6"), (5, "6")):
+        os.utime(path, (NOON.timestamp() + days * 86400,) * 2)
         run(tmp_path / "hw1", "latest")
-        assert points(tmp_path / "hw1") == "6"
-
-
-def test_a_late_file_is_late_by_its_own_time(tmp_path: Path) -> None:
-    path = hand_in(tmp_path / "hw1", "ada", "right")
-    os.utime(path, (NOON.timestamp() + 2 * 86400,) * 2)
-    run(tmp_path / "hw1", "latest")
-    assert points(tmp_path / "hw1") == "4.8"
+        assert points(tmp_path / "hw1") == counted
 
 
 def test_who_took_everything_back_has_handed_in_nothing(folder: Path) -> None:
@@ -263,35 +228,32 @@ def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_n
     assert [one.source for one in collected(folder).submissions] == ["right", None, "wrong"]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("2026-11-20T23-59-00", "2026-11-20T23:59:00+00:00"),
-        ("20261120T225900Z", "2026-11-20T22:59:00+00:00"),
-        ("2026-11-20_23.59+0130", "2026-11-20T22:29:00+00:00"),
-        ("2026-11-20 23:59:30-05:00", "2026-11-21T04:59:30+00:00"),
-        ("2026-11-20", None),
-        ("2026-02-30T00-00-00", None),
-        ("0001-01-01T00-00-00+2359", None),
-        ("04_autorange", None),
-    ],
-)
-def test_a_folders_name_says_when_or_nothing(name: str, expected: str | None) -> None:
-    found = timestamps.of_folder(name, UTC)
-    assert (found.isoformat() if found else None) == expected
+def test_a_folders_name_says_when_or_nothing() -> None:
+    for name, expected in {
+        "2026-11-20T23-59-00": "2026-11-20T23:59:00+00:00",
+        "20261120T225900Z": "2026-11-20T22:59:00+00:00",
+        "2026-11-20_23.59+0130": "2026-11-20T22:29:00+00:00",
+        "2026-11-20 23:59:30-05:00": "2026-11-21T04:59:30+00:00",
+        "2026-11-20": None,
+        "2026-02-30T00-00-00": None,
+        "0001-01-01T00-00-00+2359": None,
+    }.items():
+        found = timestamps.of_folder(name, UTC)
+        assert (found.isoformat() if found else None) == expected, name
 
 
 # -------------------------------------------------------------------------------------- again
 
 
-def test_a_student_is_graded_again_though_nothing_changed_and_the_older_grade_is_kept(tmp_path: Path) -> None:
+def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path) -> None:
     folder, seen = tmp_path / "hw1", list[str]()
     for student in ("ada", "bob"):
         hand_in(folder, student, f"right # {student}")
     run(folder)
-    for _ in range(2):
-        summary, _ = run(folder, regrade=("ada",), seen=seen)
-        assert (summary.exit_code, summary.graded) == (0, 1)
+    summary, _ = run(folder, regrade=("ada",), seen=seen, regarded_as="edge")
+    assert (summary.exit_code, summary.graded, points(folder)) == (0, 1, "10")
+    summary, said = run(folder, regrade=("ada",), seen=seen, regarded_as="boom")
+    assert ("1 internal error" in said, points(folder)) == (True, "10")
     assert seen == ["ada/01_dot.py", "ada/01_dot.py"]
     with closing(sqlite3.connect(tmp_path / "out" / journal.FILE)) as db:
         kept = db.execute("SELECT student, regrade FROM gradings ORDER BY id").fetchall()
@@ -299,44 +261,10 @@ def test_a_student_is_graded_again_though_nothing_changed_and_the_older_grade_is
     assert run(folder)[0].graded == 0
 
 
-def test_of_two_grades_of_the_same_bytes_the_newer_counts(tmp_path: Path) -> None:
-    folder = tmp_path / "hw1"
-    hand_in(folder, "ada", "right")
-    run(folder)
-    run(folder, regrade=("ada",), regarded_as="edge")
-    assert points(folder) == "10"
-
-
-def test_an_internal_error_of_a_second_grading_keeps_the_earlier_grade(tmp_path: Path) -> None:
-    folder = tmp_path / "hw1"
-    hand_in(folder, "ada", "right")
-    run(folder)
-    _, said = run(folder, regrade=("ada",), regarded_as="boom")
-    assert "1 internal error" in said
-    assert points(folder) == "6"
-
-
-def test_who_is_to_be_graded_again_and_is_not_there_is_an_error_that_names_the_nearest(tmp_path: Path) -> None:
+def test_a_student_who_is_named_and_not_there_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
     hand_in(tmp_path / "hw1", "ada")
     with pytest.raises(UsageError, match=r"There is no student 'adda' in .* to grade again. There are: ada"):
         run(tmp_path / "hw1", regrade=("adda",))
-    assert not (tmp_path / "out").exists()
-
-
-def test_whom_the_course_names_and_the_class_has_not_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
-    hand_in(tmp_path / "hw1", "ada")
-    course = parse('[extensions.adda]\nall = "2 days"', "course.toml")
-    console = Console(file=io.StringIO())
     with pytest.raises(UsageError, match=r"course.toml: extensions.adda names 'adda', .* did you mean ada\?"):
-        grade_class(
-            tmp_path / "hw1",
-            tmp_path / "out",
-            grade=grade,
-            tasks=TASKS,
-            lanes=Threads(1),
-            console=console,
-            kit=KIT,
-            course=course,
-            course_name="course.toml",
-        )
+        graded(tmp_path / "hw1", course='[extensions.adda]\nall = "2 days"')
     assert not (tmp_path / "out").exists()

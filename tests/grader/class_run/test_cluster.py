@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,11 +23,11 @@ from dask import config
 from distributed import Security
 
 from grader.class_run import cluster, openssl_errors, remote
-from grader.class_run.remote import LANE, GradingPlugin, Standard, standing
+from grader.class_run.remote import LANE, GradingPlugin, differences, standard, standing
 from grader.commands.apps import run_grader
 from grader.errors import MachineError, UsageError
 
-MINE = Standard("1.0", "abc", "3.11.7", "2.13.0", "2.3.0")
+MINE = {"kit": "1.0", "python": "3.11.7", "torch": "2.13.0", "numpy": "2.3.0", "files": "abc"}
 LESSONS = ("04_autorange", "06_ab_testing")
 CHOSEN = [word for lesson in LESSONS for word in ("--lessons", lesson)]
 EXPECTED = {
@@ -51,8 +50,8 @@ TLS = {
 def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert MINE.differences(MINE) == ""
-    assert MINE.differences(replace(MINE, python="3.12.1", torch="2.9.0")) == (
+    assert differences(MINE, MINE) == ""
+    assert differences(MINE, {**MINE, "python": "3.12.1", "torch": "2.9.0"}) == (
         "python 3.12.1 instead of 3.11.7, torch 2.9.0 instead of 2.13.0"
     )
     given: dict[str, float] = {}
@@ -60,7 +59,7 @@ def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
     async def set_resources(**resources: float) -> None:
         given.update(resources)
 
-    plugin = GradingPlugin(replace(Standard.here(), sources="changed"), (), sandboxed=False)
+    plugin = GradingPlugin({**standard(), "files": "changed"}, (), sandboxed=False)
     worker = SimpleNamespace(set_resources=set_resources, plugins={remote.NAME: plugin})
     asyncio.run(plugin.setup(worker))  # type: ignore[arg-type]  # a worker, as far as a refusal needs one
     assert given == {LANE: 0}

@@ -1,18 +1,14 @@
 """`python -m grader export`, from a journal to the file that goes back to the course's system."""
 
-import io
 from pathlib import Path
 
 import pytest
-from classroom import KIT, TASKS, grade, hand_in
+from classroom import KIT, hand_in, run
 from commanding import said
 from exported import CANVAS, MOODLE, class_of, submission
-from rich.console import Console
 
 from grader.class_run import journal
-from grader.class_run.export import Wanted, export
-from grader.class_run.lanes import Threads
-from grader.class_run.run import grade_class
+from grader.class_run.export import export
 from grader.errors import UsageError
 
 
@@ -21,10 +17,7 @@ def out(tmp_path: Path) -> Path:
     """Return the output folder of two students, who were graded without any worker."""
     for student, text in (("ada", "right"), ("bob", "edge")):
         hand_in(tmp_path / "hw1", student, text)
-    console = Console(file=io.StringIO())
-    grade_class(
-        tmp_path / "hw1", tmp_path / "out", grade=grade, tasks=TASKS[:1], lanes=Threads(1), console=console, kit=KIT
-    )
+    run(tmp_path / "hw1", tmp_path / "out", lessons=("01_dot",))
     return tmp_path / "out"
 
 
@@ -51,56 +44,44 @@ def test_a_grade_without_a_place_is_named_and_ends_with_1(
     assert ",6,10.00,Yes," in (out / "moodle.csv").read_text()
 
 
-@pytest.mark.parametrize("asked", [[], ["--junit", "--nbgrader"]])
-def test_one_form_is_to_be_named(out: Path, asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    ended = said(capsys, "export", out, *asked)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("Choose one format: --canvas")
-
-
-def test_a_class_is_exported_while_it_is_graded(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with journal.claim(out, tmp_path / "hw1", kit=KIT):
-        assert said(capsys, "export", out, "--junit").code == 0
-
-
-def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    roll = class_of(submission("ada"))
-    (tmp_path / "in.csv").write_text(CANVAS)
-    inside = Wanted(canvas=tmp_path / "in.csv")
-    for says, wanted, to, lessons, columns in (
-        ("would overwrite the export", inside, tmp_path / "in.csv", (), ()),
-        ("cannot be read", Wanted(canvas=tmp_path / "gone.csv"), None, (), ()),
-        (r"no lesson in this class '77_none'\. There are: 01_dot", Wanted(junit=True), None, ("77_none",), ()),
-        ("--column needs --canvas", Wanted(junit=True), None, (), ("01_dot=Dot",)),
-        ("Write --column LESSON=TITLE", inside, None, (), ("01_dot",)),
+def test_what_does_not_fit_is_refused_and_nothing_is_written(
+    tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked in ([], ["--junit", "--nbgrader"]):
+        ended = said(capsys, "export", out, *asked)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith("Choose one format: --canvas")
+    roll, place = class_of(submission("ada")), tmp_path / "other"
+    inside = place / "in.csv"
+    place.mkdir()
+    inside.write_text(CANVAS)
+    for says, form, source, to, lessons, columns in (
+        ("would overwrite the export", "canvas", inside, inside, (), ()),
+        ("cannot be read", "canvas", place / "gone.csv", None, (), ()),
+        (r"no lesson in this class '77_none'\. There are: 01_dot", "junit", None, None, ("77_none",), ()),
+        ("--column needs --canvas", "junit", None, None, (), ("01_dot=Dot",)),
+        ("Write --column LESSON=TITLE", "canvas", inside, None, (), ("01_dot",)),
+        ("no column 'None such'", "canvas", inside, place / "out.csv", (), ("1=None such",)),
     ):
         with pytest.raises(UsageError, match=says):
-            export(roll, tmp_path, wanted, to=to, lessons=lessons, columns=columns)
-    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
-    assert (tmp_path / "in.csv").read_text() == CANVAS
+            export(roll, place, form, source, to=to, lessons=lessons, columns=columns)
+    assert [path.name for path in place.iterdir()] == ["in.csv"]
+    assert inside.read_text() == CANVAS
 
 
 def test_only_the_lessons_named_are_exported(tmp_path: Path) -> None:
     roll = class_of(submission("ada"), submission("ada", lesson="02_timer"))
-    export(roll, tmp_path, Wanted(nbgrader=True), lessons=["02_timer"])
+    export(roll, tmp_path, "nbgrader", lessons=["2"])
+    assert "02_timer" in (tmp_path / "nbgrader.csv").read_text()
     assert "01_dot" not in (tmp_path / "nbgrader.csv").read_text()
 
 
-def test_lessons_and_columns_go_by_number(tmp_path: Path) -> None:
-    roll = class_of(submission("ada"))
-    (tmp_path / "in.csv").write_text(CANVAS)
-    by_number = export(roll, tmp_path, Wanted(junit=True), to=tmp_path / "one.xml", lessons=["1"])
-    by_name = export(roll, tmp_path, Wanted(junit=True), to=tmp_path / "other.xml", lessons=["01_dot"])
-    assert by_number.place.read_bytes() == by_name.place.read_bytes()
-    with pytest.raises(UsageError, match="no column 'None such'"):
-        export(roll, tmp_path, Wanted(canvas=tmp_path / "in.csv"), to=tmp_path / "out.csv", columns=["1=None such"])
-
-
-def test_a_file_named_with_to_is_overwritten_with_force_alone(
+def test_a_file_named_with_to_is_overwritten_with_force_alone_and_one_in_out_always(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    to = tmp_path / "back.xml"
-    assert said(capsys, "export", out, "--nbgrader", "--to", to).code == 0
+    to = tmp_path / "new" / "back.xml"
+    with journal.claim(out, tmp_path / "hw1", kit=KIT):  # a class can be exported while it is graded
+        assert said(capsys, "export", out, "--nbgrader", "--to", to).code == 0
     assert said(capsys, "export", out, "--nbgrader", "--to", to).code == 0, "a second export writes the same bytes"
     to.write_text(edited := to.read_text() + "mine\n")
     ended = said(capsys, "export", out, "--nbgrader", "--to", to)
@@ -110,8 +91,5 @@ def test_a_file_named_with_to_is_overwritten_with_force_alone(
     assert to.read_text() == edited
     assert said(capsys, "export", out, "--nbgrader", "--to", to, "--force").code == 0
     assert to.read_text() != edited
-
-
-def test_what_lies_in_out_is_replaced_and_said_so(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (out / "junit.xml").write_text("older")
     assert said(capsys, "export", out, "--junit").out == f"Wrote {out / 'junit.xml'}, which replaces an older file.\n"

@@ -60,18 +60,6 @@ def worth(out: Path) -> dict[str, float]:
     return {lesson: roll.possible(lesson) for lesson in roll.lessons}
 
 
-def test_a_later_run_grades_the_lessons_that_the_first_one_named(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, folder, out, "--lessons", AUTORANGE).code == 0
-    before = worth(out)
-    assert list(before) == [AUTORANGE]
-    ended = run(capsys, folder, out, "--regrade", "carla")
-    assert (ended.code, worth(out)) == (0, before)
-    assert f"of {before[AUTORANGE]:g}." in ended.out
-    assert (out / reports.GRADEBOOK).read_text().count(TIMER) == 0
-
-
 def test_by_default_a_class_is_graded_on_the_lessons_that_were_handed_in(
     folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,7 +72,7 @@ def test_by_default_a_class_is_graded_on_the_lessons_that_were_handed_in(
     assert "Lessons graded, by" not in again.out, "the lessons are stored in the output folder"
 
 
-def test_a_lesson_that_the_course_file_names_counts_before_anything_is_handed_in(
+def test_a_lesson_that_the_course_file_names_counts_and_all_can_be_asked_for(
     tmp_path: Path, folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     course = tmp_path / "course.toml"
@@ -94,6 +82,8 @@ def test_a_lesson_that_the_course_file_names_counts_before_anything_is_handed_in
     )
     ended = run(capsys, folder, out, "--course", str(course))
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE, "05_compare", "07_fuzzing"])
+    assert run(capsys, folder, out, "--lessons", "all").code == 0
+    assert list(worth(out)) == list(KNOWN.lessons)
 
 
 def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
@@ -107,11 +97,6 @@ def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
     assert run(capsys, folder, out, *command.partition(f"{out} ")[2].split()).code == 0
     assert list(worth(out)) == [TIMER, AUTORANGE]
     assert "not graded:" not in run(capsys, folder, out).out
-
-
-def test_all_lessons_can_still_be_asked_for(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, folder, out, "--lessons", "all").code == 0
-    assert list(worth(out)) == list(KNOWN.lessons)
 
 
 def test_an_exercise_that_the_kit_gets_later_changes_no_class_that_is_there() -> None:
@@ -139,19 +124,15 @@ def test_a_change_is_asked_for_said_and_taken_back(folder: Path, out: Path, caps
     assert f"These lessons no longer count: {TIMER}. The grades of these lessons are kept" in ended.out
     ended = run(capsys, folder, out)
     assert (list(worth(out)), "There is nothing to grade" in ended.out) == ([AUTORANGE], True)
+    assert run(capsys, folder, out, "--regrade", "carla").code == 0
+    assert list(worth(out)) == [AUTORANGE], "a later run grades the same lessons"
+    ended = said(capsys, "report", out, "--lessons", "05_compare")
+    assert (ended.code, list(worth(out))) == (2, [AUTORANGE])
+    assert "has no grades of 05_compare. It has grades of 02_timeit_vs_timer, 04_autorange." in ended.err
+    assert f"python -m grader run {folder} --out {out} --lessons 05_compare" in ended.err
     ended = said(capsys, "report", out, "--lessons", "all")
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
     assert len(list((out / "ada").iterdir())) == 2
-
-
-def test_a_lesson_that_was_never_graded_cannot_be_reported_and_nothing_changes(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(capsys, folder, out, "--lessons", AUTORANGE)
-    ended = said(capsys, "report", out, "--lessons", "05_compare")
-    assert (ended.code, list(worth(out))) == (2, [AUTORANGE])
-    assert "has no grades of 05_compare. It has grades of 04_autorange." in ended.err
-    assert f"python -m grader run {folder} --out {out} --lessons 05_compare" in ended.err
 
 
 def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(

@@ -117,15 +117,12 @@ def test_the_points_of_a_whole_lesson_are_kept_for_the_list_of_lessons(state: di
     assert listing.load_points(Path(state["FAIRCLOCK_STATE"])) == {"04_autorange": ExercisePoints(10, 10)}
 
 
-def test_what_a_submission_prints_is_shown_when_it_fails(tmp_path: Path) -> None:
+def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_names_the_line(tmp_path: Path) -> None:
     path = tmp_path / "04_autorange.py"
     path.write_text("print('half way there')\ndef blocked_autorange(run, clock, min_run_time):\n    return 1 / 0\n")
     ended = grader("check", path)
     assert "blocked_autorange raised ZeroDivisionError: division by zero (line 3 of the file)." in ended.out
     assert "Your code printed:\n     half way there\n" in ended.out
-
-
-def test_what_is_not_python_is_a_verdict_that_names_the_line() -> None:
     ended = grader("check", CLASS / "fatima" / "04_autorange.py")
     assert "The file is not Python: expected ':' (line 6 of the file)." in ended.out
     assert ended.code == 1
@@ -137,7 +134,6 @@ def test_an_empty_file_is_told_which_function_is_missing(tmp_path: Path) -> None
     _, missing, advice, _ = ended.out.splitlines()
     assert missing == "   The file has no function blocked_autorange."
     assert advice.startswith("   Write it under this name")
-    assert ended.code == 1
 
 
 # ------------------------------------------------------------------------------------------------------- hints
@@ -178,15 +174,11 @@ def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str,
 # ------------------------------------------------------------------------------------------- what is checked
 
 
-@pytest.mark.parametrize(
-    ("target", "only"),
-    [
-        *((target, None) for target in ("4", "04", "04_autorange", "autorange")),
-        *((target, "blocked_autorange") for target in ("4.blocked", "blocked_autorange")),
-    ],
-)
-def test_a_number_or_a_name_means_its_lesson_or_one_task(target: str, only: str | None) -> None:
-    assert split_target(target, None) == ("04_autorange", only)
+def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
+    for target in ("4", "04", "04_autorange", "autorange"):
+        assert split_target(target, None) == ("04_autorange", None)
+    for target in ("4.blocked", "blocked_autorange"):
+        assert split_target(target, None) == ("04_autorange", "blocked_autorange")
 
 
 def test_one_task_is_checked_alone() -> None:
@@ -212,18 +204,8 @@ def test_of_a_finished_and_an_unfinished_task_both_verdicts_the_total_and_a_hint
     assert "python" in told["environment"]
 
 
-@pytest.mark.parametrize(("target", "says"), NOT_TAKEN.items())
-def test_what_cannot_be_checked_is_refused_in_one_sentence(
-    target: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_grader(["check", target]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert says in shown.err
-    assert len(shown.err.splitlines()) == 1
-
-
-def test_a_place_where_json_cannot_be_written_is_named(tmp_path: Path) -> None:
-    ended = grader("check", CLASS / "fatima" / "04_autorange.py", "--json", tmp_path / "nowhere" / "verdicts.json")
-    assert ended.code == 2
-    assert "verdicts.json could not be written" in ended.err
+def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for target, says in NOT_TAKEN.items():
+        assert run_grader(["check", target]) == 2, target
+        shown = capsys.readouterr()
+        assert (shown.out, says in shown.err, len(shown.err.splitlines())) == ("", True, 1), target

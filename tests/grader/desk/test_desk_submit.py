@@ -1,15 +1,21 @@
 """The command `submit`: which files the zip contains, which it lacks, and the points that `submit` prints."""
 
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
+from classroom import KIT, hand_in, notebook
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, solve, student_kit
 
 from grader import catalogue
+from grader.desk.submission_zip import is_submission, submit
+from grader.hand_ins.manifest import Entry, Manifest
+from grader.hand_ins.refusal import digest
+from harness.errors import UsageError
 
 FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
 LESSONS = catalogue.load().lessons
@@ -45,10 +51,13 @@ def test_a_solved_notebook_is_packed_and_listed_with_its_points(kit: Path) -> No
 
 def test_without_grading_the_files_are_listed_and_no_points(kit: Path) -> None:
     solve(exercise_of(kit))
+    exercise_of(kit, "13_bytecode").unlink()
     ended = in_kit(kit, "submit", "--no-grade")
     assert ended.code == 0
     assert row(ended.out, LESSON) == f"{LESSON} – / 10 {FILE}"
     assert "graded on this machine" not in ended.out
+    assert "There is no file for 13_bytecode." in ended.out
+    assert len(packed(kit)) == len(LESSONS)
 
 
 def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is_named(kit: Path) -> None:
@@ -105,13 +114,6 @@ def exercise_notebook_with_a_fault(path: Path) -> bytes:
     return json.dumps(whole).encode()
 
 
-def test_an_exercise_without_a_file_is_named(kit: Path) -> None:
-    exercise_of(kit, "13_bytecode").unlink()
-    ended = in_kit(kit, "submit", "--no-grade")
-    assert "There is no file for 13_bytecode." in ended.out
-    assert len(packed(kit)) == len(LESSONS)
-
-
 def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
     solve(notebook_of(kit))
     ended = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
@@ -145,3 +147,49 @@ def test_ctrl_c_while_grading_leaves_the_zip(kit: Path) -> None:
     assert child.exitstatus == 130
     assert "Traceback" not in child.before
     assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()
+
+
+# ------------------------------------------------------------------------------------------------------ the zip
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    copy = tmp_path / "02_timer (1).ipynb"
+    copy.write_bytes(notebook("y = 2"))
+    return {"01_dot": hand_in(tmp_path, "kit", "x = 1"), "02_timer": copy}
+
+
+def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    out, again = tmp_path / "new" / "out.zip", tmp_path / "again.zip"
+    assert not submit(files, out, kit=KIT)
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == ["01_dot.py", "02_timer.ipynb", "manifest.json"]
+        manifest = Manifest.from_json(archive.read("manifest.json"))
+    entries = (("01_dot", "01_dot.py", b"x = 1"), ("02_timer", "02_timer.ipynb", notebook("y = 2")))
+    assert manifest == Manifest(KIT, tuple(Entry(lesson, name, digest(data)) for lesson, name, data in entries))
+    os.utime(files["01_dot"], (0, 0))
+    files["01_dot"].chmod(0o755)
+    submit(dict(reversed(files.items())), again, kit=KIT)
+    assert out.read_bytes() == again.read_bytes()
+
+
+def test_a_file_that_would_be_refused_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "01_dot.ipynb").write_bytes(notebook("%time x"))
+    for name, part in (("01_dot.ipynb", "Cell 1"), ("gone/01_dot.py", "There is no file")):
+        with pytest.raises(UsageError, match=part):
+            submit({"01_dot": tmp_path / name}, tmp_path / "out.zip", kit=KIT)
+    assert not (tmp_path / "out.zip").exists()
+
+
+def test_only_an_unchanged_zip_of_submit_is_known_as_one(files: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out.zip"
+    submit(files, out, kit=KIT)
+    assert is_submission(out)
+    assert submit(files, out, kit=KIT)
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.writestr(".notes", "mine")
+    assert not is_submission(out)
+    (tmp_path / "other").write_bytes(b"PK")
+    assert not is_submission(tmp_path / "other")

@@ -22,24 +22,15 @@ def lacks(finding: Finding, found: str, fix: str) -> None:
     assert fix in finding.fix
 
 
-def test_torch_that_is_missing_or_too_old_is_told_the_oldest_that_works() -> None:
+def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_imported() -> None:
     for version, found in (("", "missing"), ("2.8.0+cu126", "2.8.0+cu126 is too old"), ("1.13.1", "1.13.1 is too old")):
         finding = packages.torch_finding(version, "")
         lacks(finding, found, "pip install 'torch>=2.9'")
         assert finding.needed
-
-
-@pytest.mark.parametrize("version", ["2.9.0", "2.13.0+cpu", "2.15.0+cu132", "3.0.0a0"])
-def test_every_torch_from_the_oldest_on_is_right(version: str) -> None:
-    assert packages.torch_finding(version, "") == Finding("torch", present=True, found=version, needed=True)
-
-
-def test_a_torch_that_cannot_be_imported_is_told_why() -> None:
+    for version in ("2.9.0", "2.13.0+cpu", "2.15.0+cu132", "3.0.0a0"):
+        assert packages.torch_finding(version, "") == Finding("torch", present=True, found=version, needed=True)
     why = packages.failure_reason(1, "Traceback …\nOSError: libcusparseLt.so.0: cannot open shared object file\n")
     lacks(packages.torch_finding("2.15.0", why), "libcusparseLt.so.0: cannot open", "--force-reinstall 'torch>=2.9'")
-
-
-def test_a_process_that_ended_badly_is_told_by_its_signal_or_its_last_line() -> None:
     assert packages.failure_reason(0, "DeprecationWarning") == ""
     assert packages.failure_reason(3, "") == "exit status 3"
     assert packages.failure_reason(-11, "") == "ended by SIGSEGV"
@@ -50,38 +41,17 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the fix is
 
 
 @linux
-@pytest.mark.parametrize(
-    ("path", "status", "said", "found", "fix"),
-    [
-        (None, 0, "", "missing", programs.VALGRIND),
-        (
-            "/usr/bin/valgrind",
-            -4,
-            "==7== valgrind: Unrecognised instruction at address 0x4e2a3f0.\n",
-            "does not know an instruction of this CPU",
-            "install a newer version",
-        ),
-        (
-            "/usr/bin/valgrind",
-            1,
-            "valgrind:  Fatal error at startup: a function redirection\nvalgrind:  which is mandatory for this tool\n",
-            "no debug symbols of the C library",
-            programs.install("libc debug symbols", "apt-get"),
-        ),
-        (
-            "/usr/bin/valgrind",
-            1,
-            "valgrind: failed to start tool\n",
-            "does not work (valgrind: failed",
-            "install it again",
-        ),
-    ],
-)
-def test_each_fault_of_valgrind_is_told_its_own_fix(
-    path: str | None, status: int, said: str, found: str, fix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_fault_of_valgrind_is_told_its_own_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "manager", lambda: "apt-get")
-    lacks(tools.valgrind_finding(path, status, said), found, fix)
+    path, symbols = "/usr/bin/valgrind", programs.install("libc debug symbols", "apt-get")
+    unknown = "==7== valgrind: Unrecognised instruction at address 0x4e2a3f0.\n"
+    mandatory = (
+        "valgrind:  Fatal error at startup: a function redirection\nvalgrind:  which is mandatory for this tool\n"
+    )
+    lacks(tools.valgrind_finding(None, 0, ""), "missing", programs.VALGRIND)
+    lacks(tools.valgrind_finding(path, -4, unknown), "does not know an instruction of this CPU", "a newer version")
+    lacks(tools.valgrind_finding(path, 1, mandatory), "no debug symbols of the C library", symbols)
+    lacks(tools.valgrind_finding(path, 1, "valgrind: failed to start tool\n"), "does not work (valgrind: fa", "again")
 
 
 @linux
@@ -113,35 +83,28 @@ def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
 
 @pytest.mark.program("gcc")
 @pytest.mark.program("g++")
-def test_compilers_that_compile_are_right() -> None:
+def test_compilers_that_compile_and_a_header_that_is_there_are_right(tmp_path: Path) -> None:
     assert tools.c_compiler().present
     assert tools.cpp_compiler().present
-
-
-def test_the_header_of_python_is_looked_for(tmp_path: Path) -> None:
     lacks(tools.headers(tmp_path), str(tmp_path / "Python.h"), programs.PYTHON_HEADERS)
     (tmp_path / "Python.h").touch()
     assert tools.headers(tmp_path).present
 
 
 @linux
-@pytest.mark.parametrize(
-    ("trouble", "fix"),
-    [
+def test_random_layouts_and_bound_cores_are_told_their_own_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    for trouble, fix in (
         (process_env.NO_SETARCH, programs.SETARCH),
         ("setarch: failed to set personality to x86_64: Operation not permitted", "seccomp=unconfined"),
         ("setarch: x86_64: Unrecognized architecture", "install it again"),
-    ],
-)
-def test_each_reason_for_random_layouts_is_told_its_own_fix(trouble: str, fix: str) -> None:
-    lacks(measuring.layout_finding(trouble), trouble, fix)
-
-
-def test_a_process_bound_to_one_core_of_several_is_told_to_be_let_free() -> None:
-    lacks(measuring.cores_finding(1, 8), "1 of 8", "taskset")
-    lacks(measuring.cores_finding(1, 1), "1", "--jobs 1")
-    assert "taskset" not in measuring.cores_finding(1, 1).fix
-    assert measuring.cores_finding(2, 8).present
+    ):
+        monkeypatch.setattr(process_env, "why_layout_varies", lambda trouble=trouble: trouble)
+        lacks(measuring.layout(), trouble, fix)
+    for usable, there, fix in ((1, 8, "taskset"), (1, 1, "--jobs 1"), (2, 8, "")):
+        monkeypatch.setattr(measuring, "usable_cores", lambda usable=usable: usable)
+        monkeypatch.setattr("os.cpu_count", lambda there=there: there)
+        assert measuring.cores().present == (not fix)
+        assert fix in measuring.cores().fix
 
 
 @linux
@@ -162,36 +125,27 @@ def test_a_clock_that_may_not_be_read_is_told_from_a_process_that_has_ended(monk
         process_cpu(other.pid)
 
 
-def test_folders_that_can_be_used_are_right(tmp_path: Path) -> None:
-    here = folders.user_folder("progress", tmp_path / "to" / "be" / "made", user_state.FOLDER_VARIABLE)
-    assert here.present
+def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert folders.user_folder("progress", tmp_path / "to" / "be" / "made", user_state.FOLDER_VARIABLE).present
     assert not (tmp_path / "to").exists()
-
-
-def test_a_folder_that_cannot_be_made_is_told_its_variable(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         finding = folders.user_folder("compiled code", folder, disk_cache.FOLDER_VARIABLE)
         lacks(finding, "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_facts, "noexec", lambda _path: "/home")
+        finding = folders.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
+        lacks(finding, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
+        assert folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE).present
+        lacks(folders.temporary(), "noexec", "TMPDIR")
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "ENOUGH_BYTES", 1 << 60)
+        finding = folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE)
+        lacks(finding, "MiB of", "export FAIRCLOCK_STATE=FOLDER")
+        lacks(folders.temporary(), "MiB of", "TMPDIR")
 
-
-def test_compiled_code_needs_a_folder_whose_programs_may_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_facts, "noexec", lambda _path: "/home")
-    finding = folders.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
-    lacks(finding, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
-    assert folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE).present
-    lacks(folders.temporary(), "noexec", "TMPDIR")
-
-
-def test_a_disk_that_is_nearly_full_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "ENOUGH_BYTES", 1 << 60)
-    lacks(
-        folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE), "MiB of", "export FAIRCLOCK_STATE=FOLDER"
-    )
-    lacks(folders.temporary(), "MiB of", "TMPDIR")
-
-
-def test_a_machine_without_any_temporary_folder_is_told_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
 

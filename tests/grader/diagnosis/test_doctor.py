@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from commanding import ROOT
-from container import DOCKER, UNMARKED, container
+from container import DOCKER, container
 
 from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
@@ -88,30 +88,16 @@ def as_root() -> None:
 DOCTOR = [sys.executable, "-m", "grader", "doctor"]
 
 
-def test_every_part_of_the_machine_is_named_with_what_was_found() -> None:
-    findings = {finding.part: finding for finding in here()}
-    assert findings.keys() >= set(PARTS)
-    for finding in findings.values():
-        assert finding.found
-        assert finding.present or finding.fix, f"{finding.part} is missing, and the finding has no fix"
-
-
 @pytest.mark.sandbox
-def test_every_layer_of_the_sandbox_is_named_and_what_brings_it_where_it_is_missing() -> None:
-    findings = {finding.part: finding for finding in here()}
-    for layer in sandbox.layers():
-        assert findings[f"· {layer.name}"].present == layer.active
-        assert layer.active or layer.fix
-
-
-def test_the_name_of_each_part_fits_into_its_column() -> None:
-    assert max(len(finding.part) for finding in here()) <= PART_WIDTH
-
-
-@pytest.mark.sandbox
-def test_a_machine_with_all_that_is_needed_can_grade_a_class(
+def test_every_part_of_the_machine_is_named_with_what_was_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    findings = {finding.part: finding for finding in here()}
+    assert findings.keys() >= {*PARTS, *(f"· {layer.name}" for layer in sandbox.layers())}
+    for finding in findings.values():
+        assert finding.found
+        assert len(finding.part) <= PART_WIDTH
+        assert finding.present or finding.fix, f"{finding.part} is missing, and the finding has no fix"
     monkeypatch.setattr(doctor, "examine", here)
     assert run_grader(["doctor"]) == 0
     said = capsys.readouterr().out
@@ -159,16 +145,10 @@ print(json.dumps({name: [fault.found, fault.fix] for name, fault in faults.items
 """
 
 
-def obstacles(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, list[str]]:
+def obstacles(command: Sequence[str]) -> dict[str, list[str]]:
     """Return what lacks when another command runs the doctor: each fault and its fix."""
-    done = subprocess.run(
-        [*command, sys.executable, "-c", ASK],
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    whole = [*command, sys.executable, "-c", ASK]
+    done = subprocess.run(whole, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     said: dict[str, list[str]] = json.loads(done.stdout)
     return said
@@ -177,33 +157,15 @@ def obstacles(command: Sequence[str], environment: Mapping[str, str] | None = No
 @pytest.mark.long
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
-    ("kind", "mark", "environment", "found", "fix"),
+    ("kind", "found", "fix"),
     [
-        (
-            "docker",
-            DOCKER,
-            {},
-            "this Docker container forbids new namespaces",
-            UNCONFINED,
-        ),
-        ("docker", "/run/.containerenv", {}, "this Podman container forbids new namespaces", "unmask=ALL"),
-        (
-            "docker",
-            DOCKER,
-            {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
-            "this Kubernetes pod forbids",
-            "procMount: Unmasked",
-        ),
-        ("docker", UNMARKED, {"container": "lxc"}, "this LXC container forbids", "security.nesting=true"),
-        ("docker", UNMARKED, {}, "the program that started this process forbids", "RestrictNamespaces="),
-        ("covered", DOCKER, {}, "this Docker container covers parts of /proc", "systempaths=unconfined"),
-        ("no mounts", DOCKER, {}, "this Docker container forbids mounts", "apparmor=unconfined"),
+        ("docker", "this Docker container forbids new namespaces", UNCONFINED),
+        ("covered", "this Docker container covers parts of /proc", "systempaths=unconfined"),
+        ("no mounts", "this Docker container forbids mounts", "apparmor=unconfined"),
     ],
 )
-def test_each_container_is_told_its_own_options(
-    kind: str, mark: str, environment: Mapping[str, str], found: str, fix: str
-) -> None:
-    said = obstacles(container(kind, [], mark), environment)["bwrap"]
+def test_each_container_is_told_its_own_options(kind: str, found: str, fix: str) -> None:
+    said = obstacles(container(kind, [], DOCKER))["bwrap"]
     assert found in said[0]
     assert fix in said[1]
     assert "install" not in said[1]
@@ -222,17 +184,6 @@ def test_a_container_that_forbids_landlock_too_has_no_sandbox_and_one_with_these
     assert "personality" in found
     assert "--security-opt seccomp=unconfined" in fix
     assert obstacles(container("unconfined", [])) == {}
-
-
-@pytest.mark.long
-@pytest.mark.sandbox
-@pytest.mark.program("unshare")
-def test_a_kernel_that_allows_no_user_namespaces_is_told_the_setting() -> None:
-    zero = "echo 0 > /proc/sys/user/max_user_namespaces"
-    found, fix = obstacles([*NESTED, "sh", "-c", f'{zero}; exec "$@"', "sh"])["bwrap"]
-    assert "user.max_user_namespaces is 0" in found
-    assert "echo user.max_user_namespaces=15000 | sudo tee /etc/sysctl.d/60-fairclock.conf" in fix
-    assert "sudo sysctl --system" in fix
 
 
 def chrooted(folder: Path, command: Sequence[str]) -> list[str]:
@@ -292,16 +243,6 @@ def test_a_machine_without_programs_with_one_core_and_with_locks_of_another_user
         assert found
         assert fix in said
     assert report.of("sandbox")[0]
-
-
-@pytest.mark.long
-@pytest.mark.sandbox
-def test_a_clock_that_no_other_process_may_read_is_found() -> None:
-    program = "from grader.diagnosis import measuring; found = measuring.clock(); print(found.present, found.fix)"
-    command = container("no clocks", [sys.executable, "-c", program])
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("False ")
-    assert "gVisor" in done.stdout
 
 
 def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:

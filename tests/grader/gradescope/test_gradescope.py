@@ -119,23 +119,23 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
     assert "without a sandbox" not in result["output"]
 
 
-@pytest.mark.parametrize("place", ["lessons/exercises", "my-kit/lessons/exercises", "homework", ""])
-def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole(tmp_path: Path, place: str) -> None:
-    (tmp_path / "__MACOSX").mkdir()
-    (tmp_path / place).mkdir(parents=True, exist_ok=True)
-    (tmp_path / place / "04_autorange.py").write_text("x = 1\n")
-    given = autograder._given(tmp_path, "ada", ["04_autorange"])
-    assert given["04_autorange"].source == "x = 1\n"
+def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole_but_not_in_one_of_two_or_behind_a_link(
+    tmp_path: Path,
+) -> None:
+    def handed_in(folder: Path, place: str) -> Path:
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        (folder / place / "04_autorange.py").write_text("x = 1\n")
+        return folder
 
-
-def test_what_lies_in_one_of_two_folders_or_behind_a_link_is_no_hand_in(tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        (tmp_path / "two" / name).mkdir(parents=True)
-        (tmp_path / "two" / name / "04_autorange.py").write_text("x = 1\n")
+    for number, place in enumerate(("lessons/exercises", "my-kit/lessons/exercises", "homework", "")):
+        (tmp_path / str(number) / "__MACOSX").mkdir(parents=True)
+        given = autograder._given(handed_in(tmp_path / str(number), place), "ada", ["04_autorange"])
+        assert given["04_autorange"].source == "x = 1\n"
+    handed_in(handed_in(tmp_path / "two", "one"), "other")
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
-    for folder in ("two", "linked"):
-        assert autograder._given(tmp_path / folder, "ada", ["04_autorange"]) == {}
+    for name in ("two", "linked"):
+        assert autograder._given(tmp_path / name, "ada", ["04_autorange"]) == {}
 
 
 @pytest.mark.long
@@ -189,19 +189,16 @@ def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_inst
     assert wanted <= installed
 
 
-@pytest.mark.parametrize(
-    ("lesson", "says"),
-    [("08_callgrind", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")],
-)
 def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lesson: str, says: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     monkeypatch.setattr(native, "compiler", native.compiler.__wrapped__)
     (tmp_path / "source").mkdir()
-    (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
-    assert autograder.main(["--check", str(tmp_path)]) == 2
-    assert says in capsys.readouterr().out
+    for lesson, says in (("08_callgrind", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")):
+        (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
+        assert autograder.main(["--check", str(tmp_path)]) == 2
+        assert says in capsys.readouterr().out
 
 
 def test_after_an_internal_error_gradescope_gets_no_result(

@@ -16,12 +16,6 @@ def only(folder: Path) -> Submission:
     return submission
 
 
-def refusal_of(folder: Path) -> str:
-    submission = only(folder)
-    assert submission.source is None
-    return submission.refusal
-
-
 def test_submissions_come_sorted_by_student_and_lesson(tmp_path: Path) -> None:
     for student, lesson in (("grace", "02_timer"), ("ada", "02_timer"), ("grace", "01_dot")):
         hand_in(tmp_path, student, f"# {student}\n", lesson)
@@ -34,139 +28,78 @@ def test_submissions_come_sorted_by_student_and_lesson(tmp_path: Path) -> None:
     assert found.submissions[0].sha256 == digest(b"# ada\n")
 
 
-def test_a_student_without_an_exercise_is_in_the_class_and_noted(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada")
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "README.md").write_text("sorry")
-    found = collected(tmp_path)
-    assert found.students == ("ada", "bob")
-    assert found.notes == ("bob: no exercise found",)
-    assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [("bob", "bob/README.md", False)]
-
-
-def test_what_systems_leave_behind_is_no_student_and_no_note(tmp_path: Path) -> None:
+def test_a_student_without_an_exercise_is_in_the_class_and_files_of_systems_are_not(tmp_path: Path) -> None:
     hand_in(tmp_path, "ada")
     (tmp_path / "ada" / "__pycache__").mkdir()
     (tmp_path / ".DS_Store").write_bytes(b"\0")
     (tmp_path / "__MACOSX").mkdir()
-    (tmp_path / "README.txt").write_text("the class of 2026")
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "README.md").write_text("sorry")
     found = collected(tmp_path)
-    assert (found.students, found.notes) == (("ada",), ())
+    assert (found.students, found.notes) == (("ada", "bob"), ("bob: no exercise found",))
+    assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [("bob", "bob/README.md", False)]
 
 
-@pytest.mark.parametrize(
-    ("data", "part"),
-    [
-        (b"caf\xe9 = 1", "UTF-8"),
-        ("x = 1".encode("utf-16"), "UTF-8"),
-        (b"\x7fELF\0\0", "binary"),
-        (b"#" * (MAX_SOURCE_BYTES + 1), "larger than"),
-    ],
-)
-def test_a_file_that_is_no_python_text_is_refused_and_the_class_goes_on(tmp_path: Path, data: bytes, part: str) -> None:
-    hand_in(tmp_path, "zoe")
-    hand_in(tmp_path, "ada").write_bytes(data)
-    refused, fine = collected(tmp_path).submissions
-    assert refused.source is None
-    assert part in refused.refusal
-    assert fine.source == "right"
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "gb18030"])
-def test_a_file_may_declare_an_older_encoding(tmp_path: Path, encoding: str) -> None:
-    source = f"# -*- coding: {encoding} -*-\nx = '§'\n"
-    hand_in(tmp_path, "ada").write_bytes(source.encode(encoding))
-    assert [one.source for one in collected(tmp_path).submissions] == [source]
-
-
-@pytest.mark.parametrize(
-    "encoding",
-    ["punycode", "utf-16", "unicode_escape", "rot13", "undefined", "no-such-encoding"],
-)
-def test_what_is_declared_beyond_older_encodings_is_read_as_utf_8(tmp_path: Path, encoding: str) -> None:
-    source = f"# coding: {encoding}\nx = 'é+AGE-\\x41'\n"
-    hand_in(tmp_path, "ada").write_bytes(source.encode())
-    assert [one.source for one in collected(tmp_path).submissions] == [source]
-
-
-def test_an_empty_file_and_a_syntax_error_are_taken_for_the_grader_to_judge(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada", "")
-    hand_in(tmp_path, "bob", "def (:")
-    assert [submission.source for submission in collected(tmp_path).submissions] == ["", "def (:"]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_source(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada").write_bytes("\ufeffx = 1".encode())
-    assert only(tmp_path).source == "x = 1"
-
-
-def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ada" / "01_dot.py").mkdir(parents=True)
-    assert "is a folder" in refusal_of(tmp_path)
-
-
-def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    (tmp_path / "ada").mkdir()
-    os.mkfifo(tmp_path / "ada" / "01_dot.py")
-    assert "not a plain file" in refusal_of(tmp_path)
-
-
-def test_a_link_to_another_students_file_is_refused(tmp_path: Path) -> None:
-    secret = hand_in(tmp_path, "bob", "the answer")
-    (tmp_path / "ada").mkdir()
-    (tmp_path / "ada" / "01_dot.py").symlink_to(secret)
-    ada, bob = collected(tmp_path).submissions
-    assert ada.source is None
-    assert "leads out" in ada.refusal
-    assert bob.source == "the answer"
-
-
-def test_a_broken_link_and_a_loop_of_links_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "ada").mkdir()
-    (tmp_path / "ada" / "01_dot.py").symlink_to("nowhere.py")
-    (tmp_path / "ada" / "02_timer.py").symlink_to("02_timer.py")
-    assert all("could not be read" in one.refusal for one in collected(tmp_path).submissions)
-
-
-def test_a_folder_or_a_zip_that_is_a_link_to_a_neighbours_is_refused_and_the_neighbour_is_not(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada", "the answer")
-    with zipfile.ZipFile(tmp_path / "bob.zip", "w") as archive:
-        archive.writestr("01_dot.py", "another answer")
-    (tmp_path / "eve").symlink_to("ada")
-    (tmp_path / "eva.zip").symlink_to("bob.zip")
-    (tmp_path / "evi").symlink_to("who has left")
+def test_a_file_that_is_no_python_text_is_refused_and_any_text_is_taken(tmp_path: Path) -> None:
+    refused = {
+        "latin": (b"caf\xe9 = 1", "UTF-8"),
+        "utf-16": ("x = 1".encode("utf-16"), "UTF-8"),
+        "elf": (b"\x7fELF\0\0", "binary"),
+        "long": (b"#" * (MAX_SOURCE_BYTES + 1), "larger than"),
+    }
+    taken = {"empty": "", "wrong": "def (:", "marked": "x = 1"}
+    texts = {"marked": "\ufeffx = 1".encode()}
+    for encoding in ("latin-1", "cp1252", "gb18030"):
+        taken[encoding] = f"# -*- coding: {encoding} -*-\nx = '§'\n"
+        texts[encoding] = taken[encoding].encode(encoding)
+    for encoding in ("punycode", "utf-16-le", "unicode_escape", "rot13", "undefined", "no-such-encoding"):
+        taken[encoding] = f"# coding: {encoding}\nx = 'é+AGE-\\x41'\n"  # read as UTF-8
+    for student in (*refused, *taken):
+        data = refused[student][0] if student in refused else texts.get(student, taken.get(student, "").encode())
+        hand_in(tmp_path, student).write_bytes(data)
     found = {one.student: one for one in collected(tmp_path).submissions}
-    assert [found[name].source for name in ("ada", "bob")] == ["the answer", "another answer"]
-    assert all("is a link" in found[name].refusal for name in ("eve", "eva", "evi"))
+    assert {student: found[student].source for student in taken} == taken
+    for student, (_, part) in refused.items():
+        assert (found[student].source, part in found[student].refusal) == (None, True), student
 
 
-def test_the_same_lesson_as_text_and_as_notebook_is_refused_and_names_both(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada")
-    (tmp_path / "ada" / "01_dot.ipynb").write_bytes(notebook("x = 1"))
-    assert refusal_of(tmp_path) == (
-        "01_dot was handed in more than once, as ada/01_dot.ipynb and ada/01_dot.py; hand in only one of these files."
-    )
+def test_what_is_no_plain_file_of_the_student_is_refused_and_the_neighbours_are_not(tmp_path: Path) -> None:
+    secret = hand_in(tmp_path, "bob", "the answer")
+    with zipfile.ZipFile(tmp_path / "bill.zip", "w") as archive:
+        archive.writestr("01_dot.py", "another answer")
+    (tmp_path / "folder" / "01_dot.py").mkdir(parents=True)
+    for student, target in (("linked", str(secret)), ("broken", "nowhere.py"), ("loop", "01_dot.py")):
+        (tmp_path / student).mkdir()
+        (tmp_path / student / "01_dot.py").symlink_to(target)
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "01_dot.py")
+    for name, target in (("eve", "bob"), ("eva.zip", "bill.zip"), ("evi", "who has left")):
+        (tmp_path / name).symlink_to(target)
+    hand_in(tmp_path, "twice")
+    (tmp_path / "twice" / "01_dot.ipynb").write_bytes(notebook("x = 1"))
+    found = {one.student: one for one in collected(tmp_path).submissions}
+    assert [found[name].source for name in ("bob", "bill")] == ["the answer", "another answer"]
+    for student, part in {
+        "folder": "is a folder",
+        "linked": "leads out",
+        "broken": "could not be read",
+        "loop": "could not be read",
+        "pipe": "not a plain file",
+        **dict.fromkeys(("eve", "eva", "evi"), "is a link"),
+        "twice": "01_dot was handed in more than once, as twice/01_dot.ipynb and twice/01_dot.py; hand in only one",
+    }.items():
+        assert (found[student].source, part in found[student].refusal) == (None, True), student
+    assert len({found[student].sha256 for student in ("folder", "linked", "broken")}) == 3, "one for each reason"
 
 
-def test_a_refusal_that_gets_another_reason_is_another_hand_in(tmp_path: Path) -> None:
-    (tmp_path / "ada" / "01_dot.py").mkdir(parents=True)
-    folder = only(tmp_path)
-    (tmp_path / "ada" / "01_dot.py").rmdir()
-    (tmp_path / "ada" / "01_dot.py").symlink_to("nowhere.py")
-    assert only(tmp_path).sha256 != folder.sha256
-
-
-@pytest.mark.parametrize("name", ["=cmd()", "<b>O'Neil", "\u202egnp", "名前", "new\nline"])
-def test_a_students_name_is_kept_as_it_is(tmp_path: Path, name: str) -> None:
-    hand_in(tmp_path, name)
-    assert only(tmp_path).student == name
-
-
-def test_a_name_that_is_no_utf8_can_still_be_written(tmp_path: Path) -> None:
+def test_a_students_name_is_kept_as_it_is_and_bytes_that_are_no_utf8_are_escaped(tmp_path: Path) -> None:
+    names = ["=cmd()", "<b>O'Neil", "\u202egnp", "名前", "new\nline"]
+    for name in names:
+        hand_in(tmp_path, name)
     folder = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(folder)  # noqa: PTH102 - a Path cannot name it
     Path(os.fsdecode(folder), "01_dot.py").write_text("x = 1")
-    assert only(tmp_path).student == r"caf\xe9"
+    assert set(collected(tmp_path).students) == {*names, r"caf\xe9"}
 
 
 def test_a_class_that_is_not_there_is_a_usage_error_in_one_sentence(tmp_path: Path) -> None:
@@ -181,10 +114,9 @@ def test_a_class_that_is_not_there_is_a_usage_error_in_one_sentence(tmp_path: Pa
 def test_a_single_file_is_taken_for_check(tmp_path: Path) -> None:
     path = hand_in(tmp_path, "ada", "x = 1")
     assert submission_of(path, student="", lesson="01_dot").source == "x = 1"
-    with pytest.raises(UsageError, match="There is no file"):
-        submission_of(tmp_path / "gone.py", student="", lesson="01_dot")
-    with pytest.raises(UsageError, match="is not an exercise"):
-        submission_of(path.parent, student="", lesson="01_dot")
+    for given, says in ((tmp_path / "gone.py", "There is no file"), (path.parent, "is not an exercise")):
+        with pytest.raises(UsageError, match=says):
+            submission_of(given, student="", lesson="01_dot")
 
 
 def test_what_canvas_downloads_is_a_class_of_names_and_numbers_whose_times_are_not_known(tmp_path: Path) -> None:
