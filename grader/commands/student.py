@@ -11,7 +11,7 @@ from rich.console import Console
 from grader import catalogue
 from grader.commands.options import Debug, Force, NextHint, OneTask, Target, lesson_names
 from grader.course.roll import is_faulted
-from grader.desk import ask_which_file, early_start, exercise_notebook, last_points, pack, watch
+from grader.desk import ask_which_file, early_start, exercise_notebook, pack, student_state, watch
 from grader.desk import check as checking
 from grader.desk.exercise_files import Choice
 from grader.diagnosis import doctor
@@ -58,7 +58,7 @@ class _Check:
             report = checking.check(self.choices[path].lesson, path, pool, self.only)
         checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
         if self.only is None:
-            last_points.keep(report)
+            student_state.keep_points(report)
         return report
 
 

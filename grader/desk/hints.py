@@ -1,22 +1,18 @@
-"""Show the hints of a task one at a time, and store how many hints the student has read."""
+"""Show the hints of a task one at a time."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 from grader import catalogue
-from grader.files import write_atomically
+from grader.desk import student_state
 from grader.task import Task
-from harness.storage.user_state import state_folder
 
 
 def next_hint(task: Task) -> Iterator[str]:
     """Yield the next hint of a task. After the last hint, yield it again, with the command that shows all hints."""
-    read = _read()
+    read = student_state.hints_read()
     before = read.get(task.full_name, 0)
     number = min(before + 1, len(task.hints))
-    text = json.dumps({**read, task.full_name: number}, indent=1)
-    write_atomically(_file(), text.encode())
+    student_state.keep_hints({**read, task.full_name: number})
     yield hint_line(task, number)
     if number == len(task.hints):
         yield f"This {'was' if before >= number else 'is'} the last hint. To read all hints again: {_all_again(task)}"
@@ -24,7 +20,7 @@ def next_hint(task: Task) -> Iterator[str]:
 
 def hints_read(task: Task) -> Iterator[str]:
     """Yield the hints of a task that the student has read. If there are none, yield the command for the first hint."""
-    number = min(_read().get(task.full_name, 0), len(task.hints))
+    number = min(student_state.hints_read().get(task.full_name, 0), len(task.hints))
     if not number:
         yield f"You have not read a hint for this task yet. First hint: {command(task)}"
     yield from (hint_line(task, each + 1) for each in range(number))
@@ -32,7 +28,7 @@ def hints_read(task: Task) -> Iterator[str]:
 
 def offer(task: Task) -> str:
     """Return a line with the command for the next hint, or for all hints if the student has read all of them."""
-    number = _read().get(task.full_name, 0)
+    number = student_state.hints_read().get(task.full_name, 0)
     if number >= len(task.hints):
         return f"You have read all hints. To read all hints again: {_all_again(task)}"
     return f"{'Next' if number else 'First'} hint: {command(task)}"
@@ -51,17 +47,3 @@ def hint_line(task: Task, number: int) -> str:
 
 def _all_again(task: Task) -> str:
     return f"python -m grader check {task.full_name} --hints"
-
-
-def _read() -> dict[str, int]:
-    try:
-        read = json.loads(_file().read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    if not isinstance(read, dict):
-        return {}
-    return {name: number for name, number in read.items() if isinstance(number, int) and number >= 0}
-
-
-def _file() -> Path:
-    return state_folder() / "hints.json"

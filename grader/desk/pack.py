@@ -10,7 +10,7 @@ from rich.console import Console
 from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import exercise_files, last_points
+from grader.desk import exercise_files, student_state
 from grader.desk.exercise_files import Choice, ExerciseFile
 from grader.desk.submission_zip import submit
 from grader.errors import FairclockError, UsageError
@@ -114,7 +114,7 @@ def show_points(packed: Packed, say: Say, status: Console, *, graded: bool) -> N
             except KeyboardInterrupt:
                 say(f"Grading stopped. {packed.out} is complete and has all {len(packed.files)} files.")
                 raise
-            last_points.keep(report)
+            student_state.keep_points(report)
             for line in _graded(file, report):
                 say(line)
 

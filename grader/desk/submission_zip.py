@@ -45,7 +45,7 @@ def is_submission(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(archive.namelist())
-        files = archives.members(path.read_bytes(), frozenset(names))
+        files, _ = archives.members(path.read_bytes(), frozenset(names))
         listed = Manifest.from_json(files.pop(manifest.NAME, b""))
         for name, data in files.items():
             listed.check(name, digest(data))

@@ -49,8 +49,8 @@ def is_junk(name: str) -> bool:
     return any(part in _JUNK or part.startswith(".") for part in PurePosixPath(name).parts)
 
 
-def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
-    """Return the files in a zip whose file name is in `wanted`, as a dict from path to bytes.
+def members(data: bytes, wanted: frozenset[str]) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Return the files in a zip whose file name is in `wanted`, as a dict from path to bytes, and all other paths.
 
     Raise `Refusal`, and no other exception, for data that is not a zip, and for a zip that is too large, damaged or
     malicious.
@@ -61,25 +61,14 @@ def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
         with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
             _judge(infos)
-            return {info.filename: _read(archive, info) for info in infos if _is_file(info) and _last(info) in wanted}
+            files = [info for info in infos if not info.is_dir() and not is_junk(info.filename)]
+            taken = [info for info in files if PurePosixPath(info.filename).name in wanted]
+            others = tuple(info.filename for info in files if info not in taken)
+            return {info.filename: _read(archive, info) for info in taken}, others
     except NotImplementedError:
         raise Refusal(f"The zip uses a feature that the grader does not support; {_AGAIN}") from None
     except _DAMAGE:
         raise Refusal(f"The zip is damaged and cannot be read; {_AGAIN}") from None
-
-
-def skipped_members(data: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
-    """Return the paths of the files in a zip that `members` skips. Call `members` first, because it checks the zip."""
-    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return tuple(info.filename for info in archive.infolist() if _is_file(info) and _last(info) not in wanted)
-
-
-def _is_file(info: zipfile.ZipInfo) -> bool:
-    return not info.is_dir() and not is_junk(info.filename)
-
-
-def _last(info: zipfile.ZipInfo) -> str:
-    return PurePosixPath(info.filename).name
 
 
 def _judge(infos: list[zipfile.ZipInfo]) -> None:

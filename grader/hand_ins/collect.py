@@ -225,8 +225,8 @@ def _from_zip(place: Location, names: LessonNames, kit: str) -> _Contents:
     data = b""
     try:
         data = location.read(place, archives.MAX_ARCHIVE_BYTES)
-        files = archives.members(data, wanted)
-        others = [names.classify(student, f"{shown}/{name}") for name in archives.skipped_members(data, wanted)]
+        files, skipped = archives.members(data, wanted)
+        others = [names.classify(student, f"{shown}/{name}") for name in skipped]
         listed = manifest.Manifest.from_json(files[manifest.NAME]) if manifest.NAME in files else None
     except Exception as error:  # noqa: BLE001 - any error stops only this zip
         return _Contents(for_all_lessons=location.failed(place, "", error, data))

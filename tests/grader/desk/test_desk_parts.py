@@ -12,7 +12,7 @@ from rich.console import Console
 
 from grader import catalogue, paths
 from grader.commands.apps import run_grader
-from grader.desk import early_start, last_points
+from grader.desk import early_start, student_state
 from grader.desk.originals import code_digest
 from grader.desk.watch import watch
 from grader.errors import UsageError
@@ -40,9 +40,9 @@ def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.
 
 def test_the_last_points_of_each_lesson_are_kept_for_the_list_of_lessons(state: Path) -> None:
     for one in (report(4.0), report(6.0), report(0.0, "02_timer"), report(0.0, status=Status.GRADER_ERROR)):
-        last_points.keep(one)
+        student_state.keep_points(one)
     assert listing.load_points() == {"01_dot": ExercisePoints(6.0, 10.0), "02_timer": ExercisePoints(0.0, 10.0)}
-    assert [path.name for path in state.iterdir()] == [last_points.NAME], "no incomplete file is left"
+    assert [path.name for path in state.iterdir()] == [student_state.POINTS], "no incomplete file is left"
 
 
 def test_a_damaged_file_is_replaced_and_a_folder_that_cannot_be_written_is_left_alone(state: Path) -> None:
@@ -57,13 +57,13 @@ def test_a_damaged_file_is_replaced_and_a_folder_that_cannot_be_written_is_left_
         b'{"format": 1, "lessons": {"02_timer": 1}}',
         b"[" * 9999,
     ):
-        (state / last_points.NAME).write_bytes(damaged)
-        last_points.keep(report())
+        (state / student_state.POINTS).write_bytes(damaged)
+        student_state.keep_points(report())
         assert listing.load_points()["01_dot"].points == 6.0
-    (state / last_points.NAME).unlink()
+    (state / student_state.POINTS).unlink()
     state.rmdir()
     state.write_text("a file where the folder should be")
-    last_points.keep(report())
+    student_state.keep_points(report())
     assert state.read_text() == "a file where the folder should be"
 
 
