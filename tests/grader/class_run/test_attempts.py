@@ -175,8 +175,13 @@ def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: P
     assert points(folder) == "6"
 
 
-def test_who_has_struck_attempts_alone_has_handed_in_nothing_and_none_is_graded(folder: Path) -> None:
+def test_who_has_struck_attempts_alone_has_handed_in_nothing_and_what_is_not_there_is_told(folder: Path) -> None:
     run(folder, "best")
+    strike(folder, "something else")
+    assert points(folder) == "9"
+    with journal.read(folder.with_name("out")) as book:
+        concern = class_page.concerns(book.roll())[0]
+    assert concern.why.startswith("ada, 01_dot: attempt to be excluded, but not found (SHA-256 ")
     strike(folder, "right", "edge", "wrong")
     assert points(folder) == ""
     seen: list[str] = []
@@ -184,46 +189,26 @@ def test_who_has_struck_attempts_alone_has_handed_in_nothing_and_none_is_graded(
     assert seen == []
 
 
-def test_what_is_to_be_struck_and_is_not_there_is_told(folder: Path) -> None:
-    run(folder, "best")
-    strike(folder, "something else")
-    assert points(folder) == "9"
-    with journal.read(folder.with_name("out")) as book:
-        concern = class_page.concerns(book.roll())[0]
-    assert concern.why.startswith("ada, 01_dot: attempt to be excluded, but not found (SHA-256 ")
-
-
 # ------------------------------------------------------------------------------------------------ collecting
 
 
 def test_attempts_come_in_order_of_time_and_the_same_bytes_again_are_no_new_one(folder: Path) -> None:
     attempt(folder, "2026-11-23T00-00-00", "right")
+    attempt(folder, "2026-13-40T12-00-00", "right")
+    attempt(folder, "2026-11-20T12-00-00/2026-11-20T13-00-00", "right")
     found = collected(folder)
     assert [(one.source, one.handed_in) for one in found.submissions] == [
         ("right", NOON),
         ("edge", datetime(2026, 11, 21, 13, tzinfo=UTC)),
         ("wrong", datetime(2026, 11, 22, 13, tzinfo=UTC)),
     ]
-    assert found.notes == ()
-
-
-def test_a_time_without_an_offset_is_that_of_the_course(folder: Path) -> None:
-    found = collect(folder, LESSONS, kit=KIT, zone=ZoneInfo("America/New_York"))
-    assert found.submissions[0].handed_in == datetime(2026, 11, 20, 17, tzinfo=UTC)
-
-
-def test_a_folder_that_says_no_time_and_one_within_another_are_left_aside(folder: Path) -> None:
-    attempt(folder, "2026-13-40T12-00-00", "right")
-    attempt(folder, "2026-11-20T12-00-00/2026-11-20T13-00-00", "right")
-    found = collected(folder)
     assert [(one.path, one.lesson, one.misnamed) for one in found.left_out] == [
         ("ada/2026-11-20T12-00-00/2026-11-20T13-00-00", "01_dot", True),
         ("ada/2026-13-40T12-00-00", "01_dot", True),
     ]
     assert "only if its name is a time" in found.left_out[0].why
-
-
-def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_not(folder: Path) -> None:
+    there = collect(folder, LESSONS, kit=KIT, zone=ZoneInfo("America/New_York"))
+    assert there.submissions[0].handed_in == datetime(2026, 11, 20, 17, tzinfo=UTC), "the course's time zone"
     (folder / "ada" / "20261121T130000Z" / "01_dot.ipynb").write_text("{}")
     assert [one.source for one in collected(folder).submissions] == ["right", None, "wrong"]
 
