@@ -11,15 +11,17 @@ message names the wrong key.
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
+from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.course.policy import NO_PENALTY, Late, Rule, Which
 from harness.errors import UsageError
 
+T = TypeVar("T")
 KEYS = ("title", "timezone", "attempts", "students", "late", "lessons", "extensions", "sections", "struck")
 ALL = "all"
 _SHOWN = 8
@@ -151,32 +153,34 @@ class _Reader:
         self.zone = self._zone(table)
         late = self._table(table, "late")
         self._keys(late, "late.", ("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days"))
-        closes_after = self._number(late, "closes_after_days", None)
-        extensions = self._table(table, "extensions")
-        sections = self._table(table, "sections")
-        struck = self._table(table, "struck")
+        closes_after = self._number(late, "closes_after_days", 0.0)
         return Course(
             text,
             self.zone or UTC,
             self._which(table, "") or Which.LATEST,
             Late(
-                (self._number(late, "percent_per_day", 0.0, 100) or 0.0) / 100,
-                timedelta(minutes=self._number(late, "grace_minutes", 0.0) or 0.0),
-                (self._number(late, "at_most_percent", 100.0, 100) or 0.0) / 100,
+                self._number(late, "percent_per_day", 0.0, 100) / 100,
+                timedelta(minutes=self._number(late, "grace_minutes", 0.0)),
+                self._number(late, "at_most_percent", 100.0, 100) / 100,
             ),
-            None if closes_after is None else timedelta(days=closes_after),
-            self._lessons(self._table(table, "lessons"), "lessons."),
-            {section: self._section(sections, section) for section in sections},
-            {student: self._extension(extensions, student) for student in extensions},
-            {student: self._struck(struck, student) for student in struck},
+            timedelta(days=closes_after) if "closes_after_days" in late else None,
+            self._lessons(table, ""),
+            self._each(table, "sections", self._section),
+            self._each(table, "extensions", self._extension),
+            self._each(table, "struck", self._struck),
             self._students(table, ""),
         )
 
-    def _section(self, sections: dict[str, object], section: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
-        table, where = self._table(sections, section, "sections."), f"sections.{section}."
+    def _each(
+        self, table: dict[str, object], key: str, read: Callable[[dict[str, object], str], T], above: str = ""
+    ) -> dict[str, T]:
+        """Return what `read` returns for each table below the table `key`, by its name."""
+        where, inner = f"{above}{key}.", self._table(table, key, above)
+        return {name: read(self._table(inner, name, where), f"{where}{name}.") for name in inner}
+
+    def _section(self, table: dict[str, object], where: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
         self._keys(table, where, ("students", "lessons"))
-        lessons = self._lessons(self._table(table, "lessons", where), f"{where}lessons.")
-        return frozenset(self._students(table, where)), lessons
+        return frozenset(self._students(table, where)), self._lessons(table, where)
 
     def _students(self, table: dict[str, object], where: str) -> tuple[str, ...]:
         students = table.get("students", [])
@@ -185,8 +189,8 @@ class _Reader:
         return tuple(students)
 
     def _lessons(self, table: dict[str, object], where: str) -> dict[str, Dates]:
-        self._names(table, where)
-        return {lesson: self._dates(self._table(table, lesson, where), f"{where}{lesson}.") for lesson in table}
+        self._names(self._table(table, "lessons", where), f"{where}lessons.")
+        return self._each(table, "lessons", self._dates, where)
 
     def _dates(self, table: dict[str, object], where: str) -> Dates:
         self._keys(table, where, ("due", "closes", "attempts"))
@@ -195,13 +199,11 @@ class _Reader:
             raise self._wrong(f"{where}closes", "a date after the due date")
         return Dates(due, closes, self._which(table, where))
 
-    def _extension(self, extensions: dict[str, object], student: str) -> dict[str, datetime | timedelta]:
-        table, where = self._table(extensions, student, "extensions."), f"extensions.{student}."
+    def _extension(self, table: dict[str, object], where: str) -> dict[str, datetime | timedelta]:
         self._names({lesson: None for lesson in table if lesson != ALL}, where)
         return {lesson: self._more(value, where + lesson) for lesson, value in table.items()}
 
-    def _struck(self, struck: dict[str, object], student: str) -> dict[str, tuple[str, ...]]:
-        table, where = self._table(struck, student, "struck."), f"struck.{student}."
+    def _struck(self, table: dict[str, object], where: str) -> dict[str, tuple[str, ...]]:
         self._names(table, where)
         return {lesson: self._digests(value, where + lesson) for lesson, value in table.items()}
 
@@ -246,10 +248,8 @@ class _Reader:
         except ValueError:
             raise self._wrong(f"{where}attempts", " or ".join(f'"{one}"' for one in Which)) from None
 
-    def _number(self, table: dict[str, object], key: str, default: float | None, most: float = 1e4) -> float | None:
+    def _number(self, table: dict[str, object], key: str, default: float, most: float = 1e4) -> float:
         value = table.get(key, default)
-        if value is None:
-            return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
             raise self._wrong(f"late.{key}", f"a number from 0 to {most:g}")
         return float(value)
