@@ -58,7 +58,7 @@ class Pair(RowsScenario):
         n, m = (sum(stack.samples for stack in run) for run in runs)
         found = []
         for function in sorted(known, key=lambda each: f"{each[0]} ({each[1]})"):
-            a, b = (sum(stack.samples for stack in run if _has(stack, function)) for run in runs)
+            a, b = (_samples(run, function) for run in runs)
             p = (a + b) / max(n + m, 1)
             error = math.sqrt(p * (1 - p) * (1 / n + 1 / m)) if n and m else 0.0
             found.append((function, a, b, abs(a / n - b / m) / error if error else 0.0))
@@ -70,8 +70,8 @@ class Pair(RowsScenario):
         return not any(CLEAR[0] < errors < CLEAR[1] for *_, errors in self.compared)
 
 
-def _has(stack: Stack, function: tuple[str, str]) -> bool:
-    return any((frame.name, frame.file) == function for frame in stack.frames)
+def _samples(run: Run, function: tuple[str, str]) -> int:
+    return sum(stack.samples for stack in run if any((frame.name, frame.file) == function for frame in stack.frames))
 
 
 def _line(stack: Stack) -> str:
@@ -84,9 +84,14 @@ def _line(stack: Stack) -> str:
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
     """Return a pair of recordings for each special case, and pairs of recorded runs."""
-    draws = (
-        *(_nothing_before, _nothing_after, _few_before, _few_after, _one_changed, _alike, _lines, _files, _native),
-        *(_recursive, _only_one, _more_samples, _odd, _recorded, _recorded, _recorded_recursive),
+    draws: tuple[Draw, ...] = (
+        lambda names: Pair("an empty recording, and a short one", (), _short(names), NO_SAMPLES),
+        lambda names: Pair("a short recording, and an empty one", _short(names), (), NO_SAMPLES),
+        lambda names: Pair("a short recording, and a long one", *_few_and_many(names), ERRORS),
+        lambda names: Pair("a long recording, and a short one", *_few_and_many(names)[::-1], ERRORS),
+        *(_one_changed, _alike, _lines, _files, _native, _recursive, _only_one, _more_samples, _odd),
+        *(_recorded, _recorded),
+        lambda names: _changed(names, profile("recursive"), "a recorded program that calls itself", 9),
     )
     return tuple(_clear(rng, draw) for draw in draws)
 
@@ -124,27 +129,9 @@ class _Names:
         return {function: self.frame() for function in known}
 
 
-def _nothing_before(names: _Names) -> Pair:
-    return Pair("an empty recording, and a short one", (), _short(names), NO_SAMPLES)
-
-
-def _nothing_after(names: _Names) -> Pair:
-    return Pair("a short recording, and an empty one", _short(names), (), NO_SAMPLES)
-
-
 def _short(names: _Names) -> Run:
     a, b = names.frame(), names.frame()
     return (Stack((a, b), names.some(20, 90)), Stack((a,), names.some(20, 90)))
-
-
-def _few_before(names: _Names) -> Pair:
-    few, many = _few_and_many(names)
-    return Pair("a short recording, and a long one", few, many, ERRORS)
-
-
-def _few_after(names: _Names) -> Pair:
-    few, many = _few_and_many(names)
-    return Pair("a long recording, and a short one", many, few, ERRORS)
 
 
 def _few_and_many(names: _Names) -> tuple[Run, Run]:
@@ -245,10 +232,6 @@ def _odd(names: _Names) -> Pair:
 
 def _recorded(names: _Names) -> Pair:
     return _changed(names, [*profile("before"), *profile("after")], "a recorded training loop", 7)
-
-
-def _recorded_recursive(names: _Names) -> Pair:
-    return _changed(names, profile("recursive"), "a recorded program that calls itself", 9)
 
 
 def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) -> Pair:

@@ -47,8 +47,6 @@ GRID: Final = (np.arange(4000) + 0.5) / 4000
 PLAIN: Final = 4.0
 """The baseline takes this number divided by the square of the margin as busy samples."""
 
-MOST_SAMPLES: Final = 20_000
-
 PLACES: Final = ("", "_all", "_each", "_fast", "_first", "_inner", "_next", "_once", "_pair", "_rows", "_step", "_tail")
 
 Names = tuple[str, ...]
