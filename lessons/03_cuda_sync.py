@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
+from harness.charts import plots
 from harness.machine.devices import gpu_bytes_per_s, pick_stream
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
 from lessons.engine.command import main

@@ -26,8 +26,10 @@ from torch import Tensor
 from torch.utils.benchmark import CallgrindStats, Compare, Measurement, Timer
 
 import lessons
+from harness.charts import plots
+from harness.charts.pictures import histogram_svg
 from harness.paired.noise import p95
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Heads, Row, Table
 from harness.torch_benchmark.result_store import Result, SavedResult, load, save, table, with_environment
 from lessons.engine import Choice, Interval, Lesson, Page, smallest
@@ -438,7 +440,7 @@ def show_errors(page: Page, errors: Mapping[str, Sequence[float]]) -> None:
     page.table(Table.of(f"Error (time of B ÷ time of A - 1) in {number} A/A tests", heads, rows))
     for name, order in (("back-to-back", "back to back"), ("abba", "alternating, ABBA")):
         caption = f"Errors of the A/A tests, {order}"
-        drawing = plots.histogram_svg(errors[order], title=caption, unit=change)
+        drawing = histogram_svg(errors[order], title=caption, unit=change)
         page.drawing(plots.histogram(errors[order], unit=change), drawing, name=name, caption=caption)
 
 

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Row, Table
 from harness.torch_benchmark import fuzz
 from harness.torch_benchmark.fuzz import (

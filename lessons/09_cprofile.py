@@ -25,11 +25,12 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
 from harness.machine import environment
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.profiles import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script, served
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_state import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest

@@ -20,6 +20,7 @@ import torch
 from memory_profiler import memory_usage
 from torch import Tensor
 
+from harness.charts import plots
 from harness.compilers import build, lacking
 from harness.memory import (
     Line,
@@ -32,7 +33,7 @@ from harness.memory import (
     resident_bytes,
     timeline,
 )
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main

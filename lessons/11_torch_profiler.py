@@ -29,6 +29,7 @@ from torch.profiler import (
 )
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+from harness.charts import plots
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.profiles import (
     BoardPages,
@@ -52,7 +53,7 @@ from harness.profiles import (
     read_trace,
     without_frames,
 )
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_state import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest

@@ -20,6 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx
 
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
 from harness.compilers import (
     Captured,
     ImplementationTimes,
@@ -44,8 +46,7 @@ from harness.compilers import (
 )
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.paired.duel import Duel, duel
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Row, Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main

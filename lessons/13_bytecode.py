@@ -37,10 +37,11 @@ from harness.bytecode import (
     steps,
     version_note,
 )
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
 from harness.errors import UsageError
 from harness.paired.duel import Duel, duel
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Row, Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.claim import Claim

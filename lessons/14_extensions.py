@@ -21,6 +21,8 @@ import torch
 from torch.utils.benchmark import Measurement, Timer
 from torch.utils.cpp_extension import load_inline
 
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
 from harness.compilers import lacking as lacking_cpp
 from harness.compilers.waiting import waiting
 from harness.errors import MachineError
@@ -38,8 +40,7 @@ from harness.extensions import (
 )
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.machine.environment import usable_cores
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main

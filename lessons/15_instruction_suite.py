@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from torch.utils.benchmark import Timer
 
+from harness.charts import plots
+from harness.charts.pictures import bar_chart_svg
 from harness.machine import lanes
-from harness.rendering import plots, units
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.suite import (
     GroupedBenchmark,

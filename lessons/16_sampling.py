@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from statistics import median, pstdev
 from typing import NamedTuple
 
+from harness.charts import plots
 from harness.errors import MachineError
 from harness.profiles import ProfiledScript, flame_graph, flame_graph_svg, fold_up, run_script
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.sampling import Sample, Samples, by_function, difference_svg, dump, lacking, live, record, scaled, standard
 from lessons.engine import Choice, Interval, Lesson, Page, largest

@@ -18,6 +18,7 @@ from memory_profiler import memory_usage
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
+from harness.charts import plots
 from harness.memory import (
     Allocated,
     LiveStage,
@@ -33,7 +34,7 @@ from harness.memory import (
     traced_peak,
 )
 from harness.memory.tensors import TensorMemory, tensor_memory
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page, smallest
 from lessons.engine.command import main

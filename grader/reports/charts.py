@@ -1,108 +1,41 @@
-"""Compute the rectangles, lines and labels of small charts, and a description of each chart for screen readers.
+"""Draw the small charts of pages, with a description of each chart for screen readers.
 
-The macro in `charts.html` draws a chart. A chart is `WIDTH` units wide. On a phone, one unit is about one pixel, so
-labels stay readable. CSS classes set the colours.
+The macro in `charts.html` puts a chart into a page. A chart is `WIDTH` units wide. On a phone, one unit is about one
+pixel, so labels stay readable. The page's CSS classes set the colours.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Final, Literal
+from typing import Final
 
+from markupsafe import Markup
+
+from harness.charts import pictures, svg
+from harness.charts.axis import Axis
+from harness.charts.pictures import Mark
 from harness.rendering import measured, units
 
 WIDTH: Final = 310
-HEIGHT: Final = 124
-FLOOR: Final = 104
-"""The y position of the bottom of a chart's bars. The labels of the axis are below."""
-TOP: Final = 32
-"""The y position of the top of a chart's tallest bar. The bar's count and the labels of marks are above."""
 LEFT, RIGHT = 6, WIDTH - 6
-
-Show = Callable[[float], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A filled rectangle of a chart. `css_class` sets its colour. `tooltip` is shown under the mouse pointer."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    css_class: str = "bar"
-    tooltip: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A straight line of a chart from (x, y) to (right, bottom)."""
-
-    x: float
-    y: float
-    right: float
-    bottom: float
-    css_class: str = "axis"
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A text of a chart at (x, y). `anchor` is the part of the text that is at x: its start, its middle or its end."""
-
-    x: float
-    y: float
-    text: str
-    anchor: Literal["start", "middle", "end"] = "middle"
-    css_class: str = ""
+TOP, FLOOR = 32, 104
+"""The y positions of the top of a chart's tallest bar and of the bottom of its bars."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The rectangles, lines and labels of a chart. `label` describes the chart for screen readers."""
+    """The shapes of a chart, as SVG. `label` describes the chart for screen readers."""
 
     label: str
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
-    labels: tuple[Label, ...]
-    height: int = HEIGHT
+    shapes: Markup
+    height: int = 124
     width: int = WIDTH
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A chart's axis from `low` to `high`. A value outside this range is drawn at the nearer end."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    def share(self, value: float) -> float:
-        """Return the position of a value on the axis: 0 at `low`, 1 at `high`."""
-        if not self.low < self.high:
-            return 0.5
-        scale: Callable[[float], float] = math.log if self.log else float
-        low, high, at = scale(self.low), scale(self.high), scale(value)
-        return min(max((at - low) / (high - low), 0.0), 1.0)
-
-    def x(self, value: float) -> float:
-        """Return the x coordinate of a value in the chart."""
-        return round(LEFT + self.share(value) * (RIGHT - LEFT), 1)
-
-    def edge(self, share: float) -> float:
-        """Return the value at the position `share` of the axis: `low` at 0, `high` at 1."""
-        if self.log:
-            return self.low * math.exp(share * math.log(self.high / self.low))
-        return self.low + share * (self.high - self.low)
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A value that is marked on a chart's axis with a line and a label, such as a grade threshold."""
-
-    value: float
-    text: str
-    css_class: str = "mark"
+def linear_axis(low: float, high: float) -> Axis:
+    """Return a horizontal axis from `low` to `high`."""
+    return Axis(low, high, LEFT, RIGHT)
 
 
 def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
@@ -110,7 +43,7 @@ def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
     usable = [value for value in (*values, *marks) if 0 < value < math.inf]
     low, high = min(usable, default=1.0), max(usable, default=1.0)
     room = max((high / low) ** 0.05, 1.005)
-    return Axis(low / room, high * room, log=True)
+    return Axis(low / room, high * room, LEFT, RIGHT, log=True)
 
 
 def central_range(values: Sequence[float], share: float = 0.02) -> tuple[float, float]:
@@ -131,7 +64,7 @@ def histogram(
     *,
     label: str,
     bins: int = 20,
-    unit: Show = units.number,
+    unit: units.Format = units.number,
     marks: Sequence[Mark] = (),
     band: tuple[float, float] | None = None,
 ) -> Chart:
@@ -140,44 +73,12 @@ def histogram(
     `band` is an interval that is shaded behind the bars. `marks` are values to mark on the axis. `unit` shows a value
     as text. The description for screen readers begins with `label`.
     """
-    counts = count_in_bins(values, axis, bins)
-    most = max(counts, default=0)
-    pitch = (RIGHT - LEFT) / bins
-    boxes = [
-        Box(
-            round(LEFT + number * pitch, 1),
-            round(FLOOR - height, 1),
-            round(pitch * 0.9, 1),
-            round(height, 1),
-            tooltip=f"{unit(axis.edge(number / bins))} to {unit(axis.edge((number + 1) / bins))}: {units.count(n)}",
-        )
-        for number, n in enumerate(counts)
-        if n and (height := max(n / most * (FLOOR - TOP), 1.5))
-    ]
-    shade = []
-    if band:
-        left, right = axis.x(band[0]), axis.x(band[1])
-        shade = [Box(left, TOP - 14, max(round(right - left, 1), 1.0), FLOOR - TOP + 14, "band")]
-    lines = [Line(LEFT, FLOOR, RIGHT, FLOOR), *(_line(axis, mark) for mark in marks)]
-    ends = [Label(LEFT, FLOOR + 15, unit(axis.low), "start"), Label(RIGHT, FLOOR + 15, unit(axis.high), "end")]
-    ends += _peak(boxes, most)
-    description = f"{label}: {describe(values, unit)}" + (
-        f" Marks: {', '.join(mark.text for mark in marks)}." if marks else ""
-    )
-    return Chart(description, (*shade, *boxes), tuple(lines), (*ends, *_labels(axis, marks)))
+    shapes = pictures.histogram(values, axis, bins=bins, top=TOP, floor=FLOOR, unit=unit, marks=marks, band=band)
+    marked = f" Marks: {', '.join(mark.text for mark in marks)}." if marks else ""
+    return _chart(f"{label}: {describe(values, unit)}{marked}", shapes)
 
 
-def count_in_bins(values: Sequence[float], axis: Axis, bins: int) -> tuple[int, ...]:
-    """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted."""
-    counts = [0] * bins
-    for value in values:
-        if not math.isnan(value):
-            beyond = value if not axis.log or value > 0 else axis.low
-            counts[min(int(axis.share(min(beyond, axis.high)) * bins + 1e-9), bins - 1)] += 1
-    return tuple(counts)
-
-
-def describe(values: Sequence[float], unit: Show) -> str:
+def describe(values: Sequence[float], unit: units.Format) -> str:
     """Return the number, range and median of the values as text, for users of screen readers."""
     known = sorted(value for value in values if not math.isnan(value))
     if not known:
@@ -193,92 +94,43 @@ def describe(values: Sequence[float], unit: Show) -> str:
 
 def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, label: str) -> Chart:
     """Return a chart of a measured ratio, its interval from `low` to `high`, and grade thresholds on one axis."""
-    axis = ratio_axis([ratio, low, high, 1.0], [tier.value for tier in tiers])
-    y = 38
-    left, right, middle = axis.x(low), axis.x(high), axis.x(ratio)
-    boxes = (
-        Box(left, y - 5, max(round(right - left, 1), 2.0), 10, "interval"),
-        Box(round(middle - 1.5, 1), y - 9, 3, 18, "bar"),
-    )
-    lines = [
-        Line(LEFT, y, RIGHT, y),
-        *(Line(axis.x(t.value), y - 15, axis.x(t.value), y + 15, t.css_class) for t in tiers),
+    axis, y = ratio_axis([ratio, low, high, 1.0], [tier.value for tier in tiers]), 38
+    left, right, middle = map(axis.place, (low, high, ratio))
+    words = measured.ratio(ratio, low, high)
+    shapes = [
+        svg.rect(left, y - 5, max(right - left, 2.0), 10, class_="interval"),
+        svg.rect(middle - 1.5, y - 9, 3, 18, class_="bar"),
+        svg.line((LEFT, y), (RIGHT, y)),
+        *(svg.line((axis.place(t.value), y - 15), (axis.place(t.value), y + 15), class_=t.css_class) for t in tiers),
+        svg.text(middle, y + 27, words, class_="strong", text_anchor=pictures.anchor(axis.share(ratio))),
+        *pictures.mark_labels(axis, tiers, TOP - 19),
     ]
-    labels = [
-        Label(middle, y + 27, measured.ratio(ratio, low, high), _anchor(axis.share(ratio)), "strong"),
-        *_labels(axis, tiers),
-    ]
-    return Chart(label, boxes, tuple(lines), tuple(labels), height=72)
+    return _chart(label, shapes, height=72)
 
 
 def time_line(
-    spans: Sequence[tuple[float, float, float] | None], axis: Axis, *, label: str, begin: str, end: str, unit: Show
+    spans: Sequence[tuple[float, float, float]], axis: Axis, *, label: str, begin: str, end: str, unit: units.Format
 ) -> Chart:
-    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval, or None.
+    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval.
 
-    `axis` is the vertical axis, on which the values are drawn.
+    The values are drawn from the bottom of the chart to the top, with the scale of `axis`.
     """
-    pitch = (RIGHT - LEFT) / max(len(spans), 1)
-
-    def y(value: float) -> float:
-        return round(FLOOR - axis.share(value) * (FLOOR - TOP), 1)
-
-    boxes = []
-    for number, span in enumerate(spans):
-        if span:
-            low, middle, high = span
-            at, top = LEFT + number * pitch, y(high)
-            boxes.append(Box(round(at, 1), top, round(pitch * 0.8, 1), max(round(y(low) - top, 1), 1.0), "interval"))
-            boxes.append(Box(round(at, 1), round(y(middle) - 1, 1), round(pitch * 0.8, 1), 2, "bar"))
-    labels = (
-        Label(LEFT, FLOOR + 15, begin, "start"),
-        Label(RIGHT, FLOOR + 15, end, "end"),
-        Label(LEFT, TOP - 5, unit(axis.high), "start"),
-        Label(LEFT, FLOOR - 3, unit(axis.low), "start"),
-    )
-    return Chart(label, tuple(boxes), (Line(LEFT, FLOOR, RIGHT, FLOOR),), labels)
+    up, pitch = Axis(axis.low, axis.high, FLOOR, TOP, log=axis.log), (RIGHT - LEFT) / max(len(spans), 1)
+    shapes = [svg.text(LEFT, TOP - 5, unit(axis.high)), svg.text(LEFT, FLOOR - 3, unit(axis.low))]
+    for at, span in enumerate(spans):
+        bottom, middle, top = map(up.place, span)
+        x, wide = LEFT + at * pitch, pitch * 0.8
+        shapes.append(svg.rect(x, top, wide, max(bottom - top, 1.0), class_="interval"))
+        shapes.append(svg.rect(x, middle - 1, wide, 2, class_="bar"))
+    return _chart(label, [*shapes, *pictures.ends(linear_axis(0, 1), FLOOR, begin, end)])
 
 
 def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Chart:
     """Return a bar chart. Each bar stands for one of many equal intervals, such as intervals of time."""
-    most = max(heights, default=0.0)
-    pitch = (RIGHT - LEFT) / max(len(heights), 1)
-    boxes = tuple(
-        Box(round(LEFT + number * pitch, 1), round(FLOOR - height, 1), round(pitch * 0.9, 1), round(height, 1))
-        for number, value in enumerate(heights)
-        if value > 0 and (height := max(value / most * (FLOOR - TOP), 1.5))
-    )
-    labels = (Label(LEFT, FLOOR + 15, begin, "start"), Label(RIGHT, FLOOR + 15, end, "end"), *_peak(boxes, most))
-    return Chart(label, boxes, (Line(LEFT, FLOOR, RIGHT, FLOOR),), labels)
+    axis = linear_axis(0, 1)
+    bars = pictures.columns(heights, axis, top=TOP, floor=FLOOR)
+    return _chart(label, [*bars, *pictures.ends(axis, FLOOR, begin, end), *pictures.peak(heights, axis, TOP)])
 
 
-def _peak(boxes: Sequence[Box], most: float) -> list[Label]:
-    """Return a label above the tallest bar with the count `most`. Return no label without bars."""
-    if not boxes:
-        return []
-    tallest = min(boxes, key=lambda box: box.y)
-    return [Label(round(tallest.x + tallest.width / 2, 1), tallest.y - 3, units.count(most))]
-
-
-def _line(axis: Axis, mark: Mark) -> Line:
-    x = axis.x(mark.value)
-    return Line(x, TOP - 14, x, FLOOR, mark.css_class)
-
-
-def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Label]:
-    """Return the labels of marked values. A label that would overlap another one is left out."""
-    labels: list[Label] = []
-    free = -math.inf
-    for mark in sorted(marks, key=lambda one: one.value):
-        share, wide = axis.share(mark.value), 6.2 * len(mark.text)
-        anchor = _anchor(share)
-        left = axis.x(mark.value) - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-        if left >= free:
-            labels.append(Label(axis.x(mark.value), TOP - 19, mark.text, anchor, mark.css_class))
-            free = left + wide + 4
-    return labels
-
-
-def _anchor(share: float) -> Literal["start", "middle", "end"]:
-    """Return the alignment of a label at a position from 0 to 1 on the axis, so that the label stays in the chart."""
-    return "start" if share < 0.15 else "end" if share > 0.85 else "middle"
+def _chart(label: str, shapes: Sequence[str], height: int = 124) -> Chart:
+    return Chart(label, Markup("\n".join(shapes)), height)  # noqa: S704 - `svg` has escaped all texts

@@ -10,10 +10,11 @@ from typing import Final
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Speed, Status, Verdict
 from grader.reports import charts, grade_texts
-from grader.reports.charts import Axis, Chart, Mark
+from grader.reports.charts import Chart
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.score import RIGHT, UNBELIEVED
+from harness.charts.pictures import Mark
 from harness.rendering import measured, units
 
 BINS: Final = 20
@@ -80,9 +81,9 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[
     """
     if not points or possible <= 0:
         return None
-    axis = Axis(0.0, possible)
-    parts = charts.count_in_bins(points, axis, 10)
-    edges = [grade_texts.points(axis.edge(tenth / 10)) for tenth in range(11)]
+    axis = charts.linear_axis(0.0, possible)
+    parts = axis.counts(points, 10)
+    edges = [grade_texts.points(axis.value(tenth / 10)) for tenth in range(11)]
     label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
     chart = charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
@@ -150,7 +151,10 @@ def _points_chart(task: str, points: float, earned: Sequence[float]) -> Chart | 
     if not earned or points <= 0:
         return None
     return charts.histogram(
-        earned, Axis(0.0, points), label=f"Number of students by points on {task}", unit=grade_texts.points
+        earned,
+        charts.linear_axis(0.0, points),
+        label=f"Number of students by points on {task}",
+        unit=grade_texts.points,
     )
 
 

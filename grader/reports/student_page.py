@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from grader.course.roll import Roll
 from grader.records import Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, dates, grade_texts, templates
-from grader.reports.charts import Chart, Mark
+from grader.reports.charts import Chart
 from grader.reports.student_table import Cell, cell
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import compared, reached_share
+from harness.charts.pictures import Mark
 from harness.machine.environment import Environment
 from harness.paired.rounds import Round, hides_work
 from harness.rendering import measured, units

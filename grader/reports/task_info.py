@@ -10,9 +10,9 @@ from grader import catalogue
 from grader.course.roll import Roll
 from grader.records import Speed
 from grader.reports import grade_texts
-from grader.reports.charts import Mark
 from grader.task import Task
 from grader.ways import TaskWays, ways_of
+from harness.charts.pictures import Mark
 from harness.machine.environment import Environment
 from harness.rendering import measured, units
 

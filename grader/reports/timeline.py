@@ -10,7 +10,9 @@ from typing import Final
 from grader.course.roll import Roll, Span
 from grader.records import Control
 from grader.reports import charts
-from grader.reports.charts import Axis, Chart, Mark
+from grader.reports.charts import Chart
+from harness.charts.axis import Axis
+from harness.charts.pictures import Mark
 from harness.rendering import units
 
 PAUSE: Final = timedelta(minutes=15)
@@ -70,7 +72,8 @@ def noise(roll: Roll) -> Noise | None:
     same = [control.same for control in controls]
     timed = [(at, control.same) for at, control in played if at is not None]
     planted = statistics.median(control.planted for control in controls)
-    axis = _axis([*same, 1 + planted])
+    reach = max(*(max(value, 1 / value) for value in (*same, 1 + planted)), 1.01) ** 1.1
+    axis = Axis(1 / reach, reach, charts.LEFT, charts.RIGHT, log=True)  # 1 is in its middle
     marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
     label = "Measured ratio of the baseline to itself"
     spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
@@ -80,9 +83,7 @@ def noise(roll: Roll) -> Noise | None:
 def _session(spans: Sequence[Span]) -> Session:
     began, ended = min(span.started for span in spans), max(span.finished for span in spans)
     wall_s = max((ended - began).total_seconds(), 1e-3)
-    done = charts.count_in_bins(
-        [(span.finished - began).total_seconds() for span in spans], Axis(0.0, wall_s), INTERVALS
-    )
+    done = Axis(0.0, wall_s).counts([(span.finished - began).total_seconds() for span in spans], INTERVALS)
     lasted, pace = units.seconds(round(wall_s)) if wall_s >= 1 else "under 1 s", units.number(len(spans) / wall_s * 60)
     label = (
         f"Files graded over time, {_clock(began)} to {_clock(ended)} UTC: {units.count(len(spans))} in {lasted}, "
@@ -146,12 +147,6 @@ def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
     return charts.time_line(
         spans, axis, label=label, begin=f"first duel, {_clock(first)}", end=f"last duel, {_clock(last)}", unit=_fine
     )
-
-
-def _axis(values: Sequence[float]) -> Axis:
-    """Return a logarithmic axis with 1 in its middle that includes all values."""
-    reach = max(*(max(value, 1 / value) for value in values), 1.01) ** 1.1
-    return Axis(1 / reach, reach, log=True)
 
 
 def _fine(value: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.bytecode.stack import StackStep
-from harness.rendering import svg
+from harness.charts import svg
 from harness.rendering.units import some
 
 _CELL, _GAP = 12, 2
@@ -61,8 +61,8 @@ def stack_svg(steps: Sequence[StackStep], *, title: str) -> str:
     places = range(_LEFT, width, _BOX)
     columns = [shape for at in zip(steps, places, depths, strict=False) for shape in _column(floor, *at)]
     shapes = [
-        svg.label(_LEFT, 26, title, size=14),
-        svg.group(columns, font_family="monospace", font_size=11, fill=svg.INK, text_anchor="middle"),
+        svg.text(_LEFT, 26, title, font_size=14),
+        svg.group(columns, font_family="monospace", font_size=11, text_anchor="middle"),
     ]
     return svg.document(width, floor + 52, shapes, title=title, description=f"{words}.")
 
@@ -74,8 +74,8 @@ def _column(floor: int, step: StackStep, x: int, depth_before: int) -> list[str]
     for level, value in enumerate(step.stack):
         y = floor - (level + 1) * _ROW
         fill = _NEW if pushed and level == step.depth - 1 else _FILL
-        shapes.append(svg.rect(x, y + 2, wide, _ROW - 4, fill=fill, stroke=svg.BLUE))
-        shapes.append(svg.text(middle, y + 18, _shortened(value)))
+        shapes.append(svg.rect(x, y + 2, wide, _ROW - 4, fill=fill, stroke="#3b6ea5"))
+        shapes.append(svg.text(middle, y + 18, _shortened(value), class_="", fill="#222222"))
     return [
         *shapes,
         svg.line((x, floor), (x + wide, floor), stroke_width=2),

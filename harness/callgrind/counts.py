@@ -7,7 +7,7 @@ from typing import Final
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCounts
 
 from harness.callgrind.lookups import searches
-from harness.rendering.bar_chart import bar_chart_svg
+from harness.charts.pictures import bar_chart_svg
 from harness.rendering.units import count
 
 _PLACE: Final = re.compile(r"(?P<file>[^:]*):(?P<function>.*?)(?: \[(?P<object>[^\]]*)\])?")

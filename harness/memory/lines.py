@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness.charts import svg as drawing
 from harness.errors import UsageError
 from harness.profiles.script import run_module, run_script
-from harness.rendering import svg as drawing
 
 MIB: Final = 1 << 20
 

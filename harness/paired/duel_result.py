@@ -8,8 +8,9 @@ from enum import StrEnum
 from statistics import median
 from typing import Any, Literal, Self
 
+from harness.charts import plots
 from harness.paired.rounds import Outcome, Reading, Round, by_pair
-from harness.rendering import plots, units
+from harness.rendering import units
 from harness.rendering.tables import Column, Table
 
 

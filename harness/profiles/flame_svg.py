@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from harness.charts import svg
 from harness.profiles.flames import Frame, Placed, drawable, label, own_cost_by_name
-from harness.rendering import svg, units
+from harness.rendering import units
 
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
 _CHARACTER: Final = 6.7
@@ -85,8 +86,8 @@ def picture(
         name = svg.text(x + 3, y + 13, shown) if shown else ""
         boxes.append(svg.group([svg.element("title", svg.escaped(words)), box, name]))
     shapes = [
-        svg.readable(_SIDE, 20, title),
-        svg.group(_legend(legend), font_family="sans-serif", font_size=11),
+        svg.text(_SIDE, 20, title, font_size=14),
+        svg.group(_legend(legend), font_size=11),
         svg.group(boxes, class_="boxes", font_family="monospace", font_size=11),
     ]
     height = _TOP + _ROW * (deepest + 1) + _SIDE
@@ -97,7 +98,7 @@ def _legend(legend: Iterable[tuple[svg.Attributes, str]]) -> Iterator[str]:
     x = _SIDE
     for attributes, words in legend:
         yield svg.rect(x, 31, 11, 11, **attributes)
-        yield svg.text(x + 16, 41, words, class_="words")
+        yield svg.text(x + 16, 41, words)
         x += 40 + 6 * len(words)
 
 

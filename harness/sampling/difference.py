@@ -8,9 +8,10 @@ picture with the widths of each run. Brendan Gregg described differential flame 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from harness.charts import svg
 from harness.profiles.flame_svg import picture
 from harness.profiles.flames import Frame, Placed, drawable, fold_up, own_cost_by_name, placed
-from harness.rendering import svg, units
+from harness.rendering import units
 
 Stacks = Iterable[tuple[Sequence[str], float]]
 """Stacks, the outermost frame first, each with its cost."""

@@ -13,20 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from torch.utils.benchmark import Compare, Measurement, Timer
 from torch.utils.benchmark.utils.timer import timer as synchronizing_clock
 
+from harness.charts.pictures import curves_svg
+from harness.charts.plots import curves
 from harness.errors import UsageError
 from harness.machine.clocks import Clock
 from harness.machine.environment import Environment
 from harness.rendering import units
-from harness.rendering.curves import curves, curves_svg
-from harness.rendering.tables import Cell, Column, Table
-
-Colour = Literal["rowwise", "columnwise"]
-"""How torch's table is coloured: cells are compared with the cells of the same size, or of the same function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,35 +75,20 @@ class Grid:
         """Return the name of the function with the smallest median time at this size."""
         return min(self.names, key=lambda name: self.median_s(name, size, threads))
 
-    def compare(self, *, colour: Colour | None = None, trim: bool = True, warnings: bool = True) -> Compare:
+    def compare(self) -> Compare:
         """Return torch's table of the medians, with a row per size and a column per function.
 
-        The rows are grouped by number of threads. With `trim`, digits that are uncertain because of the spread are left
-        out. With `warnings`, cells about which torch warns are marked. With `colour`, the text contains terminal codes
-        for colours.
+        The rows are grouped by number of threads. Digits that are uncertain because of the spread are left out, and
+        cells about which torch warns are marked.
         """
         table = Compare(list(self.cells.values()))
-        if trim:
-            table.trim_significant_figures()
-        if warnings:
-            table.highlight_warnings()
-        if colour:
-            table.colorize(rowwise=colour == "rowwise")
+        table.trim_significant_figures()
+        table.highlight_warnings()
         return table
 
-    def table(self) -> Table:
-        """Return the median times of the cells as a table of `harness.rendering`. Its cells hold seconds."""
-        columns = [Column("threads", units.count), Column("size", units.count)]
-        columns += [Column(name, units.seconds) for name in self.names]
-        rows: list[tuple[Cell, ...]] = [
-            (threads, size, *(self.median_s(name, size, threads) for name in self.names))
-            for threads, size in product(self.threads, self.sizes)
-        ]
-        return Table(self.label, tuple(columns), tuple(rows))
-
-    def plot(self, *, width: int = 56, height: int = 10) -> str:
+    def plot(self) -> str:
         """Return a text plot of the median times. There is one curve per function and number of threads."""
-        return curves(self._curves(), width=width, height=height, x_unit=units.count)
+        return curves(self._curves(), x_unit=units.count)
 
     def svg(self) -> str:
         """Return the curves of the median times as a complete SVG document with a description."""
@@ -182,6 +163,4 @@ def _check(
         if min(numbers) < 1 or max(Counter(numbers).values()) > 1:
             raise UsageError(f"The {what} of a grid must be positive and different; got {list(numbers)}.")
     if turns < 1 or not min_run_time > 0:
-        raise UsageError(
-            f"A grid needs a positive min_run_time and turns of at least 1, not {min_run_time} and {turns}."
-        )
+        raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")

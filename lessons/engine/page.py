@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
-from harness.rendering import plots
+from harness.charts import plots
+from harness.charts.pictures import histogram_svg
 from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
 from lessons.engine.interval import Interval, Standing, interval_of
@@ -70,7 +71,7 @@ class Page:
         `name` becomes part of the file's name. `caption` is printed, and is also the picture's alternative text.
         """
         self.screen.picture(plots.histogram(samples), caption)
-        self.save(name, plots.histogram_svg(samples, title=plain(caption)))
+        self.save(name, histogram_svg(samples, title=plain(caption)))
 
     def drawing(self, text: str, svg: str, *, name: str, caption: str) -> None:
         """Print a picture made of characters. With `--plots`, also save its SVG."""

@@ -4,14 +4,16 @@ import base64
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
-from harness.rendering import svg, units
-from harness.rendering.bar_chart import shortened
+from harness.charts import svg
+from harness.charts.axis import Axis
+from harness.charts.pictures import shortened
+from harness.rendering import units
 from lessons.engine.markup import plain
 from lessons.guide.contents import LessonPage, Photo
 from lessons.guide.results import ClaimResult
@@ -111,40 +113,27 @@ def claim_chart(page: LessonPage) -> str:
         return ""
     low = max(min(0.5, *(row.factor for row in rows)), 1 / MOST_FACTOR)
     high = min(max(2.0, *(row.farthest for row in rows)), MOST_FACTOR)
-    height = _TOP + _ROW * len(rows) + 40
+    axis = Axis(low, high, _LEFT + 10, _WIDTH - _RIGHT - 10, log=True)
+    height, at_one = _TOP + _ROW * len(rows) + 40, axis.place(1.0)
     shapes = [
-        svg.readable(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=17),
-        *_axis(low, high, height),
-        *_dots(rows, low, high),
+        svg.text(8, 22, "Each claim: by which factor is the measured value better than the bound?", font_size=17),
+        svg.line((at_one, _TOP - 8), (at_one, height - 30), class_="bound"),
+        svg.text(at_one, height - 12, "bound", text_anchor="middle"),
+        svg.text(8, height - 12, "Filled: held. Hollow: not held. Wide line: interval. The axis is logarithmic."),
+        *_dots(rows, axis),
     ]
     facts = "; ".join(f"{row.sentence}: {units.ratio(row.factor)} ({row.verdict})" for row in rows)
     title = "The claims of this lesson in one run"
     return svg.document(_WIDTH, height, shapes, title=title, description=facts, style=_STYLE)
 
 
-def _place(value: float, low: float, high: float) -> float:
-    share = math.log(min(max(value, low), high) / low) / math.log(high / low)
-    return _LEFT + 10 + share * (_WIDTH - _LEFT - _RIGHT - 20)
-
-
-def _axis(low: float, high: float, height: int) -> list[str]:
-    at_one = _place(1.0, low, high)
-    return [
-        svg.line((at_one, _TOP - 8), (at_one, height - 30), class_="bound"),
-        svg.readable(at_one, height - 12, "bound", text_anchor="middle"),
-        svg.readable(8, height - 12, "Filled: held. Hollow: not held. Wide line: interval. The axis is logarithmic."),
-    ]
-
-
-def _dots(rows: Sequence[Margin], low: float, high: float) -> list[str]:
-    shapes = []
+def _dots(rows: Sequence[Margin], axis: Axis) -> Iterator[str]:
     for index, row in enumerate(rows):
         y = _TOP + index * _ROW + 12
-        x, farthest = _place(row.factor, low, high), _place(row.farthest, low, high)
-        shapes.append(svg.readable(8, y + 5, shortened(row.sentence, _LONGEST)))
-        shapes.append(svg.line((_place(1.0, low, high), y), (x, y), class_="distance"))
+        x, farthest = axis.place(row.factor), axis.place(row.farthest)
+        yield svg.text(8, y + 5, shortened(row.sentence, _LONGEST))
+        yield svg.line((axis.place(1.0), y), (x, y), class_="distance")
         if farthest > x:
-            shapes.append(svg.line((x, y), (farthest, y), class_="interval"))
-        shapes.append(svg.element("circle", cx=x, cy=y, r=5, class_="held" if row.verdict == "held" else "open"))
-        shapes.append(svg.readable(_WIDTH - _RIGHT + 4, y + 5, units.ratio(row.factor)))
-    return shapes
+            yield svg.line((x, y), (farthest, y), class_="interval")
+        yield svg.element("circle", cx=x, cy=y, r=5, class_="held" if row.verdict == "held" else "open")
+        yield svg.text(_WIDTH - _RIGHT + 4, y + 5, units.ratio(row.factor))

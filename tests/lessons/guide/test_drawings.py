@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from teachers_pack import RESULTS, parsed, small_page
 
-from harness.rendering import plots, units
-from lessons.guide.chart_values import NUMBER, PERCENT, RATIO, SIZE, TIME, Axis, read
+from harness.charts import plots
+from harness.rendering import units
+from lessons.guide.chart_values import NUMBER, PERCENT, RATIO, SIZE, TIME, read
 from lessons.guide.charts import MOST_ROWS, drawn, with_charts
 from lessons.guide.contents import Photo
 from lessons.guide.pictures import MOST_FACTOR, claim_chart, displayed_height, factors, image, photo
@@ -70,16 +71,6 @@ def test_a_table_without_words_has_its_first_column_as_labels() -> None:
     assert described(drawn(measured)) == "row 1: median 1 s; row 2: median 2 s."
 
 
-def test_the_axis_is_logarithmic_for_very_different_values_and_has_negative_values_left_of_zero() -> None:
-    drawing = drawn(Shown("Times", ("", "time"), (("a", "1 µs"), ("b", "1 s"))))
-    assert len(parsed(drawing).findall(".//{*}circle")) == 2
-    assert "Logarithmic axis" in words(drawing)[-1]
-    first, second, third = map(Axis.over([1.0, 10.0, 100.0], 0, 100).place, (1.0, 10.0, 100.0))
-    assert second - first == pytest.approx(third - second)
-    axis = Axis.over([-1.0, 3.0], 0, 400)
-    assert (axis.place(-1.0), axis.at_zero, axis.place(3.0)) == (0, 100, 400)
-
-
 def test_what_has_no_comparable_numbers_is_not_drawn() -> None:
     for shown in (
         Shown("Words", ("", "answer"), (("a", "right"), ("b", "wrong"))),
@@ -99,7 +90,7 @@ def test_bars_and_histograms_that_were_printed_as_text_are_drawn() -> None:
     assert words(bars) == ["Cost", "counting", "5.17×", "with two words", "1.07×", "none", "0×"]
     drawing = drawn(Shown("Samples", text=plots.histogram([1.0, 1.0, 1.0, 1.5, 2.0])))
     assert words(drawing) == ["Samples", "1 s", "2 s"]
-    heights = [float(each.get("height", "0")) for each in parsed(drawing).findall(".//{*}rect[@class='s0']")]
+    heights = [float(each.get("height", "0")) for each in parsed(drawing).findall(".//{*}rect[@class='bar']")]
     assert len(heights) == 3
     assert heights[0] == max(heights)
 

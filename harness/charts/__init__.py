@@ -1,0 +1,1 @@
+"""Draw numbers: as text for a terminal, and as SVG pictures for a light and a dark browser."""

@@ -1,0 +1,130 @@
+"""Draw histograms, bars, sparklines and curves as terminal text.
+
+A histogram shows every sample. Even a single slow sample among thousands has a visible bar.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from harness.charts.axis import Axis
+from harness.rendering.units import Format, known, number, seconds
+
+Points = Sequence[tuple[float, float]]
+"""The points of a curve: (x, y), all positive."""
+
+MARKS = "●○▲△■□◆◇"
+"""The marks of up to eight curves. They differ in shape, because some readers cannot distinguish colours."""
+
+BOTH = "✕"
+"""The mark that is drawn where points of two curves have the same position."""
+
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+_WIDTHS = "▏▎▍▌▋▊▉█"
+
+
+def range_of(samples: Sequence[float], bins: int) -> Axis:
+    """Return an axis from the smallest to the largest sample.
+
+    Raise `ValueError` if there are no samples, if a sample is not finite, or if `bins` is below one.
+    """
+    if not samples or bins < 1 or not all(map(math.isfinite, samples)):
+        raise ValueError("A histogram needs one bin or more, and samples that are all finite.")
+    return Axis(min(samples), max(samples))
+
+
+def histogram(samples: Sequence[float], bins: int = 16, unit: Format = seconds) -> str:
+    """Return a histogram as one line, such as "104 µs ▁▃█▇▄▂▂▁▁▁▁ ▁ 188 µs". Raise `ValueError` as `range_of` does."""
+    axis = range_of(samples, bins)
+    counts = axis.counts(samples, bins if axis.low < axis.high else 1)
+    bars = "".join(" " if n == 0 else _HEIGHTS[math.ceil(n / max(counts) * 8) - 1] for n in counts)
+    return f"{unit(axis.low)} {bars} {unit(axis.high)}"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return one bar character per value, higher for larger values. A value that is not finite becomes a space."""
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    step = (high - low) / (len(_HEIGHTS) - 1) or 1.0
+    return "".join(_HEIGHTS[round((v - low) / step)] if math.isfinite(v) else " " for v in values)
+
+
+def bars(rows: Sequence[tuple[str, float]], width: int = 40, unit: Format = number) -> str:
+    """Return one line per row: the label, a bar of at most `width` characters, and the value.
+
+    A value that is not finite has no bar. Raise `ValueError` for a negative value.
+    """
+    if any(value < 0 for _, value in rows):
+        raise ValueError("Bars start at zero, so they cannot show a negative value.")
+    longest = max((value for _, value in rows if math.isfinite(value)), default=0.0)
+    margin = max((len(label) for label, _ in rows), default=0)
+    return "\n".join(f"{label:<{margin}}  {_bar(value, longest, width)}{known(value, unit)}" for label, value in rows)
+
+
+def _bar(value: float, longest: float, width: int) -> str:
+    if not math.isfinite(value) or value == 0:
+        return ""
+    eighths = max(round(value / longest * width * 8), 1)
+    rest = _WIDTHS[eighths % 8 - 1] if eighths % 8 else ""
+    return f"{'█' * (eighths // 8)}{rest} "
+
+
+def axes_of(series: Mapping[str, Points], width: float, height: float) -> tuple[Axis, Axis]:
+    """Return a horizontal and a vertical logarithmic axis for curves, such as time against size.
+
+    Doubling any value moves its point by the same distance. So the point where two curves cross is as visible at small
+    sizes as at large sizes. Raise `ValueError` if there are no points, if a coordinate is not positive and finite, or
+    if there are more than eight curves.
+    """
+    points = [point for each in series.values() for point in each]
+    if not points or not all(series.values()) or not all(0 < value < math.inf for point in points for value in point):
+        raise ValueError("A plot needs curves with points, all of them positive and finite.")
+    if len(series) > len(MARKS):
+        raise ValueError(
+            f"A plot can show at most {len(MARKS)} curves, not {len(series)}, because there are no more marks."
+        )
+    ends = [(min(values), max(values)) for values in zip(*points, strict=True)]
+    (left, right), (low, high) = (pair if pair[0] < pair[1] else (pair[0] / 2, pair[0] * 2) for pair in ends)
+    return Axis(left, right, 0, width, log=True), Axis(low, high, height, 0, log=True)
+
+
+def curves(
+    series: Mapping[str, Points],
+    *,
+    width: int = 56,
+    height: int = 10,
+    x_unit: Format = number,
+    y_unit: Format = seconds,
+) -> str:
+    """Return a text plot with `height` lines for the curves, with logarithmic scales and a legend.
+
+    Raise `ValueError` as `axes_of` does.
+    """
+    across, up = axes_of(series, width - 1, height - 1)
+    places: dict[tuple[int, int], str] = {}
+    for mark, points in zip(MARKS, series.values(), strict=False):
+        for x, y in points:
+            place = round(across.place(x)), round(up.place(y))
+            places[place] = mark if places.get(place, mark) == mark else BOTH
+    left = [y_unit(up.high), *[""] * (height - 2), y_unit(up.low)]
+    margin = max(map(len, left))
+    lines = [
+        f"{label:>{margin}} │{''.join(places.get((column, row), ' ') for column in range(width))}".rstrip()
+        for row, label in enumerate(left)
+    ]
+    ends = f"{x_unit(across.low)}{x_unit(across.high):>{width - len(x_unit(across.low))}}"
+    entries = [f"{mark} {name}" for mark, name in zip(MARKS, series, strict=False)]
+    if BOTH in places.values():
+        entries.append(f"{BOTH} {'both' if len(series) == 2 else 'several'}")
+    below = [f"└{'─' * width}", f" {ends}", *(f" {line}" for line in _filled(entries, width))]
+    return "\n".join([*lines, *(f"{'':>{margin}} {line}" for line in below)])
+
+
+def _filled(entries: Sequence[str], width: int) -> list[str]:
+    lines = [entries[0]]
+    for entry in entries[1:]:
+        longer = f"{lines[-1]}   {entry}"
+        if len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(entry)
+    return lines

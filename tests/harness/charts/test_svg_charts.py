@@ -1,0 +1,142 @@
+"""Charts as SVG: their shapes, and their words for screen readers."""
+
+import math
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.charts import pictures, svg
+from harness.charts.axis import Axis
+from harness.charts.pictures import BarRow, BarValue, Mark, bar_chart_svg, bar_rows_svg, curves_svg, histogram_svg
+from harness.rendering import units
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+NAMES = {"svg": "http://www.w3.org/2000/svg"}
+
+
+def parsed(drawing: str) -> ET.Element:
+    return ET.fromstring(drawing)  # noqa: S314 - our own
+
+
+def words(drawing: str) -> list[str]:
+    return [each.text or "" for each in parsed(drawing).iterfind(".//svg:text", NAMES)]
+
+
+def numbers(drawing: str, shape: str, css_class: str, *names: str) -> list[list[float]]:
+    found = parsed(drawing).iterfind(f".//svg:{shape}[@class='{css_class}']", NAMES)
+    return [[float(each.attrib[name]) for name in names] for each in found]
+
+
+def said(drawing: str) -> tuple[str | None, str | None]:
+    root = parsed(drawing)
+    assert root.get("role") == "img"
+    return root.findtext("svg:title", None, NAMES), root.findtext("svg:desc", None, NAMES)
+
+
+def test_texts_are_escaped_and_attributes_have_their_svg_names() -> None:
+    shape = svg.text(1, 2.506, "<&\x07>", font_size=12)
+    assert shape == '<text x="1" y="2.51" class="words" font-size="12">&lt;&amp;&gt;</text>'
+    assert said(svg.document(3, 2, [shape], title="a < b\x1b", description=" of <x> ")) == ("a < b", "of <x>")
+
+
+def test_on_an_axis_values_go_from_end_to_end_and_on_a_logarithmic_one_equal_factors_are_equal_steps() -> None:
+    axis = Axis(0.0, 10.0, 6, 106)
+    assert [axis.place(value) for value in (-5, 0, 2.5, 10, 99)] == [6, 6, 31, 106, 106]
+    log = Axis(1.0, 16.0, log=True)
+    assert [log.share(value) for value in (1, 2, 4, 8, 16)] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    assert [axis.value(0.5), log.value(0.5)] == pytest.approx([5, 4])
+
+
+def test_every_value_is_counted_once_and_the_highest_belongs_to_the_last_part() -> None:
+    assert Axis(0.0, 10.0).counts([0, 4.9, 5, 10, 10, math.nan], 2) == (2, 3)
+    assert Axis(1.0, 4.0, log=True).counts([0.0, math.inf, 2.0], 2) == (1, 2)
+
+
+def test_a_histogram_has_a_bar_per_filled_bin_and_its_median_and_the_words_say_so() -> None:
+    drawing = histogram_svg([0.0, 0.0, 4.0], title="t", description="Of 9.", bins=4, unit=units.number)
+    assert numbers(drawing, "rect", "bar", "x", "height") == [[24, 100], [348, 50]]
+    assert said(drawing) == ("t", "Of 9. 3 samples from 0 to 4, median 0.")
+    assert words(drawing) == ["0", "4", "2", "median 0"]
+    assert len(numbers(histogram_svg([2.0, 2.0], title="t"), "rect", "bar")) == 1
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=60), st.lists(st.floats(1e-6, 1e6), max_size=4))
+def test_a_histogram_of_any_ratios_stays_between_its_ends(values: list[float], tiers: list[float]) -> None:
+    marks = [Mark(tier, f"tier {tier:.3g}", "tier") for tier in tiers]
+    axis = Axis(min(*values, *tiers, 1.0), max(*values, *tiers, 1.0), 6, 304, log=True)
+    band = (min(values), max(values))
+    shapes = pictures.histogram(values, axis, bins=20, top=32, floor=104, unit=str, marks=marks, band=band)
+    drawing = svg.document(310, 124, shapes, title="t")
+    for kind in ("bar", "band"):
+        for x, y, width, height in numbers(drawing, "rect", kind, "x", "y", "width", "height"):
+            assert 5.9 <= x <= x + width <= 306
+            assert 0 <= y <= y + height <= 104.1
+    assert len(parsed(drawing).findall(".//svg:path[@class='tier']", NAMES)) == len(tiers)
+
+
+def test_labels_of_marks_never_lie_on_each_other() -> None:
+    marks = [Mark(value, f"tier {value}×") for value in (2.0, 2.01, 2.02, 50.0)]
+    labels = list(pictures.mark_labels(Axis(1.0, 100.0, 6, 304, log=True), marks, 9))
+    assert words(svg.document(1, 1, labels, title="")) == ["tier 2.0×", "tier 50.0×"]
+
+
+def test_curves_have_words_for_their_ends_and_escape_their_names() -> None:
+    rising = {"<b>": [(1.0, 1e-7), (10.0, 1e-6), (100.0, 1e-5)]}
+    drawing = curves_svg(rising, title="a & b", description="Time.", x_unit=units.count)
+    assert said(drawing) == ("a & b", "Time. <b>: 100 ns at 1, 10 µs at 100.")
+    (curve,) = parsed(drawing).iterfind(".//svg:path[@class='curve s0']", NAMES)
+    assert curve.get("d") == "M0 232L226 116L452 0"
+    with pytest.raises(ValueError, match="positive and finite"):
+        curves_svg({}, title="")
+
+
+def test_bars_begin_at_zero_and_are_as_long_as_their_values_and_an_unknown_value_has_none() -> None:
+    rows = [("add<int>(&\x00)", 200.0), ("less", -100.0), ("unknown", math.nan), ("none", 0.0)]
+    drawing = bar_chart_svg(rows, title="Where they are", unit=units.count)
+    (more, more_width), (less, less_width) = numbers(drawing, "rect", "s s0", "x", "width")
+    assert more_width == pytest.approx(2 * less_width, abs=0.02)
+    assert less + less_width == pytest.approx(more, abs=0.02)
+    assert said(drawing) == ("Where they are", "add<int>(&): 200; less: -100; unknown: n/a; none: 0.")
+    assert words(drawing)[1:3] == ["add<int>(&)", "200"]
+    with pytest.raises(ValueError, match="one row or more"):
+        bar_chart_svg([], title="Nothing")
+
+
+def test_very_different_values_have_dots_on_a_logarithmic_axis_if_the_caller_allows_it() -> None:
+    rows = [BarRow("a", (BarValue(1e-6, "1 µs"),)), BarRow("b", (BarValue(1.0, "1 s", (0.5, 2.0)),))]
+    drawing = bar_rows_svg("Times", [""], rows, may_be_log=True)
+    (first,), (second,) = numbers(drawing, "circle", "s s0", "cx")
+    assert first < second
+    assert words(drawing) == ["Times", "a", "1 µs", "b", "1 s", "Logarithmic axis: equal distances are equal factors."]
+    assert drawing.count('class="end"') == 1
+
+
+def test_a_long_label_keeps_both_of_its_ends() -> None:
+    assert [pictures.shortened(label, 11) for label in ("a" * 100 + "z", "short")] == ["aaaaa…aaaaz", "short"]
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_in_a_browser_a_picture_is_light_or_dark_and_every_text_is_inside(page: "Page", tmp_path: "Path") -> None:
+    file = tmp_path / "picture.svg"
+    file.write_text(bar_chart_svg([("a" * 200, 1.0), ("b", 1.0)], title="long " * 40), encoding="utf-8")
+    page.goto(file.as_uri())
+    ends = page.evaluate("[...document.querySelectorAll('text')].map((t) => t.getBBox().x + t.getBBox().width)")
+    assert max(ends) <= 560
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type,unused-ignore]
+        colours.append(
+            page.evaluate("['.paper', '.words', '.s0'].map((s) => getComputedStyle(document.querySelector(s)).fill)")
+        )
+    assert colours == [
+        ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "rgb(31, 95, 153)"],
+        ["rgb(20, 23, 28)", "rgb(232, 232, 232)", "rgb(125, 184, 245)"],
+    ]
