@@ -17,6 +17,7 @@ unknown opcode raises an error. Source: the documentation of `dis`, docs.python.
 """
 
 import dis
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,41 +36,19 @@ results must be equal. `tests/grader/tasks/test_13_run.py` repeats the test on t
 NO_EFFECT: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
 """Opcodes that do not change the value stack. `plain_instructions` leaves them out."""
 
-PLAIN_NAMES: Final = {
-    "LOAD_FAST": "LOAD_FAST",
-    "LOAD_FAST_CHECK": "LOAD_FAST",
-    "LOAD_FAST_BORROW": "LOAD_FAST",
-    "LOAD_CONST": "LOAD_CONST",
-    "LOAD_SMALL_INT": "LOAD_CONST",
-    "STORE_FAST": "STORE_FAST",
-    "COPY": "COPY",
-    "SWAP": "SWAP",
-    "POP_TOP": "POP_TOP",
-    "UNARY_NEGATIVE": "UNARY_NEGATIVE",
-    "UNARY_INVERT": "UNARY_INVERT",
-    "UNARY_NOT": "UNARY_NOT",
-    "RETURN_VALUE": "RETURN_VALUE",
-    "JUMP_FORWARD": "JUMP",
-    "JUMP_BACKWARD": "JUMP",
-    "JUMP_BACKWARD_NO_INTERRUPT": "JUMP",
-    "POP_JUMP_IF_FALSE": "POP_JUMP_IF_FALSE",
-    "POP_JUMP_FORWARD_IF_FALSE": "POP_JUMP_IF_FALSE",
-    "POP_JUMP_BACKWARD_IF_FALSE": "POP_JUMP_IF_FALSE",
-    "POP_JUMP_IF_TRUE": "POP_JUMP_IF_TRUE",
-    "POP_JUMP_FORWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
-    "POP_JUMP_BACKWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
-}
-"""The name that `plain_instructions` gives to each opcode of the supported versions of CPython."""
-
-DOUBLE_OPCODES: Final = {
-    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST", "LOAD_FAST"),
-    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
-    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
-}
-"""Opcodes that load or store two local variables. Each one is translated to two instructions."""
-
 JUMPS: Final = frozenset({"JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE"})
+
+NO_ARGUMENT: Final = frozenset({"POP_TOP", "UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_NOT", "RETURN_VALUE"})
+"""The names of the instructions that have no argument."""
+
+PLAIN_NAMES: Final = JUMPS | NO_ARGUMENT | {"LOAD_FAST", "LOAD_CONST", "STORE_FAST", "COPY", "SWAP"}
+"""The names of the instructions, except BINARY_OP and COMPARE_OP, whose arguments are translated too."""
+
+# Versions of CPython have variants of these instructions, such as POP_JUMP_FORWARD_IF_FALSE and LOAD_FAST_BORROW.
+_VARIANT: Final = re.compile(r"_(CHECK|BORROW|FORWARD|BACKWARD|NO_INTERRUPT)(?=_|$)")
+
+# Opcodes that load or store two local variables. Each one is translated to two instructions.
+_DOUBLE: Final = re.compile(r"((?:LOAD|STORE)_FAST)_((?:LOAD|STORE)_FAST)")
 
 SYMBOLS: Final = frozenset(("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"))
 
@@ -89,10 +68,6 @@ class Instruction:
 
     def __str__(self) -> str:
         return self.name if self.name in NO_ARGUMENT else f"{self.name} {self.argument}"
-
-
-NO_ARGUMENT: Final = frozenset({"POP_TOP", "UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_NOT", "RETURN_VALUE"})
-"""The names of the instructions that have no argument."""
 
 
 def is_checked_version() -> bool:
@@ -126,10 +101,11 @@ def plain_instructions(code: CodeType) -> tuple[Instruction, ...]:
 
 def _plain(one: dis.Instruction) -> Iterator[Instruction]:
     name = one.opname
-    if name in PLAIN_NAMES:
-        yield Instruction(PLAIN_NAMES[name], one.argval if one.arg is not None else None)
-    elif name in DOUBLE_OPCODES and isinstance(one.argval, tuple) and len(one.argval) == len(DOUBLE_OPCODES[name]):
-        yield from map(Instruction, DOUBLE_OPCODES[name], one.argval)
+    plain = "LOAD_CONST" if name == "LOAD_SMALL_INT" else _VARIANT.sub("", name)
+    if plain in PLAIN_NAMES:
+        yield Instruction(plain, one.argval if one.arg is not None else None)
+    elif (double := _DOUBLE.fullmatch(plain)) and isinstance(one.argval, tuple) and len(one.argval) == 2:
+        yield from map(Instruction, double.groups(), one.argval)
     elif name == "BINARY_OP" and (symbol := one.argrepr.removesuffix("=")) in SYMBOLS:
         yield Instruction("BINARY_OP", symbol)
     elif name == "COMPARE_OP":

@@ -18,14 +18,12 @@ calls_to_break_even(c, s, f)  # the number of calls after which compiling pays o
 traffic(function, x)    # the operations that torch runs, and the bytes that each operation reads and writes
 """
 
-from harness.compilers.ahead import build
-from harness.compilers.capture import Captured, captured, guards_of, refusal, verdict
+from harness.compilers.capture import Captured, OperationTraffic, captured, guards_of, refusal, traffic, verdict
 from harness.compilers.implementations import ImplementationTimes, times_under_each
-from harness.compilers.inductor import cannot_compile, kernel_of, lacking, prepare, unsupported
+from harness.compilers.inductor import build, cannot_compile, kernel_of, lacking, prepare, unsupported
 from harness.compilers.recompilations import Recompilation, watch_recompilations
 from harness.compilers.starts import Start, Starts, calls_to_break_even, starts
 from harness.compilers.torchscript import TorchScriptSupport, torchscript_support, torchscript_warnings_hidden
-from harness.compilers.traffic import OperationTraffic, traffic
 
 __all__ = [
     "Captured",

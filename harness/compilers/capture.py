@@ -1,13 +1,20 @@
-"""Inspect the graphs and guards of `torch.compile` for a function, and the errors of `torch.export`."""
+"""Inspect what torch captures and runs for a function.
+
+These are the graphs and guards of `torch.compile`, the errors of `torch.export`, and the operations with their bytes.
+"""
 
 import io
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from harness.compilers.torchscript import torchscript_warnings_hidden
 
@@ -77,8 +84,6 @@ def verdict(way: Callable[[Any], Any], function: Callable[..., Any], *inputs: ob
     `way(function)` returns the captured function. The function is refused if this call, or the call of the captured
     function, raises an exception. Logs and warnings are hidden.
     """
-    import torch  # noqa: PLC0415 - takes seconds
-
     with _logs_off(), redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -86,6 +91,48 @@ def verdict(way: Callable[[Any], Any], function: Callable[..., Any], *inputs: ob
         except Exception:  # noqa: BLE001 - TorchScript, torch.compile and torch.export raise many types
             return "refused"
     return "right" if torch.equal(found, function(*inputs)) else "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationTraffic:
+    """An operation that torch ran: its name, and the sizes in bytes of its input tensors and of its output tensor."""
+
+    name: str
+    read_bytes: int
+    written_bytes: int
+
+    @property
+    def moved_bytes(self) -> int:
+        """The number of bytes that the operation reads or writes."""
+        return self.read_bytes + self.written_bytes
+
+
+class _Recorder(TorchDispatchMode):
+    """Records every operation that torch runs."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.operations: list[OperationTraffic] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None
+    ) -> object:
+        del types  # required by torch, not used here
+        result = func(*args, **(kwargs or {}))
+        read = sum(each.nbytes for each in args if isinstance(each, Tensor))
+        self.operations.append(OperationTraffic(str(func), read, result.nbytes if isinstance(result, Tensor) else 0))
+        return result
+
+
+def traffic(function: Callable[..., object], *arguments: object) -> tuple[OperationTraffic, ...]:
+    """Call a function, and return the operations that torch ran, in order.
+
+    The numbers of bytes are the sizes of the tensors. They do not show whether the data come from main memory or from a
+    cache.
+    """
+    with _Recorder() as recorder:
+        function(*arguments)
+    return tuple(recorder.operations)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ Programs that are not installed are not measured. The result then contains the c
 import importlib.util
 import inspect
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,9 +21,10 @@ from statistics import median
 from typing import Final
 
 from harness.compilers.waiting import waiting
+from harness.errors import MachineError
 from harness.machine import programs
 
-_TIMEOUT_S: Final = 300.0
+TIMEOUT_S: Final = 300.0
 """Time limit for each process, in seconds."""
 
 _DRIVER: Final = """
@@ -95,11 +97,12 @@ def times_under_each(
     The function must not use other names of its module. With `building=False`, the compilers do not run.
     """
     source = "def " + textwrap.dedent(inspect.getsource(function)).partition("def ")[2]
-    return tuple(_times(each, source, function.__name__, argument, calls, building) for each in implementations())
+    driver = textwrap.dedent(_DRIVER).replace("NAME", function.__name__)
+    return tuple(_times(each, source, driver, (str(argument), str(calls)), building) for each in implementations())
 
 
 def _times(
-    one: Implementation, source: str, name: str, argument: int, calls: int, building: bool
+    one: Implementation, source: str, driver: str, arguments: tuple[str, str], building: bool
 ) -> ImplementationTimes:
     if one.missing:
         return ImplementationTimes(one.name, reason=one.missing)
@@ -108,30 +111,37 @@ def _times(
     with tempfile.TemporaryDirectory(prefix="fairclock-implementation-") as folder, waiting(f"running {one.name}"):
         program = Path(folder, "program.py")
         program.write_text(source, encoding="utf-8")
-        Path(folder, "driver.py").write_text(textwrap.dedent(_DRIVER).replace("NAME", name), encoding="utf-8")
+        Path(folder, "driver.py").write_text(driver, encoding="utf-8")
         try:
             began_s = time.perf_counter()
             if one.build:
-                _run([*one.build, program.name], folder)
+                run_program([*one.build, program.name], Path(folder))
                 program.unlink(missing_ok=True)  # so that the process imports the extension and not the source
             build_s = time.perf_counter() - began_s if one.build else 0.0
-            printed = _run([one.interpreter, "driver.py", str(argument), str(calls)], folder)
-        except subprocess.TimeoutExpired:
-            return ImplementationTimes(one.name, reason=f"{one.name} did not end within {_TIMEOUT_S:g} s")
-        except subprocess.CalledProcessError as failed:
-            lines = str(failed.stderr).strip().splitlines() or ["it printed nothing"]
-            return ImplementationTimes(one.name, reason=f"{one.name} failed: {lines[-1][:200]}")
+            printed = run_program([one.interpreter, "driver.py", *arguments], Path(folder))
+        except MachineError as error:
+            return ImplementationTimes(one.name, reason=f"{one.name} failed: {error}")
     return ImplementationTimes(one.name, build_s, tuple(json.loads(printed)))
 
 
-def _run(command: list[str], folder: str) -> str:
-    return subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=_TIMEOUT_S,
-        check=True,
-    ).stdout
+def run_program(command: list[str], folder: Path, **environment: str) -> str:
+    """Run a command in a folder, and return its output.
+
+    Raise `MachineError` with the last line of its errors if it fails, or if it takes longer than `TIMEOUT_S`.
+    """
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=True,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        raise MachineError(f"it did not end within {TIMEOUT_S:g} s") from None
+    except subprocess.CalledProcessError as failed:
+        raise MachineError((failed.stderr.strip().splitlines() or ["it printed nothing"])[-1][:300]) from None

@@ -9,7 +9,6 @@ import json
 import math
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -23,7 +22,9 @@ import torch
 
 from harness.callgrind import tools
 from harness.compilers import inductor
+from harness.compilers.implementations import run_program
 from harness.compilers.waiting import waiting
+from harness.errors import MachineError
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage import disk_cache
@@ -31,10 +32,8 @@ from harness.storage import disk_cache
 KIND: Final = "starts"
 """The name of the folder in the cache that holds the measured times."""
 
-_TIMEOUT_S: Final = 300.0
-
 _DRIVER: Final = """
-    import json, sys, time
+    import json, time
     began = time.perf_counter()
     import program
     imported = time.perf_counter()
@@ -42,7 +41,7 @@ _DRIVER: Final = """
     first = time.perf_counter()
     program.call()
     again = time.perf_counter()
-    with open(sys.argv[1], "w") as answer:
+    with open("answer.json", "w") as answer:
         json.dump([imported - began, first - imported, again - first], answer)
 """
 
@@ -89,15 +88,16 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
         return Starts(Start(**kept["empty"]), Start(**kept["filled"]), str(kept["measured"]))
     if not measuring:
         return Starts(reason="a short run does not start a process: run the lesson once without --fast")
-    with tempfile.TemporaryDirectory(prefix="fairclock-starts-") as folder:
-        Path(folder, "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
-        Path(folder, "driver.py").write_text(textwrap.dedent(_DRIVER), encoding="utf-8")
-        with waiting("starting a new process with empty caches"):
-            first = _start(Path(folder))
-        with waiting("starting a second process with filled caches"):
-            second = _start(Path(folder)) if isinstance(first, Start) else first
-    if not isinstance(first, Start) or not isinstance(second, Start):
-        return Starts(reason=f"the program failed: {second}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="fairclock-starts-") as folder:
+            Path(folder, "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
+            Path(folder, "driver.py").write_text(textwrap.dedent(_DRIVER), encoding="utf-8")
+            with waiting("starting a new process with empty caches"):
+                first = _start(Path(folder))
+            with waiting("starting a second process with filled caches"):
+                second = _start(Path(folder))
+    except MachineError as error:
+        return Starts(reason=f"the program failed: {error}")
     found = Starts(first, second, f"{datetime.now(UTC):%Y-%m-%d}")
     disk_cache.keep(KIND, key, asdict(found))
     return found
@@ -111,28 +111,11 @@ def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float
     return max(1, math.ceil(compile_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
 
 
-def _start(folder: Path) -> Start | str:
-    """Run the program in `folder`, and return its times. If it fails, return the last line of its output."""
-    answer = folder / "answer.json"
-    answer.unlink(missing_ok=True)
-    own = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "driver.py", str(answer)],
-            cwd=folder,
-            env={**os.environ, inductor.THREADS_VARIABLE: "1", **own},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-        return Start(*json.loads(answer.read_text(encoding="utf-8")))
-    except subprocess.TimeoutExpired:
-        return f"it did not end within {_TIMEOUT_S:g} s"
-    except (OSError, ValueError, TypeError):
-        return (done.stderr.strip().splitlines() or ["it printed nothing"])[-1][:300]
+def _start(folder: Path) -> Start:
+    caches = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
+    command = [sys.executable, "-W", "ignore", "driver.py"]
+    run_program(command, folder, **caches, **{inductor.THREADS_VARIABLE: "1"})
+    return Start(*json.loads((folder / "answer.json").read_text(encoding="utf-8")))
 
 
 def _key(program: str) -> str:

@@ -7,7 +7,8 @@ installed torch has this bug. Importing this module then repairs the bug for the
 `_repair` is no longer needed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -41,8 +42,8 @@ __all__ = [
     "take",
 ]
 
-TRIES: Final = 50_000
-"""Number of unsuccessful draws of parameters after which a fuzzer from `limited` raises `ValueError`."""
+ROUNDS: Final = 50
+"""A fuzzer from `limited` raises `ValueError` after this number of rounds of 1000 unsuccessful draws."""
 
 AnyFuzzer = TypeVar("AnyFuzzer", bound=Fuzzer)
 
@@ -124,33 +125,22 @@ def limited(
     With narrow limits, few draws are accepted, and torch raises `ValueError` after 1000 draws. The limited fuzzer does
     not draw a size above `max_elements`, and raises the same error only after 50,000 draws.
     """
+    limits = {"max_elements": max_elements, "min_elements": min_elements, "max_allocation_bytes": max_allocation_bytes}
     for tensor in fuzzer._tensors:  # noqa: SLF001 - there is no public way to set the bounds
-        tensor._max_elements = _either(max_elements, tensor._max_elements)  # noqa: SLF001
-        tensor._min_elements = _either(min_elements, tensor._min_elements)  # noqa: SLF001
-        tensor._max_allocation_bytes = _either(max_allocation_bytes, tensor._max_allocation_bytes)  # noqa: SLF001
+        vars(tensor).update({f"_{name}": limit for name, limit in limits.items() if limit is not None})
     if max_elements is not None:
         for parameter in fuzzer._parameters:  # noqa: SLF001
             if parameter.name.startswith("k"):
                 _bound(parameter, max_elements)
-    fuzzer._generate = partial(_generate, fuzzer)  # type: ignore[method-assign]  # noqa: SLF001
+    fuzzer._generate = partial(_generate, fuzzer._generate)  # type: ignore[method-assign]  # noqa: SLF001
     return fuzzer
 
 
-def _generate(fuzzer: Fuzzer, state: object) -> dict[str, Any]:
-    # As in `Fuzzer._generate`, strict parameters are drawn only once.
-    strict = {each.name: each.sample(state) for each in fuzzer._parameters if each.strict}  # noqa: SLF001
-    for _ in range(TRIES):
-        drawn = {
-            each.name: strict[each.name] if each.strict else each.sample(state)
-            for each in fuzzer._parameters  # noqa: SLF001
-        }
-        resolved: dict[str, Any] = fuzzer._resolve_aliases(drawn)  # noqa: SLF001
-        fuzzer._total_generated += 1  # noqa: SLF001
-        fits = all(rule(resolved) for rule in fuzzer._constraints)  # noqa: SLF001
-        if fits and all(tensor.satisfies_constraints(resolved) for tensor in fuzzer._tensors):  # noqa: SLF001
-            return resolved
-        fuzzer._rejections += 1  # noqa: SLF001
-    raise ValueError(f"None of {TRIES} draws is within the bounds of these tensors; widen the bounds.")
+def _generate(upstream: Callable[[object], dict[str, Any]], state: object) -> dict[str, Any]:
+    for _ in range(ROUNDS):
+        with suppress(ValueError):
+            return upstream(state)
+    raise ValueError(f"None of {ROUNDS * 1000} draws is within the bounds of these tensors; widen the bounds.")
 
 
 def _bound(size: FuzzedParameter, most: int) -> None:
@@ -193,7 +183,3 @@ def _layout(shape: Sequence[int], strides: Sequence[int]) -> Iterator[str]:
         dense = step * dense * shape[axis]
     if any(step > 1 for step in steps):
         yield f"steps of {max(steps)}"
-
-
-def _either(wanted: int | None, present: int | None) -> int | None:
-    return present if wanted is None else wanted

@@ -12,10 +12,11 @@ A loaded result has all samples that were saved. For `SavedResult`s, `==` compar
 
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from torch.utils.benchmark import CallgrindStats, Compare, FunctionCounts, Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
@@ -69,7 +70,8 @@ class SavedResult:
     def from_dict(cls, record: Mapping[str, Any]) -> "SavedResult":
         """Return the result that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
         try:
-            return cls(_KINDS[record["kind"]](record), Environment.from_dict(record["environment"]))
+            result = {"measurement": _measurement, "callgrind": _callgrind}[record["kind"]](record)
+            return cls(result, Environment.from_dict(record["environment"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UsageError(
                 f"This is not a saved result ({type(error).__name__}: {error}). Another program wrote it, or a "
@@ -89,7 +91,7 @@ def save(saved: Iterable[SavedResult], path: Path, *, append: bool = False) -> N
     Raise `UsageError` if the name has another ending, if the file cannot be written, or if JSON cannot store the
     metadata.
     """
-    encode, _ = _format(path)
+    encode = pickle.dumps if _is_pickle(path) else _to_line
     try:
         records = [encode(each) for each in saved]
     except (TypeError, ValueError) as error:
@@ -109,7 +111,7 @@ def load(path: Path) -> tuple[SavedResult, ...]:
     Raise `UsageError` if the name does not end with .jsonl or .pkl, if the file cannot be read, or if it has other
     content.
     """
-    _, decode = _format(path)
+    decode = _from_pickles if _is_pickle(path) else _from_lines
     try:
         with path.open("rb") as file:
             return tuple(decode(file, path))
@@ -125,11 +127,13 @@ def table(saved: Sequence[SavedResult]) -> Compare:
     if there are no measurements.
     """
     names = env_names(saved)
-    shown = [
-        replace(each.result, task_spec=_shown(each.result.task_spec, names[each.environment, each.env]))
-        for each in saved
-        if isinstance(each.result, Measurement)
-    ]
+    shown = []
+    for each in saved:
+        if isinstance(each.result, Measurement):
+            task, env = each.result.task_spec, names[each.environment, each.env]
+            # `Compare` prints the description as the heading of a column, and fails without one.
+            task = replace(task, env=env, description=task.description or "time")
+            shown.append(replace(each.result, task_spec=task))
     if not shown:
         raise UsageError("There is no measurement for a table. Compare counts with `delta`.")
     return Compare(shown)
@@ -151,11 +155,6 @@ def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str
     }
 
 
-def _shown(task: TaskSpec, env: str) -> TaskSpec:
-    # `Compare` prints the description as the heading of a column, and fails without one.
-    return replace(task, env=env, description=task.description or "time")
-
-
 def _counts_to_dict(counts: FunctionCounts) -> dict[str, Any]:
     rows = [[row.count, row.function] for row in counts]
     return {"inclusive": counts.inclusive, "truncate_rows": counts.truncate_rows, "rows": rows}
@@ -166,12 +165,12 @@ def _counts_from_dict(record: Mapping[str, Any]) -> FunctionCounts:
     return FunctionCounts(rows, record["inclusive"], record["truncate_rows"])
 
 
-def _measurement(record: Mapping[str, Any]) -> Measurement:
+def _measurement(record: Mapping[str, Any]) -> Result:
     task = TaskSpec(**record["task"])
     return Measurement(record["number_per_run"], [float(s) for s in record["raw_times_s"]], task, record["metadata"])
 
 
-def _callgrind(record: Mapping[str, Any]) -> CallgrindStats:
+def _callgrind(record: Mapping[str, Any]) -> Result:
     counts = {f"{name}_stats": _counts_from_dict(record[name]) for name in _COUNTS}
     return CallgrindStats(
         task_spec=TaskSpec(**record["task"]),
@@ -182,17 +181,11 @@ def _callgrind(record: Mapping[str, Any]) -> CallgrindStats:
     )
 
 
-_KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Result]]] = {
-    "measurement": _measurement,
-    "callgrind": _callgrind,
-}
-
-
 def _to_line(saved: SavedResult) -> bytes:
     return json.dumps(saved.to_dict(), ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
-def _from_lines(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
+def _from_lines(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
     for number, line in enumerate(file, start=1):
         try:
             yield SavedResult.from_dict(json.loads(line))
@@ -200,8 +193,8 @@ def _from_lines(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
             raise UsageError(f"{path}, line {number}: {error}") from error
 
 
-def _from_pickles(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
-    while file.peek(1) if hasattr(file, "peek") else True:
+def _from_pickles(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
+    while file.peek(1):
         try:
             saved = pickle.load(file)  # noqa: S301 - the module's docstring warns about pickles
         except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError) as error:
@@ -211,15 +204,8 @@ def _from_pickles(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
         yield saved
 
 
-_Encode = Callable[[SavedResult], bytes]
-_Decode = Callable[[BinaryIO, Path], Iterator[SavedResult]]
-_FORMATS: Final[Mapping[str, tuple[_Encode, _Decode]]] = {
-    ".jsonl": (_to_line, _from_lines),
-    ".pkl": (pickle.dumps, _from_pickles),
-}
-
-
-def _format(path: Path) -> tuple[_Encode, _Decode]:
-    if path.suffix not in _FORMATS:
-        raise UsageError(f"The name {path.name} does not state a format; it must end with {' or '.join(_FORMATS)}.")
-    return _FORMATS[path.suffix]
+def _is_pickle(path: Path) -> bool:
+    """Return whether the name of the file ends with .pkl. Raise `UsageError` for another ending than .pkl or .jsonl."""
+    if path.suffix not in {".jsonl", ".pkl"}:
+        raise UsageError(f"The name {path.name} does not state a format; it must end with .jsonl or .pkl.")
+    return path.suffix == ".pkl"

@@ -69,9 +69,6 @@ def test_a_label_has_shape_and_layout() -> None:
         (torch.zeros(3, 4).to_sparse(), "3×4 sparse, 0 values, coalesced"),
     ]:
         assert fuzz.label(tensor) == text
-
-
-def test_equal_tensors_share_a_label() -> None:
     x, y = torch.zeros(2, 3), torch.zeros(3, 2).t()
     assert fuzz.Sample({"x": x, "y": x}, {}, {}).label == "x, y 2×3"
     assert fuzz.Sample({"x": x, "y": y}, {}, {}).label == "x 2×3; y 2×3, transposed"

@@ -34,8 +34,5 @@ def test_the_output_of_this_python_is_read() -> None:
     loops, figure_s, raw_s = timeit_text.read(printed)
     assert (loops, len(raw_s)) == (1, 3)
     assert figure_s == pytest.approx(min(raw_s), rel=0.01)
-
-
-def test_the_error_for_another_text_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="not the output of python -m timeit -v"):
         timeit_text.read("5 loops, best of 5: 3 nsec per loop\n")
