@@ -17,7 +17,18 @@ from harness.errors import MachineError
 from harness.profiles import ProfiledScript, flame_graph, flame_graph_svg, fold_up, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
-from harness.sampling import Sample, Samples, by_function, difference_svg, dump, lacking, live, record, scaled, standard
+from harness.sampling import (
+    Samples,
+    StackSample,
+    by_function,
+    difference_svg,
+    dump,
+    lacking,
+    live,
+    record,
+    scaled,
+    standard,
+)
 from lessons.engine import Choice, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.words import followed, signed, yes_no
@@ -802,7 +813,7 @@ def _(page: Page, found: Biased | str) -> None:
     )
 
 
-def in_the_loop(sample: Sample) -> bool:
+def in_the_loop(sample: StackSample) -> bool:
     """Return whether a sample of the main thread is in one of the two functions that the program compares."""
     return not {"in_python", "in_c"}.isdisjoint(sample.names)
 

@@ -24,7 +24,7 @@ INTERVALS: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class GradingSession:
     """A period of grading without a pause longer than `PAUSE`. Times are in UTC."""
 
     began: str
@@ -37,7 +37,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class ControlNoise:
     """The noise of the machine, measured by comparing a baseline with itself. `found` has sentences on the results."""
 
     found: tuple[str, ...]
@@ -45,7 +45,7 @@ class Noise:
     over_time: Chart | None
 
 
-def sessions(spans: Sequence[Span]) -> tuple[tuple[Session, ...], int]:
+def sessions(spans: Sequence[Span]) -> tuple[tuple[GradingSession, ...], int]:
     """Return the last `SESSIONS` grading sessions of a class in order of time, and the number of earlier sessions."""
     parts: list[list[Span]] = []
     until: datetime | None = None
@@ -58,7 +58,7 @@ def sessions(spans: Sequence[Span]) -> tuple[tuple[Session, ...], int]:
     return tuple(_session(part) for part in parts[-SESSIONS:]), max(len(parts) - SESSIONS, 0)
 
 
-def noise(roll: Roll) -> Noise | None:
+def noise(roll: Roll) -> ControlNoise | None:
     """Return the noise of the machine that graded the class, or None if nothing was timed."""
     played = [
         (span.finished if span else None, verdict.attempt.control)
@@ -77,10 +77,10 @@ def noise(roll: Roll) -> Noise | None:
     marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
     label = "Measured ratio of the baseline to itself"
     spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
-    return Noise(tuple(_found(controls)), spread, _over_time(timed, axis) if len(timed) > 1 else None)
+    return ControlNoise(tuple(_found(controls)), spread, _over_time(timed, axis) if len(timed) > 1 else None)
 
 
-def _session(spans: Sequence[Span]) -> Session:
+def _session(spans: Sequence[Span]) -> GradingSession:
     began, ended = min(span.started for span in spans), max(span.finished for span in spans)
     wall_s = max((ended - began).total_seconds(), 1e-3)
     done = Axis(0.0, wall_s).counts([(span.finished - began).total_seconds() for span in spans], INTERVALS)
@@ -89,7 +89,7 @@ def _session(spans: Sequence[Span]) -> Session:
         f"Files graded over time, {_clock(began)} to {_clock(ended)} UTC: {units.count(len(spans))} in {lasted}, "
         f"at most {units.count(max(done))} in {units.seconds(wall_s / INTERVALS)}."
     )
-    return Session(
+    return GradingSession(
         began=f"{began:%Y-%m-%d} {_clock(began)}",
         ended=_clock(ended) if began.date() == ended.date() else f"{ended:%Y-%m-%d} {_clock(ended)}",
         lasted=lasted,

@@ -40,7 +40,7 @@ class Recompilation:
 
 
 @dataclass(slots=True)
-class Watched:
+class WatchedRecompilations:
     """The recompilations during a `with` block, in order, and torch's warnings that a function has too many graphs."""
 
     recompilations: list[Recompilation] = field(default_factory=list)
@@ -57,7 +57,7 @@ def parsed(message: str) -> Recompilation | None:
 
 
 @contextmanager
-def watch_recompilations() -> Iterator[Watched]:
+def watch_recompilations() -> Iterator[WatchedRecompilations]:
     """Record the recompilations during a `with` block. Their messages and warnings are not printed."""
     with torchscript_warnings_hidden():
         import torch._dynamo  # noqa: PLC0415 - takes seconds
@@ -65,7 +65,7 @@ def watch_recompilations() -> Iterator[Watched]:
     state = torch._logging._internal.log_state  # noqa: SLF001
     was_enabled = "recompiles" in state.artifact_names
     state.artifact_names.add("recompiles")
-    watched = Watched()
+    watched = WatchedRecompilations()
     collector, loggers = _Collector(watched), [logging.getLogger(name) for name in _LOGGERS]
     before = [(each.level, each.propagate, each.handlers) for each in loggers]
     for each in loggers:
@@ -82,7 +82,7 @@ def watch_recompilations() -> Iterator[Watched]:
 
 
 class _Collector(logging.Handler):
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: WatchedRecompilations) -> None:
         super().__init__()
         self._watched = watched
 

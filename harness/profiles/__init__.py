@@ -15,7 +15,7 @@ from harness.profiles.flames import Frame, flame_graph, fold_up, own_cost_by_nam
 from harness.profiles.kineto import NamedModules, every_thread, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import ProfiledScript, run_script
-from harness.profiles.snakeviz import Server, served
+from harness.profiles.snakeviz import ProfileServer, served
 from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
 from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace
@@ -26,9 +26,9 @@ __all__ = [
     "Frame",
     "NamedModules",
     "Operator",
+    "ProfileServer",
     "ProfiledFunction",
     "ProfiledScript",
-    "Server",
     "TensorBoard",
     "Trace",
     "columns",

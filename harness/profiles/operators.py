@@ -1,5 +1,6 @@
 """Read the results of `torch.profiler`: one row per operator, or per operator and shape, or per operator and stack."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -52,10 +53,7 @@ def columns(printed: str, *names: str) -> str:
     """
     lines = printed.splitlines()
     rule = next(line for line in lines if line.startswith("---"))
-    ends, at = list[tuple[int, int]](), 0
-    for dashes in rule.split("  "):
-        ends.append((at, at + len(dashes)))
-        at += len(dashes) + 2
+    ends = [match.span() for match in re.finditer("-+", rule)]
     rows = [[line[low:high].strip() for low, high in ends] for line in lines if _is_row(line, rule)]
     places = [rows[0].index(name) for name in names]
     kept = [[row[place] for place in places] for row in rows if row[0]]

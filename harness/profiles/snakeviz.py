@@ -39,7 +39,7 @@ reached."""
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ProfileServer:
     """A running server: its process id, and the address of its page. In SnakeViz, this page shows the profile."""
 
     pid: int
@@ -102,7 +102,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(module: str, *options: str) -> Iterator[Server]:
+def serving(module: str, *options: str) -> Iterator[ProfileServer]:
     """Run `python -m MODULE OPTIONS`, a server that prints its address, for the time of a `with` block.
 
     Raise `MachineError` if the server ends, or prints no address in `START_S` seconds.
@@ -124,7 +124,7 @@ def serving(module: str, *options: str) -> Iterator[Server]:
             raise MachineError(f"{module} does not start. To see the reason, run: {command}")
         deadline.cancel()
         threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the server
-        yield Server(process.pid, address[0])
+        yield ProfileServer(process.pid, address[0])
     finally:
         deadline.cancel()
         for each in [*psutil.Process(process.pid).children(recursive=True), process]:
@@ -136,7 +136,7 @@ def serving(module: str, *options: str) -> Iterator[Server]:
                 pipe.close()
 
 
-def served(profile: Path) -> contextlib.AbstractContextManager[Server]:
+def served(profile: Path) -> contextlib.AbstractContextManager[ProfileServer]:
     """Start a SnakeViz server for a saved profile, without a browser. The end of the `with` block stops the server.
 
     Raise `MachineError` if SnakeViz does not start.

@@ -8,14 +8,13 @@ import http.client
 import json
 import time
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 
 from harness.errors import MachineError
-from harness.machine.environment import Environment
-from harness.profiles.snakeviz import LOOPBACK, START_S, Server, serving
+from harness.machine.environment import ABSENT, Environment, version_of
+from harness.profiles.snakeviz import LOOPBACK, START_S, ProfileServer, serving
 from harness.rendering.tables import Row, Table
 
 INSTALL: Final = "python -m pip install 'fairclock[tensorboard]'"
@@ -47,9 +46,9 @@ class TensorBoard:
 
 def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
     """Start TensorBoard on a folder of traces, read its pages, and stop it. With `start=False`, start nothing."""
-    board, plugin = installed("tensorboard"), installed("torch-tb-profiler")
-    if not board or not plugin:
-        missing = "TensorBoard" if not board else "TensorBoard's plugin torch-tb-profiler"
+    board, plugin = version_of("tensorboard"), version_of("torch-tb-profiler")
+    if ABSENT in {board, plugin}:
+        missing = "TensorBoard" if board == ABSENT else "TensorBoard's plugin torch-tb-profiler"
         return TensorBoard(f"needs {missing}. Run: {INSTALL}", board, plugin)
     if not start:
         return TensorBoard("a short run does not start TensorBoard", board, plugin)
@@ -63,15 +62,7 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
         return TensorBoard("needs a TensorBoard that answers on this machine", board, plugin)
 
 
-def installed(package: str) -> str:
-    """Return the version of an installed package, or "" if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
-
-
-def _read(server: Server, board: str, plugin: str) -> TensorBoard:
+def _read(server: ProfileServer, board: str, plugin: str) -> TensorBoard:
     page, ends_s = server.fetch("/") or b"", time.monotonic() + START_S
     while (found := _ask(server, "/runs") or {}).get("loading", False) and time.monotonic() < ends_s:
         time.sleep(_POLL_S)
@@ -85,7 +76,7 @@ def _read(server: Server, board: str, plugin: str) -> TensorBoard:
     return TensorBoard("", board, plugin, len(page), runs, tuple(workers), tuple(views))
 
 
-def _ask(server: Server, path: str, **options: str) -> Any:
+def _ask(server: ProfileServer, path: str, **options: str) -> Any:
     """Return the data that the plugin sends for one of its pages, or None if it has no such page."""
     query = f"?{urlencode(options)}" if options else ""
     body = server.fetch(f"{_PLUGIN}{path}{query}") or b"null"

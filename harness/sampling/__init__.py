@@ -9,12 +9,12 @@ samples.share("load")                   # the share of the samples whose stack c
 from harness.sampling import standard
 from harness.sampling.difference import before_after, by_function, difference_svg, scaled
 from harness.sampling.live import LiveProgram, end_all, live
-from harness.sampling.pyspy import Sample, Samples, dump, lacking, record
+from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 
 __all__ = [
     "LiveProgram",
-    "Sample",
     "Samples",
+    "StackSample",
     "before_after",
     "by_function",
     "difference_svg",

@@ -26,7 +26,7 @@ Function = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class StackSample:
     """One sample of one thread. In its stack, the outermost function comes first."""
 
     thread: str
@@ -47,7 +47,7 @@ class Sample:
 class Samples:
     """All samples of one recording."""
 
-    taken: tuple[Sample, ...]
+    taken: tuple[StackSample, ...]
 
     def __len__(self) -> int:
         return len(self.taken)
@@ -64,7 +64,7 @@ class Samples:
         """Return how often each function was at the top of the stack."""
         return Counter(sample.names[-1] for sample in self.taken if sample.stack)
 
-    def only(self, wanted: Callable[[Sample], bool]) -> "Samples":
+    def only(self, wanted: Callable[[StackSample], bool]) -> "Samples":
         """Return the samples for which `wanted` is true."""
         return Samples(tuple(filter(wanted, self.taken)))
 
@@ -166,7 +166,7 @@ def read_speedscope(profile: dict[str, Any]) -> Samples:
     """Return the samples of a profile in speedscope's format, by thread and in the order in which they were taken."""
     frames = [(str(each["name"]), str(each["file"] or "")) for each in profile["shared"]["frames"]]
     samples = [
-        Sample(str(thread["name"]), tuple(frames[number] for number in stack))
+        StackSample(str(thread["name"]), tuple(frames[number] for number in stack))
         for thread in profile["profiles"]
         for stack in thread["samples"]
     ]

@@ -6,7 +6,7 @@ import pytest
 from sessions import MadeUp
 
 from harness.profiles import ProfiledFunction, ProfiledScript
-from harness.sampling import Sample, Samples
+from harness.sampling import Samples, StackSample
 from lessons.engine.interval import Interval
 
 LESSON = MadeUp("16_sampling")
@@ -15,7 +15,9 @@ REASON = "needs py-spy. Run: python -m pip install 'fairclock[profilers]'"
 
 def samples(*groups: tuple[int, tuple[str, ...]], file: str = "/x/program.py") -> Samples:
     """Return samples of stacks, mixed evenly: each group is a number and the names of a stack."""
-    stacks = [Sample("main", tuple((name, file) for name in names)) for count, names in groups for _ in range(count)]
+    stacks = [
+        StackSample("main", tuple((name, file) for name in names)) for count, names in groups for _ in range(count)
+    ]
     step = next(step for step in (7, 11, 13, 17, 19) if len(stacks) % step) if stacks else 1
     return Samples(tuple(stacks[number * step % len(stacks)] for number in range(len(stacks))))
 

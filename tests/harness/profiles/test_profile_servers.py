@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
 from harness.errors import MachineError
-from harness.profiles import Server, look_at, rows, served, snakeviz, tensorboard
+from harness.machine.environment import ABSENT
+from harness.profiles import ProfileServer, look_at, rows, served, snakeviz, tensorboard
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -45,13 +47,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(saved: Path) -> Iterator[Server]:
+def server(saved: Path) -> Iterator[ProfileServer]:
     with served(saved) as running:
         yield running
 
 
 def test_snakeviz_serves_its_page_only_on_the_loopback_address_and_the_standalone_page_loads_nothing(
-    server: Server,
+    server: ProfileServer,
 ) -> None:
     page, whole = server.page(), server.standalone()
     assert all(words in page for words in ("wait_briefly", 'value="icicle"', 'value="sunburst"'))
@@ -72,7 +74,7 @@ def test_a_file_that_is_not_a_profile_is_refused_and_no_process_is_left(tmp_path
 
 
 def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exception(
-    server: Server, saved: Path
+    server: ProfileServer, saved: Path
 ) -> None:
     met = []
 
@@ -118,7 +120,7 @@ def widths(page: "Page", style: str, shape: str) -> list[float]:
 @pytest.mark.browser
 @pytest.mark.long
 def test_in_a_browser_both_charts_show_the_waits_and_the_table_names_the_functions(
-    page: "Page", said: list[str], server: Server, saved: Path, tmp_path: Path
+    page: "Page", said: list[str], server: ProfileServer, saved: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "page.html"
     copy.write_text(server.standalone(), encoding="utf-8")
@@ -138,9 +140,8 @@ def test_in_a_browser_both_charts_show_the_waits_and_the_table_names_the_functio
 def test_a_tensorboard_that_is_missing_or_does_not_start_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tensorboard.installed("pytest") == pytest.__version__
     packages: dict[str, str] = {}
-    monkeypatch.setattr(tensorboard, "installed", lambda package: packages.get(package, ""))
+    monkeypatch.setattr(tensorboard, "version_of", lambda package: packages.get(package, ABSENT))
     for missing in ("TensorBoard", "TensorBoard's plugin torch-tb-profiler"):
         assert look_at(tmp_path).reason.startswith(f"needs {missing}. Run: python -m pip install")
         packages["tensorboard"] = "2.21.0"
@@ -151,9 +152,7 @@ def test_a_tensorboard_that_is_missing_or_does_not_start_is_named(
 
 
 @pytest.mark.long
-@pytest.mark.equipment(
-    "TensorBoard and its plugin", tensorboard.installed("tensorboard") and tensorboard.installed("torch-tb-profiler")
-)
+@pytest.mark.equipment("TensorBoard and its plugin", find_spec("torch_tb_profiler"))
 def test_tensorboard_shows_the_worker_of_each_trace(tmp_path: Path) -> None:
     for worker in ("rank0", "rank1"):
         write = tensorboard_trace_handler(str(tmp_path), worker, use_gzip=True)

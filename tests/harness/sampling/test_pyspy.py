@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import MachineError
-from harness.sampling import Sample, Samples, dump, end_all, lacking, live, pyspy, record, standard
+from harness.sampling import Samples, StackSample, dump, end_all, lacking, live, pyspy, record, standard
 
 BUSY = """
 def inner():
@@ -124,12 +124,12 @@ def test_a_py_spy_without_permission_names_what_helps(tmp_path: Path, monkeypatc
         record(1, 0.1)
 
 
-def sample(*names: str, file: str = "/x/a.py") -> Sample:
-    return Sample("main", tuple((name, file) for name in names))
+def sample(*names: str, file: str = "/x/a.py") -> StackSample:
+    return StackSample("main", tuple((name, file) for name in names))
 
 
 def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_have_no_shares() -> None:
-    recorded = Samples((sample("f", "g"), sample("f", "g", "g"), sample("f"), Sample("main", ())))
+    recorded = Samples((sample("f", "g"), sample("f", "g", "g"), sample("f"), StackSample("main", ())))
     assert recorded.with_function("g") == 2
     assert recorded.share("g") == 0.5
     assert recorded.share("h") == Samples(()).share("f") == len(Samples(())) == 0
@@ -138,7 +138,7 @@ def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_ha
     twice = Samples((sample("f"), sample("f"), sample("f", file="")))
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
     assert not sample("_find_and_load", file="<frozen importlib._bootstrap>").in_c
-    assert not Sample("main", ()).in_c
+    assert not StackSample("main", ()).in_c
 
 
 def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
