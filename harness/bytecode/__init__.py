@@ -21,17 +21,3 @@ from harness.bytecode.instructions import (
 from harness.bytecode.opcode_counts import count_opcodes
 from harness.bytecode.pictures import stack_svg, stack_text
 from harness.bytecode.stack import StackStep, steps
-
-__all__ = [
-    "CHECKED_ON",
-    "Instruction",
-    "StackStep",
-    "UnknownOpcodeError",
-    "count_opcodes",
-    "is_checked_version",
-    "plain_instructions",
-    "stack_svg",
-    "stack_text",
-    "steps",
-    "version_note",
-]

@@ -52,22 +52,11 @@ def document(
     width: float, height: float, shapes: Iterable[str], *, title: str, description: str = "", style: str = ""
 ) -> str:
     """Return a complete SVG document with these shapes on a background. `style` has more CSS rules."""
-    return element(
-        "svg",
-        "\n".join([
-            "",
-            title_and_description(title, description),
-            element("style", f"\n{STYLE}{style}"),
-            rect(0, 0, width, height, class_="paper"),
-            *shapes,
-            "",
-        ]),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_written(width)} {_written(height)}",
-        role="img",
-        font_family="sans-serif",
-        font_size=12,
-    ) + "\n"  # fmt: skip
+    size = f'viewBox="0 0 {_written(width)} {_written(height)}" font-family="sans-serif" font-size="12"'
+    rules, ground = element("style", f"\n{STYLE}{style}"), rect(0, 0, width, height, class_="paper")
+    words = title_and_description(title, description)
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>'
+    return "\n".join([start, words, rules, ground, *shapes, "</svg>", ""])
 
 
 def title_and_description(title: str, description: str) -> str:

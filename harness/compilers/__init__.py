@@ -24,30 +24,3 @@ from harness.compilers.inductor import build, cannot_compile, kernel_of, lacking
 from harness.compilers.recompilations import Recompilation, watch_recompilations
 from harness.compilers.starts import Start, Starts, calls_to_break_even, starts
 from harness.compilers.torchscript import TorchScriptSupport, torchscript_support, torchscript_warnings_hidden
-
-__all__ = [
-    "Captured",
-    "ImplementationTimes",
-    "OperationTraffic",
-    "Recompilation",
-    "Start",
-    "Starts",
-    "TorchScriptSupport",
-    "build",
-    "calls_to_break_even",
-    "cannot_compile",
-    "captured",
-    "guards_of",
-    "kernel_of",
-    "lacking",
-    "prepare",
-    "refusal",
-    "starts",
-    "times_under_each",
-    "torchscript_support",
-    "torchscript_warnings_hidden",
-    "traffic",
-    "unsupported",
-    "verdict",
-    "watch_recompilations",
-]

@@ -13,23 +13,3 @@ from harness.memory.allocations import Allocated, Recording, lacking_memray, of_
 from harness.memory.lines import Line, Timeline, line_table, timeline
 from harness.memory.live import LiveStage, live_stages
 from harness.memory.resident import MemoryUse, memory_samples, page_faults, peak_of, resident_bytes, traced_peak
-
-__all__ = [
-    "Allocated",
-    "Line",
-    "LiveStage",
-    "MemoryUse",
-    "Recording",
-    "Timeline",
-    "lacking_memray",
-    "line_table",
-    "live_stages",
-    "memory_samples",
-    "of_function",
-    "page_faults",
-    "peak_of",
-    "record_allocations",
-    "resident_bytes",
-    "timeline",
-    "traced_peak",
-]

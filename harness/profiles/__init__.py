@@ -19,34 +19,3 @@ from harness.profiles.snakeviz import ProfileServer, served
 from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
 from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace
-
-__all__ = [
-    "BoardPages",
-    "Event",
-    "Frame",
-    "NamedModules",
-    "Operator",
-    "ProfileServer",
-    "ProfiledFunction",
-    "ProfiledScript",
-    "TensorBoard",
-    "Trace",
-    "columns",
-    "every_thread",
-    "flame_graph",
-    "flame_graph_svg",
-    "fold_up",
-    "keep_stacks",
-    "look_at",
-    "named_modules",
-    "of_one_thread",
-    "operators",
-    "own_cost_by_name",
-    "placed",
-    "read_stacks",
-    "read_trace",
-    "rows",
-    "run_script",
-    "served",
-    "without_frames",
-]

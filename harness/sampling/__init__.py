@@ -10,19 +10,3 @@ from harness.sampling import standard
 from harness.sampling.difference import before_after, by_function, difference_svg, scaled
 from harness.sampling.live import LiveProgram, end_all, live
 from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
-
-__all__ = [
-    "LiveProgram",
-    "Samples",
-    "StackSample",
-    "before_after",
-    "by_function",
-    "difference_svg",
-    "dump",
-    "end_all",
-    "lacking",
-    "live",
-    "record",
-    "scaled",
-    "standard",
-]

@@ -15,32 +15,14 @@ from typing import Any, Final, TypeVar
 
 from torch import Tensor
 from torch.sparse import check_sparse_tensor_invariants
-from torch.utils.benchmark import FuzzedParameter, FuzzedSparseTensor, FuzzedTensor, Fuzzer, ParameterAlias
-from torch.utils.benchmark.op_fuzzers.binary import BinaryOpFuzzer
-from torch.utils.benchmark.op_fuzzers.sparse_binary import BinaryOpSparseFuzzer
-from torch.utils.benchmark.op_fuzzers.sparse_unary import UnaryOpSparseFuzzer
-from torch.utils.benchmark.op_fuzzers.spectral import SpectralOpFuzzer
-from torch.utils.benchmark.op_fuzzers.unary import UnaryOpFuzzer
+from torch.utils.benchmark import FuzzedParameter, FuzzedSparseTensor, FuzzedTensor, Fuzzer, ParameterAlias  # noqa: F401
+from torch.utils.benchmark.op_fuzzers.binary import BinaryOpFuzzer  # noqa: F401
+from torch.utils.benchmark.op_fuzzers.sparse_binary import BinaryOpSparseFuzzer  # noqa: F401
+from torch.utils.benchmark.op_fuzzers.sparse_unary import UnaryOpSparseFuzzer  # noqa: F401
+from torch.utils.benchmark.op_fuzzers.spectral import SpectralOpFuzzer  # noqa: F401
+from torch.utils.benchmark.op_fuzzers.unary import UnaryOpFuzzer  # noqa: F401
 
 from harness.rendering.units import TIMES
-
-__all__ = [
-    "REPAIRED",
-    "BinaryOpFuzzer",
-    "BinaryOpSparseFuzzer",
-    "FuzzedParameter",
-    "FuzzedSparseTensor",
-    "FuzzedTensor",
-    "Fuzzer",
-    "ParameterAlias",
-    "Sample",
-    "SpectralOpFuzzer",
-    "UnaryOpFuzzer",
-    "UnaryOpSparseFuzzer",
-    "label",
-    "limited",
-    "take",
-]
 
 ROUNDS: Final = 50
 """A fuzzer from `limited` raises `ValueError` after this number of rounds of 1000 unsuccessful draws."""
