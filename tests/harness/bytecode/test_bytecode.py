@@ -1,9 +1,7 @@
 import dis
-import operator
 import sys
 from collections.abc import Callable
-from types import CodeType
-from typing import Any
+from importlib import import_module
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -20,7 +18,6 @@ from harness.bytecode import (
     version_note,
 )
 from harness.bytecode import instructions as module
-from harness.bytecode.stack import BINARY, UNARY
 from harness.errors import UsageError
 
 
@@ -137,7 +134,8 @@ def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
     assert count_opcodes(lambda: sum(range(10))).total() == count_opcodes(lambda: sum(range(10_000))).total()
 
 
-def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives() -> None:
+def test_the_plain_instructions_run_by_the_solution_of_lesson_13_give_what_cpython_gives() -> None:
+    run = import_module("solutions.13_bytecode").run
     cases: dict[Callable[..., object], list[tuple[int, ...]]] = {
         climbs: [(0,), (1,), (7,)],
         common: [(-9,), (0,), (3,), (7,)],
@@ -145,37 +143,8 @@ def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives() ->
         chained: [(1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0)],
     }
     for function, several in cases.items():
+        code = function.__code__
+        rows = [[one.name, one.argument] for one in plain_instructions(code)]
+        program = {"parameters": list(code.co_varnames[: code.co_argcount]), "instructions": rows}
         for arguments in several:
-            assert by_hand(function.__code__, arguments) == function(*arguments), (function, arguments)
-
-
-def by_hand(code: CodeType, arguments: tuple[int, ...]) -> object:
-    """Execute the plain instructions of a function one by one in Python, and return the result."""
-    rows, names, at = plain_instructions(code), dict(zip(code.co_varnames, arguments, strict=False)), 0
-    stack: list[Any] = []
-    while True:
-        one, at = rows[at], at + 1
-        match one.name:
-            case "LOAD_FAST":
-                stack.append(names[str(one.argument)])
-            case "LOAD_CONST":
-                stack.append(one.argument)
-            case "STORE_FAST":
-                names[str(one.argument)] = stack.pop()
-            case "COPY":
-                stack.append(stack[-int(one.argument or 0)])
-            case "SWAP":
-                place = -int(one.argument or 0)
-                stack[-1], stack[place] = stack[place], stack[-1]
-            case "POP_TOP":
-                stack.pop()
-            case "BINARY_OP" | "COMPARE_OP":
-                right, left = stack.pop(), stack.pop()
-                stack.append(BINARY[str(one.argument)](left, right))
-            case "RETURN_VALUE":
-                return stack.pop()
-            case "JUMP" | "POP_JUMP_IF_TRUE" | "POP_JUMP_IF_FALSE":
-                if one.name == "JUMP" or operator.truth(stack.pop()) is (one.name == "POP_JUMP_IF_TRUE"):
-                    at = int(one.argument or 0)
-            case _:
-                stack.append(UNARY[one.name](stack.pop()))
+            assert run(program, list(arguments)) == function(*arguments), (function, arguments)

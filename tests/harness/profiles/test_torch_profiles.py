@@ -191,16 +191,13 @@ def test_the_same_function_of_two_objects_is_one_frame() -> None:
     assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
 
 
-def test_frames_lie_above_their_callers_in_order_of_name() -> None:
+def test_frames_lie_above_their_callers_in_order_of_name_and_the_cost_of_removed_frames_goes_below() -> None:
     tree = fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
-    boxes = [(each.frame.name, each.depth, each.start, each.frame.total) for each in placed(tree)]
-    assert boxes == [("all", 0, 0, 15), ("a", 1, 5, 5), ("c", 2, 8, 2), ("b", 1, 10, 5), ("c", 2, 11, 4)]
+    boxes = [(each.frame.name, each.below, each.start, each.frame.total) for each in placed(tree)]
+    a, b = ("all", "a"), ("all", "b")
+    assert boxes == [("all", (), 0, 15), ("a", ("all",), 5, 5), ("c", a, 8, 2), ("b", ("all",), 10, 5), ("c", b, 11, 4)]
     assert own_cost_by_name(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
-
-
-def test_the_cost_of_removed_frames_goes_to_the_frame_below() -> None:
-    stacks = without_frames([(("a", "call", "b"), 2), (("a", "call"), 1)], "^call$")
-    assert stacks == [(("a", "b"), 2), (("a",), 1)]
+    assert without_frames([(("a", "call", "b"), 2)], "^call$") == [(("a", "b"), 2)]
 
 
 def test_a_flame_graph_as_text_has_the_caller_below() -> None:

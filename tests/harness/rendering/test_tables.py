@@ -22,9 +22,7 @@ def test_plain_text_is_aligned_and_rounded() -> None:
         "mul-sum  107 µs",
         "bmm        3 µs  35.7*",
     ]
-
-
-def test_a_wide_character_takes_two_columns() -> None:
+    # A wide character takes two columns.
     table = Table("", (Column("name"), Column("n")), (("日本", 1.0), ("abcd", 2.0)))
     assert table.to_text().splitlines() == ["name  n", "────  ─", "日本  1", "abcd  2"]
 

@@ -12,12 +12,9 @@ BEFORE = [(("main", "parse"), 3.0), (("main", "total"), 1.0)]
 AFTER = [(("main", "parse"), 0.5), (("main", "total"), 1.0), (("main", "new"), 1.0)]
 
 
-def test_costs_are_scaled_to_a_total() -> None:
+def test_costs_are_scaled_to_a_total_and_a_stack_counts_once_for_a_recursive_function() -> None:
     assert scaled(BEFORE, 8.0) == [(("main", "parse"), 6.0), (("main", "total"), 2.0)]
     assert scaled([], 8.0) == []
-
-
-def test_a_stack_counts_once_for_a_recursive_function() -> None:
     assert by_function([(("f", "f", "g"), 2.0), (("f",), 1.0)]) == {"f": 3.0, "g": 2.0}
 
 

@@ -1,9 +1,14 @@
-"""The stamp in a notebook shows whether a person has edited the notebook."""
+"""Files that stay after a run: a notebook's stamp shows whether a person has edited it, and files are written whole."""
 
 import json
+import os
+import stat
 from pathlib import Path
 
+import pytest
+
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+from harness.storage.whole_files import write_whole
 
 CELLS = [Cell("a", "markdown", "# Title"), Cell("b", "code", "x = 1\ny = 2")]
 DATA = as_bytes(notebook(CELLS, made_of="it"))
@@ -47,3 +52,26 @@ def test_a_file_that_is_not_a_notebook_counts_as_edited(tmp_path: Path) -> None:
         (tmp_path / "a.ipynb").write_bytes(data)
         assert stamp_of(data) == ""
         assert not is_unedited(tmp_path / "a.ipynb", DATA)
+
+
+def test_a_file_replaces_another_with_the_given_permissions_and_a_reader_of_the_old_one_reads_on(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "kept.json"
+    for durable in (True, False):
+        file.write_bytes(b"old")
+        with file.open("rb") as reading:
+            write_whole(file, b"new", mode=0o600, durable=durable)
+            assert reading.read() == b"old"
+        assert file.read_bytes() == b"new"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder, where a file should go"
+    folder.mkdir()
+    (folder / "within").touch()
+    with pytest.raises(OSError, match=os.strerror(21)):
+        write_whole(folder, b"new")
+    assert list(tmp_path.iterdir()) == [folder]

@@ -1,7 +1,11 @@
-"""Finding the lesson that a user names."""
+"""Commands find the lesson that a user names, and print each error as one sentence."""
+
+from pathlib import Path
 
 import pytest
+import typer
 
+from harness.command_line.command import guarded
 from harness.command_line.names import named
 from harness.errors import UsageError
 
@@ -33,3 +37,17 @@ def test_the_error_for_an_unknown_name_lists_all_names() -> None:
     for given in ("", " ", "0", "-1", "zzz"):
         with pytest.raises(UsageError, match="There are: 01_correct_first, 02_timeit_vs_timer"):
             named(given, LESSONS)
+
+
+def test_an_internal_error_names_the_file_and_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def fails() -> None:
+        raise AttributeError("no such attribute")
+
+    line = fails.__code__.co_firstlineno + 2
+    assert guarded(app, "python -m grader", []) == 1
+    place = f"{Path(__file__).name}, line {line}"
+    said = f"Internal error in python -m grader: no such attribute ({place}). Run it with --debug"
+    assert capsys.readouterr().err.startswith(said)
