@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from harness.compilers.torchscript import torchscript_warnings_hidden
@@ -39,12 +39,21 @@ class Recompilation:
         return self.reasons[max(self.reasons)] if self.reasons else ""
 
 
-@dataclass(slots=True)
-class WatchedRecompilations:
+class WatchedRecompilations(logging.Handler):
     """The recompilations during a `with` block, in order, and torch's warnings that a function has too many graphs."""
 
-    recompilations: list[Recompilation] = field(default_factory=list)
-    limits: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__()
+        self.recompilations: list[Recompilation] = []
+        self.limits: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message that describes a recompilation, or that names a limit."""
+        message = record.getMessage()
+        if found := parsed(message):
+            self.recompilations.append(found)
+        elif limit := _LIMIT.search(message):
+            self.limits.append(limit[0])
 
 
 def parsed(message: str) -> Recompilation | None:
@@ -66,10 +75,10 @@ def watch_recompilations() -> Iterator[WatchedRecompilations]:
     was_enabled = "recompiles" in state.artifact_names
     state.artifact_names.add("recompiles")
     watched = WatchedRecompilations()
-    collector, loggers = _Collector(watched), [logging.getLogger(name) for name in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [(each.level, each.propagate, each.handlers) for each in loggers]
     for each in loggers:
-        each.propagate, each.handlers = False, [collector]
+        each.propagate, each.handlers = False, [watched]
         each.setLevel(logging.DEBUG if each is loggers[0] else logging.WARNING)
     try:
         yield watched
@@ -79,16 +88,3 @@ def watch_recompilations() -> Iterator[WatchedRecompilations]:
             each.setLevel(level)
         if not was_enabled:
             state.artifact_names.discard("recompiles")
-
-
-class _Collector(logging.Handler):
-    def __init__(self, watched: WatchedRecompilations) -> None:
-        super().__init__()
-        self._watched = watched
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
-        if found := parsed(message):
-            self._watched.recompilations.append(found)
-        elif limit := _LIMIT.search(message):
-            self._watched.limits.append(limit[0])

@@ -105,14 +105,13 @@ def native_stack(record: Any) -> list[Any]:
 
 
 def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...]:
-    ordered = sorted(records, key=lambda record: -int(record.size))
-    return tuple(_allocated(record, native and number < 1) for number, record in enumerate(ordered))
-
-
-def _allocated(record: Any, native: bool) -> Allocated:
-    """Return a record of memray. Only with `native`, look up C and C++ functions, which takes seconds."""
+    """Return records of memray. Only with `native`, look up C and C++ functions, of the first, which takes seconds."""
     import memray  # noqa: PLC0415 - an optional package
 
-    stack = native_stack(record) if native else record.stack_trace()
-    frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in stack[:MOST_FRAMES])
-    return Allocated(record.size, record.n_allocations, memray.AllocatorType(record.allocator).name.lower(), frames)
+    found: list[Allocated] = []
+    for record in sorted(records, key=lambda record: -int(record.size)):
+        stack = native_stack(record) if native and not found else record.stack_trace()
+        frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in stack[:MOST_FRAMES])
+        allocator = memray.AllocatorType(record.allocator).name.lower()
+        found.append(Allocated(record.size, record.n_allocations, allocator, frames))
+    return tuple(found)
