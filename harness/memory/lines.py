@@ -13,7 +13,7 @@ from typing import Final
 
 from harness.charts import svg as drawing
 from harness.errors import UsageError
-from harness.profiles.script import run_module, run_script
+from harness.profiles.stats import run_module, run_script
 
 MIB: Final = 1 << 20
 

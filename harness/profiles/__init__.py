@@ -14,8 +14,7 @@ from harness.profiles.flame_svg import flame_graph_svg
 from harness.profiles.flames import Frame, flame_graph, fold_up, own_cost_by_name, placed, read_stacks, without_frames
 from harness.profiles.kineto import NamedModules, every_thread, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
-from harness.profiles.script import ProfiledScript, run_script
 from harness.profiles.snakeviz import ProfileServer, served
-from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
+from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import MachineError, UsageError
-from harness.profiles.script import run_module
+from harness.profiles.stats import run_module
 
 FIRST: Final = (3, 15)
 """The first version of Python with `profiling.sampling`."""

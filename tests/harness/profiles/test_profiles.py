@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.profiles import ProfiledFunction, of_one_thread, rows, run_script
-from harness.profiles.script import run_module
+from harness.profiles.stats import run_module
 
 SCRIPT = """
 def fib(n):
