@@ -15,8 +15,8 @@ from typing import Final
 from grader.course.roll import Roll
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
-from grader.reports.charts import Axis
 from grader.reports.pseudonyms import NameOf
+from harness.charts.axis import Axis
 from harness.rendering.measured import interval
 
 MOST: Final = 100
