@@ -25,7 +25,7 @@ from statistics import median
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds, ways
-from grader.authoring import kit_leaks, tier_margins, way_texts
+from grader.authoring import kit_leaks, way_texts
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -33,7 +33,7 @@ from grader.isolation.pool import Pool
 from grader.kinds import simulated
 from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
-from grader.task import SimulatedExam, Task
+from grader.task import SimulatedExam, Task, Tier
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.paired.rounds import Round, by_pair
@@ -47,7 +47,7 @@ FEWEST_WORDS: Final = 15
 PLANNED: Final = 0.02
 """The largest allowed natural logarithm of a simulated baseline's measured cost divided by its computed cost."""
 
-NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
+NAMES: Final = re.compile(r"baseline(_\w+)?|tier\d_\w+|wrong_\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,21 @@ class Row:
     def distance(self) -> float | None:
         """The relative distance of the ratio from the nearest grade threshold, such as 0.25, or None."""
         speed = self.verdict.attempt.speed
-        return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
+        return distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
+
+
+def distance(ratio: float, tiers: Sequence[Tier]) -> float:
+    """Return the factor between `ratio` and the nearest grade threshold, minus 1. Return infinity without thresholds.
+
+    Example: 0.25 for a ratio of 2 and a threshold of 1.6 or 2.5.
+    """
+    return min((max(ratio / tier.ratio, tier.ratio / ratio) - 1 for tier in tiers), default=math.inf)
+
+
+def tier_named(task: Task, stem: str) -> int:
+    """Return the tier that the file name of a right submission states. The solution has the top tier."""
+    named = re.match(r"tier(\d)_", stem)
+    return int(named[1]) if named else 0 if stem.startswith("baseline") else len(task.tiers)
 
 
 def problems(lesson: str) -> Iterator[str]:
@@ -111,10 +125,8 @@ def task_problems(task: Task) -> Iterator[str]:
     for path in sorted(task.known.iterdir()):
         if path.name != "__pycache__" and (path.suffix != ".py" or not NAMES.fullmatch(path.stem)):
             yield f"{path.name} is not the name of a known submission: use baseline.py, tier<k>_….py or wrong_….py"
-    named = [NAMES.fullmatch(path.stem) for path in task.known.glob("*.py")]
-    tiers = {match["tier"] for match in named if match}
     for number in range(1, len(task.tiers) + 1):
-        if str(number) not in tiers:
+        if not any(task.known.glob(f"tier{number}_*.py")):
             yield f"no known submission reaches tier {number}"
     yield from (f"{path.name} has no docstring that explains it" for path in task.wrong_answers if not docstring(path))
 
@@ -185,9 +197,7 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
         return f"expected right, got {verdict.status}: {attempt.rationale}"
     if name == "solution":
         return _solution(task, verdict)
-    match = NAMES.fullmatch(name)
-    expected = int(match["tier"]) if match and match["tier"] else 0
-    speed = attempt.speed
+    speed, expected = attempt.speed, tier_named(task, name)
     if name == "baseline" and task.simulated and task.tiers and speed and abs(math.log(speed.ratio)) > PLANNED:
         return f"its cost is 1 / {speed.ratio:.3f} of its scenarios' plain_cost: correct plain_cost"
     return "" if tier == expected else f"expected tier {expected}, got {tier}"
@@ -197,10 +207,10 @@ def _near(task: Task, verdict: Verdict) -> str:
     """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
     least = max(task.cost.margin, guess_gain(task))
-    if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= least:
+    if speed is None or distance(speed.ratio, task.tiers) >= least:
         return ""
-    near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
-    away = units.percent(tier_margins.distance(speed.ratio, (near,)))
+    near = min(task.tiers, key=lambda tier: distance(speed.ratio, (tier,)))
+    away = units.percent(distance(speed.ratio, (near,)))
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
     return f"{where}; at least {units.percent(least)} is needed, because the ratio differs on other machines"
 

@@ -31,9 +31,6 @@ NAMES: Final = {one: other for pair in _PAIRS.split(", ") for one, other in (pai
 UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
 """Fields of syntax tree nodes that are left unchanged, because the answer does not depend on them."""
 
-SHOWN_BEFORE: Final = 40
-"""The number of characters of a long line that are shown before and after the change."""
-
 KEYS: Final = {
     "always returns its first answer": "0",
     "always returns its first answer to an argument of the same shape or length": (
@@ -110,7 +107,7 @@ def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutan
                 now = words or _headline(other if place.line is place.node else place.line)
                 text = ast.unparse(tree)
                 place.put(place.node)
-                yield Mutant(file, getattr(place.node, "lineno", 0), *_around_change(was, now), text)
+                yield Mutant(file, getattr(place.node, "lineno", 0), was, now, text)
 
 
 def _storing(plain: str, used: list[ast.stmt], function: str, file: str) -> Iterator[Mutant]:
@@ -159,13 +156,6 @@ def _headline(node: ast.AST) -> str:
         if isinstance(getattr(node, field, None), list):
             setattr(node, field, empty)
     return ast.unparse(node).strip().partition("\n")[0]
-
-
-def _around_change(was: str, now: str) -> tuple[str, str]:
-    same = next((at for at, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-    first, last = max(0, same - SHOWN_BEFORE), same + SHOWN_BEFORE
-    before = "…" * (first > 0)
-    return before + was[first:last] + "…" * (last < len(was)), before + now[first:last] + "…" * (last < len(now))
 
 
 def _places(place: _Place) -> Iterator[_Place]:

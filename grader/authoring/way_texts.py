@@ -5,13 +5,13 @@ writes the texts of all tasks. `grader lint --record` also writes the ratios tha
 """
 
 import ast
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from grader import catalogue, ways
-from grader.authoring.tier_margins import row_name
 from grader.files import write_atomically
 from grader.task import Task
 from grader.ways import TaskWays, Way
@@ -36,10 +36,15 @@ def marked(task: Task) -> dict[Path, tuple[str, str]]:
     return found
 
 
+def row_name(stem: str) -> str:
+    """Return a file name without the expected grade: `blocks` for `tier2_blocks`."""
+    return re.sub(r"^tier\d_", "", stem)
+
+
 def written(task: Task, was: TaskWays, ratios: Mapping[str, float] | None = None) -> TaskWays:
     """Return the ways of a task with their present texts, the largest ratio first.
 
-    `ratios` are the measured ratios by submission, without the tier in its name. Without them, the recorded ratios in
+    `ratios` are the measured ratios by the name of the submission's file. Without them, the recorded ratios in
     `was` are kept, unless a way has none.
     """
     place = was.place
@@ -48,6 +53,7 @@ def written(task: Task, was: TaskWays, ratios: Mapping[str, float] | None = None
         ratios |= {SOLUTION: was.reference} if was.reference is not None else {}
     else:
         place = SCENARIOS if task.simulated else _here()
+        ratios = {row_name(name): float(f"{ratio:.4g}") for name, ratio in ratios.items()}
     texts = {row_name(path.stem): text for path, text in marked(task).items()}
     if not task.tiers or not {*texts, SOLUTION} <= ratios.keys():
         place, ratios = "", {}

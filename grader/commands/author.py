@@ -9,7 +9,6 @@ from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
 from grader.authoring import calibrate, lint, mutants, way_texts
-from grader.authoring.tier_margins import row_name
 from grader.commands.options import Debug, lesson_names
 from grader.errors import UsageError
 from grader.isolation import sandbox
@@ -56,7 +55,7 @@ def lint_exercises(
                     out_console.print(row.line, markup=False, highlight=False)
                     status.start()
                     if speed := row.verdict.attempt.speed:
-                        measured.setdefault(row.task.full_name, {})[row_name(row.name)] = float(f"{speed.ratio:.4g}")
+                        measured.setdefault(row.task.full_name, {})[row.name] = float(f"{speed.ratio:.4g}")
                     problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")

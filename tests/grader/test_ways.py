@@ -7,7 +7,6 @@ import pytest
 
 from grader import catalogue, ways
 from grader.authoring import way_texts
-from grader.authoring.tier_margins import row_name
 from grader.task import tier_of
 from grader.ways import TaskWays, Way, ways_of
 
@@ -33,7 +32,7 @@ def test_the_texts_are_those_of_the_example_submissions_and_each_ratio_reaches_t
     for task in catalogue.all_tasks():
         found = ways_of(task)
         assert way_texts.written(task, found) == found, f"{task.full_name}: run `python -m grader stubs`"
-        tiers = {row_name(path.stem): int(path.stem[4]) for path in way_texts.marked(task)}
+        tiers = {way_texts.row_name(path.stem): int(path.stem[4]) for path in way_texts.marked(task)}
         assert all(way.ratio is None or tier_of(way.ratio, task.tiers) == tiers[way.name] for way in found.ways)
     assert ways.as_bytes(ways.read()) == ways.FILE.read_bytes()
 
@@ -54,7 +53,7 @@ def test_the_trade_is_the_last_paragraph_and_measured_ratios_replace_the_recorde
         task.full_name: TaskWays("", None, (Way("a", "Adds up.", "It is short. It is slow.", None),))
     }
 
-    way_texts.write({task.full_name: {"a": 3.0, "solution": 7.0, "b": 5.0}})
+    way_texts.write({task.full_name: {"tier3_a": 3.0, "solution": 7.0, "b": 5.0}})
     (found,) = ways.read().values()
     assert (found.reference, [way.ratio for way in found.ways]) == (7.0, [3.0])
     assert found.place.startswith("on a machine with ")

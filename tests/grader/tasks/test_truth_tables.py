@@ -15,7 +15,7 @@ import pytest
 from playing import Game, is_right, play, tier_reached
 
 from grader import catalogue, overlays, paths
-from grader.authoring.tier_margins import tier_named
+from grader.authoring.lint import tier_named
 from grader.kinds.simulated import gain
 from grader.seeds import generator, independent
 from grader.task import Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, ValueExam
