@@ -17,7 +17,7 @@ import copy
 import dataclasses
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import cycle
@@ -113,19 +113,24 @@ def _like(value: Any, given: Any) -> Any:
 
 
 def _argument(number: int, step: int, given: Any) -> Any:
-    arguments = given if isinstance(given, tuple) else simulated.arguments_here(given)
-    return arguments[number] if step == 1 else arguments[number][::step]
+    return _arguments(given)[number] if step == 1 else _arguments(given)[number][::step]
+
+
+def _arguments(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, tuple) else simulated.arguments_here(given)
 
 
 def candidates(task: Task) -> Iterator[Candidate]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
+    rng, functions = np.random.default_rng(0), list(_own_functions(task))
     if isinstance(task.exam, TensorExam):
-        inputs = task.exam.cases(np.random.default_rng(0))[0]
-        yield from _functions(task, len(inputs), tuple)
+        arity = len(task.exam.cases(rng)[0])
     else:
-        scenario = task.exam.scenarios(np.random.default_rng(0))[0]
-        yield from _world_attributes(type(scenario), _converters(task))
-        yield from _functions(task, len(scenario.arguments), simulated.arguments_here)
+        scenario = task.exam.scenarios(rng)[0]
+        arity = len(scenario.arguments)
+        parsers = [function for _, function in functions if _takes(function, 1)]
+        yield from _world_attributes(type(scenario), parsers)
+    yield from ((name, partial(_applied, function)) for name, function in functions if _takes(function, arity))
     for path in dict.fromkeys(task.baselines):
         source = overlays.whole(path)
         if len(task.baselines) > 1:  # a single baseline would be compared with itself
@@ -133,12 +138,6 @@ def candidates(task: Task) -> Iterator[Candidate]:
         for one in mutants(source, task.functions[0]):
             if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
                 yield f"{path.stem} without its loop in line {one.line}", of_source(task, one.source)
-
-
-def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
-    for where, function in _own_functions(task):
-        if _takes(function, arity):
-            yield where, _applied(function, arguments)
 
 
 def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:
@@ -149,12 +148,9 @@ def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:
                 yield f"{module.__name__.rpartition('.')[2]}.{function.__name__}", function
 
 
-def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) -> Solver:
-    def solver(given: Any) -> Any:
-        answer = function(*arguments(given))
-        return np.asarray(answer).astype(given[0].dtype) if isinstance(given, tuple) else answer  # an oracle is float64
-
-    return solver
+def _applied(function: FunctionType, given: Any) -> Any:
+    answer = function(*_arguments(given))
+    return np.asarray(answer).astype(given[0].dtype) if isinstance(given, tuple) else answer  # an oracle is float64
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
@@ -172,34 +168,26 @@ def _takes(function: FunctionType, arity: int) -> bool:
     return True
 
 
-def _world_attributes(kind: type, converters: Sequence[Callable[..., Any]]) -> Iterator[Candidate]:
+def _world_attributes(kind: type, parsers: Sequence[Callable[..., Any]]) -> Iterator[Candidate]:
     for name in dir(kind):
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
         if name not in WORLD_ATTRIBUTES and (is_method or isinstance(found, property | cached_property)):
-            yield f"{kind.__name__}.{name}", _attribute_solver(name, converters)
+            yield f"{kind.__name__}.{name}", partial(_attribute, name, parsers)
 
 
-def _attribute_solver(name: str, converters: Sequence[Callable[..., Any]]) -> Solver:
-    def solver(scenario: Any) -> Any:
-        found = getattr(with_arguments_only(scenario, converters), name)
-        return found() if callable(found) else found
-
-    return solver
+def _attribute(name: str, parsers: Sequence[Callable[..., Any]], scenario: Any) -> Any:
+    found = getattr(with_arguments_only(scenario, parsers), name)
+    return found() if callable(found) else found
 
 
-def _converters(task: Task) -> list[FunctionType]:
-    """Return the functions of a task's modules that take one argument. One of them may parse a student's argument."""
-    return [function for _, function in _own_functions(task) if _takes(function, 1)]
-
-
-def with_arguments_only(scenario: Any, converters: Sequence[Callable[..., Any]] = ()) -> Any:
+def with_arguments_only(scenario: Any, parsers: Sequence[Callable[..., Any]] = ()) -> Any:
     """Return a copy of a simulated scenario that has only the fields that the student's function receives.
 
-    A field is also kept if one of `converters` computes it from an argument, or its items from an argument's items.
+    A field is also kept if one of `parsers` computes it from an argument, or its items from an argument's items.
     """
     given = [simulated.as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
-    known = [*given, *(found for function in converters for one in given for found in _converted(function, one))]
+    known = [*given, *(found for function in parsers for one in given for found in _converted(function, one))]
     bare = object.__new__(type(scenario))
     for field in dataclasses.fields(scenario):
         value = getattr(scenario, field.name)
