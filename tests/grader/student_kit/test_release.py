@@ -1,5 +1,6 @@
 """The student kit works, contains all files that students need, and none that they must not get."""
 
+import json
 import os
 import re
 import shutil
@@ -74,6 +75,8 @@ def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise_and_nothing_of
     named = {path.name for path in kit.rglob("*") if path.name[:2].isdecimal() and path.name[2:3] == "_"}
     assert {name[:2] for name in named} == {"04", "06"}
     assert {path.name for path in (kit / "grader" / "tasks").glob("lesson_*")} == {f"lesson_{one}" for one in LESSONS}
+    ways = json.loads((kit / "grader" / "tasks" / "ways.json").read_text(encoding="utf-8"))
+    assert {name.partition(".")[0] for name in ways} == set(LESSONS)
 
 
 @pytest.mark.long
