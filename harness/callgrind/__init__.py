@@ -14,20 +14,3 @@ from harness.callgrind.counts import by_file, denoise, file_of, picture
 from harness.callgrind.lookups import is_nameless, searches
 from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking
-
-__all__ = [
-    "ScriptCounts",
-    "Snippet",
-    "SnippetCounts",
-    "by_file",
-    "collect",
-    "collect_all",
-    "count_script",
-    "count_scripts",
-    "denoise",
-    "file_of",
-    "is_nameless",
-    "lacking",
-    "picture",
-    "searches",
-]

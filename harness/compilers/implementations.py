@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from harness.compilers.waiting import waiting
+from harness.compilers.inductor import waiting
 from harness.errors import MachineError
 from harness.machine import programs
 

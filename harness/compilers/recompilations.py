@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from harness.compilers.torchscript import torchscript_warnings_hidden
+from harness.compilers.inductor import torchscript_warnings_hidden
 
 _HEAD: Final = re.compile(r"Recompiling function (\S+) in ")
 _FAILURE: Final = re.compile(r"^\s*- \d+/(\d+): (.*)", re.MULTILINE)

@@ -23,7 +23,7 @@ import torch
 from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.compilers.implementations import run_program
-from harness.compilers.waiting import waiting
+from harness.compilers.inductor import waiting
 from harness.errors import MachineError
 from harness.rendering import units
 from harness.rendering.tables import Table

@@ -16,16 +16,3 @@ from harness.extensions.torch_builds import (
     timer_builds_kept,
     timer_folder,
 )
-
-__all__ = [
-    "build",
-    "build_library",
-    "build_lock",
-    "build_module",
-    "build_seconds",
-    "compiled_before",
-    "inline_folder",
-    "lacking",
-    "timer_builds_kept",
-    "timer_folder",
-]

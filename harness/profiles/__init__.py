@@ -10,11 +10,28 @@ read_trace(file)                              # the events that export_chrome_tr
 flame_graph_svg(fold_up(read_stacks(text)), title="…")       # a picture of the stacks that export_stacks wrote
 """
 
-from harness.profiles.flame_svg import flame_graph_svg
-from harness.profiles.flames import Frame, flame_graph, fold_up, own_cost_by_name, placed, read_stacks, without_frames
-from harness.profiles.kineto import NamedModules, every_thread, keep_stacks, named_modules
-from harness.profiles.operators import Operator, columns, operators
+from harness.profiles.flames import (
+    Frame,
+    flame_graph,
+    flame_graph_svg,
+    fold_up,
+    own_cost_by_name,
+    placed,
+    read_stacks,
+    without_frames,
+)
+from harness.profiles.kineto import (
+    Event,
+    NamedModules,
+    Operator,
+    Trace,
+    columns,
+    every_thread,
+    keep_stacks,
+    named_modules,
+    operators,
+    read_trace,
+)
 from harness.profiles.snakeviz import ProfileServer, served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
-from harness.profiles.trace import Event, Trace, read_trace

@@ -1,16 +1,29 @@
-"""Settings that make `torch.profiler` behave as its manual describes.
+"""Settings that make `torch.profiler` behave as its manual describes, and its results: tables and traces.
 
 The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
 the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set. The functions import
 torch when they are called, because the import takes seconds and most users of `harness.profiles` do not need torch.
+
+A trace is in Chrome's format, which `export_chrome_trace` and `tensorboard_trace_handler` write: a list of events in
+JSON, each with a phase `ph`. A complete event ("X") has a start and a duration. Other events name a thread ("M"), mark
+a time ("i"), or are the start or the end of an arrow ("s" and "f").
 """
 
+import gzip
+import json
 import os
+import re
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
@@ -79,3 +92,134 @@ def named_modules(call: Callable[[], object]) -> NamedModules:
         if each not in about_option:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     return NamedModules(events, str(about_option[0].message) if about_option else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One row of `key_averages()`. Times are CPU time in seconds, over all calls.
+
+    `own_s` is the operator's own time. `total_s` includes the time of operators that it called. `own_bytes` is the
+    memory that the operator itself allocated, minus the memory that it freed (0 unless the profile has
+    `profile_memory`). `flops` is PyTorch's estimate of floating-point operations for products and convolutions, over
+    all calls. `shapes` are the shapes of the operator's inputs, or "" if rows are not grouped by shape. `stack` has the
+    Python frames of the call, the innermost first.
+    """
+
+    name: str
+    calls: int
+    own_s: float
+    total_s: float
+    own_bytes: int = 0
+    flops: int = 0
+    shapes: str = ""
+    stack: tuple[str, ...] = ()
+
+
+def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
+    """Return the rows of `key_averages(…)`, sorted by own time with the largest first."""
+    found = [
+        Operator(
+            name=each.key,
+            calls=each.count,
+            own_s=each.self_cpu_time_total / 1e6,
+            total_s=each.cpu_time_total / 1e6,
+            own_bytes=each.self_cpu_memory_usage,
+            flops=each.flops,
+            shapes="×".join(map(str, filter(None, each.input_shapes or ()))),
+            stack=tuple(each.stack or ()),
+        )
+        for each in averages
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
+
+
+def columns(printed: str, *names: str) -> str:
+    """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
+
+    Lines outside the table are left out. Of a stack, only the first line is kept. Raise `ValueError` if a column is
+    missing.
+    """
+    lines = printed.splitlines()
+    rule = next(line for line in lines if line.startswith("---"))
+    ends = [match.span() for match in re.finditer("-+", rule)]
+    rows = [[line[low:high].strip() for low, high in ends] for line in lines if _is_row(line, rule)]
+    places = [rows[0].index(name) for name in names]
+    kept = [[row[place] for place in places] for row in rows if row[0]]
+    widths = [max(len(row[column]) for row in kept) for column in range(len(names))]
+    return "\n".join(_aligned(row, widths) for row in kept)
+
+
+def _is_row(line: str, rule: str) -> bool:
+    return bool(line.strip()) and len(line) >= len(rule.rstrip()) and set(line) - set("- =") != set()
+
+
+def _aligned(row: list[str], widths: list[int]) -> str:
+    others = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return "  ".join([row[0].ljust(widths[0]), *others]).rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A complete event of a thread, with its start and duration in microseconds."""
+
+    name: str
+    category: str
+    thread: tuple[str, str]
+    start_us: float
+    duration_us: float
+
+    @property
+    def end_us(self) -> float:
+        """The time when the event ended, in microseconds."""
+        return self.start_us + self.duration_us
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The complete events of a trace, sorted by their start, and the number of events of each phase."""
+
+    events: tuple[Event, ...]
+    phases: Counter[str]
+
+    @property
+    def arrows(self) -> int:
+        """The number of arrows between events, for example from an operator to its backward operator."""
+        return min(self.phases["s"], self.phases["f"])
+
+    def within(self, outer: Event) -> tuple[Event, ...]:
+        """Return the event `outer` and all events of the same thread that lie completely within its time."""
+        return tuple(
+            each
+            for each in self.events
+            if each.thread == outer.thread and outer.start_us <= each.start_us and each.end_us <= outer.end_us
+        )
+
+    def partial_overlaps(self, tolerance_us: float = 0.01) -> int:
+        """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
+        pairs = 0
+        for thread in {each.thread for each in self.events}:
+            mine = [each for each in self.events if each.thread == thread]
+            start, end = (np.array([getattr(each, name) for each in mine]) for name in ("start_us", "end_us"))
+            began = start[:, None] < start[None, :] - tolerance_us
+            open_still = start[None, :] < end[:, None] - tolerance_us
+            ended = end[:, None] < end[None, :] - tolerance_us
+            pairs += int(np.count_nonzero(began & open_still & ended))
+        return pairs
+
+
+def read_trace(file: Path) -> Trace:
+    """Return the trace in a JSON file, which may be gzipped. Raise `UsageError` if the file is not a trace."""
+    try:
+        data = file.read_bytes()
+        whole = json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
+        found: list[dict[str, Any]] = whole["traceEvents"] if isinstance(whole, dict) else whole
+        events = [_event(each) for each in found if each.get("ph") == "X"]
+        phases = Counter(str(each.get("ph")) for each in found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{file} is not a trace in Chrome's format ({error}); name an exported trace.") from None
+    return Trace(tuple(sorted(events, key=lambda each: (each.start_us, -each.duration_us))), phases)
+
+
+def _event(found: dict[str, Any]) -> Event:
+    thread = str(found["pid"]), str(found["tid"])
+    return Event(str(found["name"]), str(found.get("cat", "")), thread, float(found["ts"]), float(found["dur"]))

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from harness.charts import svg
-from harness.profiles.flame_svg import picture
-from harness.profiles.flames import Frame, Placed, drawable, fold_up, own_cost_by_name, placed
+from harness.profiles.flames import Frame, Placed, drawable, fold_up, own_cost_by_name, picture, placed
 from harness.rendering import units
 
 Stacks = Iterable[tuple[Sequence[str], float]]

@@ -23,19 +23,3 @@ from harness.suite.api import (
 )
 from harness.suite.expand import materialize
 from harness.suite.utils import flatten, iter_parsed_lines, parse_stmts
-
-__all__ = [
-    "AutoLabels",
-    "AutogradMode",
-    "GroupedBenchmark",
-    "GroupedModules",
-    "GroupedSetup",
-    "GroupedStmts",
-    "GroupedVariants",
-    "RuntimeMode",
-    "TimerArgs",
-    "flatten",
-    "iter_parsed_lines",
-    "materialize",
-    "parse_stmts",
-]

@@ -16,20 +16,3 @@ from harness.threads.builds import (
 )
 from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
 from harness.threads.servers import serve
-
-__all__ = [
-    "PythonBuild",
-    "Recorder",
-    "ScalingTurn",
-    "ThreadEvent",
-    "can_limit",
-    "free_threaded",
-    "lacking_free_threaded",
-    "lacking_interpreters",
-    "limited_to",
-    "serve",
-    "take_turns",
-    "undisturbed",
-    "usual",
-    "with_interpreters",
-]

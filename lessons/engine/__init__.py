@@ -6,16 +6,3 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page
 from lessons.engine.predict import Choice, Guess
 from lessons.engine.step import Step
-
-__all__ = [
-    "Choice",
-    "Claim",
-    "Guess",
-    "Interval",
-    "Lesson",
-    "Page",
-    "Standing",
-    "Step",
-    "largest",
-    "smallest",
-]

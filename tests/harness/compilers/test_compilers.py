@@ -26,9 +26,9 @@ from harness.compilers import (
     traffic,
     unsupported,
     verdict,
+    waiting,
 )
 from harness.compilers import inductor as inductor_
-from harness.compilers.waiting import waiting
 from harness.errors import MachineError
 from harness.machine import programs
 from harness.storage.disk_cache import FOLDER_VARIABLE
