@@ -1,4 +1,5 @@
 import dis
+import json
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -144,7 +145,7 @@ def test_the_plain_instructions_run_by_the_solution_of_lesson_13_give_what_cpyth
     }
     for function, several in cases.items():
         code = function.__code__
-        rows = [[one.name, one.argument] for one in plain_instructions(code)]
+        rows = [json.dumps([one.name, one.argument]) for one in plain_instructions(code)]
         program = {"parameters": list(code.co_varnames[: code.co_argcount]), "instructions": rows}
         for arguments in several:
             assert run(program, list(arguments)) == function(*arguments), (function, arguments)
