@@ -7,10 +7,11 @@ the measured results with each result of each claim, and write a list of the wro
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -44,31 +45,9 @@ class ForcedPage(Page):
     chosen: str = Standing.HELD.value
     used: list[ClaimWords] = field(default_factory=list)
 
-    def settle(
-        self,
-        claim: Claim,
-        measured: Interval | float,
-        *,
-        at_least: float | None = None,
-        at_most: float | None = None,
-        unit: Callable[[float], str] | None = None,
-        shown: str = "",
-        remark: str = "",
-        disturbed: bool = False,
-    ) -> None:
-        if self.chosen == NOTHING_MEASURED and claim.id in self.forced:
-            measured = Interval.unknown()
-        Page.settle(
-            self,
-            claim,
-            measured,
-            at_least=at_least,
-            at_most=at_most,
-            unit=unit,
-            shown=shown,
-            remark=remark,
-            disturbed=disturbed,
-        )
+    def settle(self, claim: Claim, measured: Interval | float, **options: Any) -> None:
+        unknown = self.chosen == NOTHING_MEASURED and claim.id in self.forced
+        Page.settle(self, claim, Interval.unknown() if unknown else measured, **options)
 
     def reveal(self, truth: Truth | ClaimWords, *because: Words) -> None:
         if self.chosen == NOTHING_MEASURED and isinstance(truth, Interval | int | float):
@@ -117,7 +96,8 @@ def explanations(session: Session, step: Step[object], result: object) -> Iterat
     for forced, chosen in product(groups, RESULTS):
         out, base = io.StringIO(), session._page(step)
         screen = Screen(Console(file=out, width=100))
-        page = ForcedPage(screen, base.noise, base.declared, base.results, _save_nothing, forced=forced, chosen=chosen)
+        nothing = lambda _name, _svg: None  # noqa: E731 - no picture is saved
+        page = ForcedPage(screen, base.noise, base.declared, base.results, nothing, forced=forced, chosen=chosen)
         page.prediction = step.question(page)
         if isinstance(page.prediction, Choice):
             page.answer = page.prediction.parse(next(iter(page.prediction.options)))
@@ -125,10 +105,6 @@ def explanations(session: Session, step: Step[object], result: object) -> Iterat
         skipped = {each.id for each in page.claims if each.standing is Standing.SKIPPED}
         used = [words for words in page.used if words.claim_id in forced - skipped]
         yield Explained(chosen, used, " ".join(out.getvalue().split()))
-
-
-def _save_nothing(_name: str, _svg: str) -> None:
-    pass
 
 
 def wrong_words(session: Session) -> list[str]:

@@ -1,14 +1,12 @@
 import math
-from pathlib import Path
 from random import Random
 from statistics import mean
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 from sessions import MadeUp
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
-
-from harness.machine.background_load import BackgroundLoad
 
 LESSON = MadeUp("04_autorange")
 SPEC = TaskSpec(stmt="pass", setup="pass")
@@ -19,55 +17,31 @@ def blocks_of(seconds: float, number: int, calls: int = 1) -> Measurement:
     return Measurement(calls, [seconds * calls] * number, SPEC)
 
 
-def burners() -> list[str]:
-    """Return the command lines of all running processes that the lesson started as neighbours."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = process.read_text(errors="replace")
-        except OSError:
-            continue  # the process ended
-        if "time() % 0.1" in line:
-            found.append(line)
-    return found
-
-
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc to see other processes")
 def test_neighbours_are_ended_when_the_measurement_fails() -> None:
     with pytest.raises(ZeroDivisionError), LESSON.neighbours(lifetime_s=5):
         raise ZeroDivisionError
-    assert burners() == []
+    assert [
+        each.pid for each in psutil.Process().children(recursive=True) if "time() % 0.1" in str(each.cmdline())
+    ] == []
 
 
-@pytest.mark.parametrize(
-    ("further", "option"),
-    [([0.1, 0.3], "the mean"), ([-0.1, -0.3], "the median"), ([0.01, -0.01], "both"), ([0.1, -0.1], None)],
-)
-def test_the_rounds_decide_together_which_figure_moved(further: list[float], option: str | None) -> None:
-    """`further` is the increase of the mean minus the increase of the median, in each round."""
-    moves = [LESSON.Moves(mean=0.5 + each, median=0.5) for each in further]
-    judged = LESSON.beside_neighbours.predict.judge(None, LESSON.moved_more(moves, noise=0.1))
-    assert judged.truth is None if option is None else judged.truth.startswith(option)
+def test_the_rounds_decide_together_which_figure_moved() -> None:
+    for further, option in (
+        ([0.1, 0.3], "the mean"),
+        ([-0.1, -0.3], "the median"),
+        ([0.01, -0.01], "both"),
+        ([0.1, -0.1], ""),
+    ):
+        moves = [LESSON.Moves(mean=0.5 + each, median=0.5) for each in further]
+        judged = LESSON.beside_neighbours.predict.judge(None, LESSON.moved_more(moves, noise=0.1))
+        assert (judged.truth or "").startswith(option)
+        assert bool(judged.truth) == bool(option)
 
 
 def test_neighbours_that_were_not_noticed_show_nothing_unless_both_figures_stayed_together() -> None:
     apart, together = ([LESSON.Moves(mean=0.05, median=median)] * 2 for median in (0.0, 0.04))
     assert math.isinf(LESSON.moved_more(apart, noise=0.1).highest)
     assert LESSON.moved_more(together, noise=0.1).highest < 0.02
-
-
-def test_neighbours_slow_some_blocks_more_than_others_only_where_they_were_felt() -> None:
-    def rounds(mean_after: float) -> list[object]:
-        loud = Measurement(1, [0.5 * mean_after] * 6 + [2.0 * mean_after] * 3, SPEC)
-        return [LESSON.Round(blocks_of(1.0, 9), loud, BackgroundLoad(0.0))] * 3
-
-    said, step = "slow some blocks more than others", "beside_neighbours"
-    LESSON.check(step, rounds(2.0), "held", said)
-    refuted = {"neighbour-is-felt": "refuted", "median-moves-less": "inconclusive"}
-    LESSON.check(step, rounds(0.5), refuted, absent=[said])
-    one_block = [LESSON.Round(blocks_of(1.0, 1), blocks_of(2.0, 1), BackgroundLoad(0.0))] * 3
-    held = {"neighbour-is-felt": "held", "median-moves-less": "inconclusive"}
-    LESSON.check(step, one_block, held, absent=["Both, at most 2 percentage points apart."])
 
 
 def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribution() -> None:
@@ -102,21 +76,6 @@ def test_a_measurement_that_ran_out_of_time_did_not_become_steady() -> None:
     for block_s, known in ((0.005, True), (0.06, False)):  # long blocks do not show how long it takes
         part = LESSON.part_spent([blocks_of(block_s, 4)] * 3, whole_s=0.217)
         assert math.isnan(part.middle) != known
-
-
-def test_medians_that_no_steady_measurement_explains_are_not_called_alike() -> None:
-    """On a busy machine, the medians differed by 66 %, and almost all measurements were unsteady."""
-    answers = LESSON.Answers([blocks_of(each, 3) for each in (1.0, 1.2, 1.66)], [blocks_of(1.0, 3)] * 3)
-    blocks = LESSON.Blocks(blocks_of(1.0, 1), blocks_of(1.0, 10), blocks_of(1.0, 2), 10.0, [1e-6])
-    LESSON.check(
-        "until_steady",
-        answers,
-        {},
-        "0 of the 3 measurements of mul_sum became steady in time",
-        "does not show whether the speed of the machine changed",
-        absent=["chance can explain how much the medians differ"],
-        many_blocks=blocks,
-    )
 
 
 def test_one_of_ten_calls_is_slow_in_each_way_of_measuring() -> None:

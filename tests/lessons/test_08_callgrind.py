@@ -2,43 +2,17 @@
 
 import pytest
 from sessions import MadeUp
-from torch.utils.benchmark.utils.common import TaskSpec
-from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind import SnippetCounts, count_scripts, lookups
+from harness.callgrind import count_scripts
 
 LESSON = MadeUp("08_callgrind")
-SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
 EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
 NAMED = "Objects/dictobject.c:unicodekeys_lookup_unicode [/usr/lib/libpython3.11.so.1.0]"
 
 
 def counts(*rows: tuple[int, str]) -> FunctionCounts:
     return FunctionCounts(tuple(FunctionCount(*row) for row in rows), False)
-
-
-def collected(*rows: tuple[int, str]) -> CallgrindStats:
-    none, own = counts(), counts(*rows)
-    return CallgrindStats(TaskSpec("x * y", "pass"), 100, False, none, none, own, own, None)
-
-
-def test_the_text_explains_how_the_search_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    step, nameless = "a_statement_of_torch", set[str]()
-    monkeypatch.setattr(lookups, "nameless", lambda: frozenset(nameless))
-
-    def python(*runs: CallgrindStats) -> dict[str, SnippetCounts]:
-        return {"Python": SnippetCounts(runs)}
-
-    unnamed = python(*(collected((more, SEARCH), (900, EVAL)) for more in (300, 200)))
-    refuted = {"python-varies": "held", "lookups-are-noise": "refuted"}
-    LESSON.check(step, unnamed, refuted, "neither by name nor by an experiment", "it removed nothing")
-    nameless.add(SEARCH.split(maxsplit=1)[0])
-    LESSON.check(step, unnamed, "held", "without the names of its internal functions")
-    named = collected((300, NAMED), (900, EVAL))
-    varies = {"python-varies": "refuted", "lookups-are-noise": "held"}
-    LESSON.check(step, python(named, named), varies, "finds the searches by the names of their functions")
-    none = collected((900, EVAL), (5, "Objects/dictobject.c:lookup [/x]"))
-    LESSON.check(step, python(named, none), {"lookups-are-noise": "refuted"})
 
 
 @pytest.mark.long

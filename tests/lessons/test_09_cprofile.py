@@ -6,7 +6,6 @@ from typing import Any
 
 from sessions import MadeUp
 
-from harness.machine.background_load import BackgroundLoad
 from harness.profiles import ProfiledFunction
 
 LESSON = MadeUp("09_cprofile")
@@ -26,44 +25,12 @@ def looks(sampled: Counter[str], traced: Counter[str], tracing_s: float, little:
     return LESSON.Looks(found, turns)
 
 
-def test_three_ways_to_look_are_explained_as_they_were_measured() -> None:
-    step, seen = "three_ways_to_look", Counter(little=300, much=700, program=0)
-    words = (
-        "did not make the share of much smaller",
-        "sampling costs more CPU time than tracing",
-        "Counting each call",
-    )
-    refuted = {
-        "counts-know-no-time": "held",
-        "tracing-costs": "refuted",
-        "sampling-costs-less": "refuted",
-        "tracing-blames-calls": "refuted",
-    }
-    LESSON.check(step, looks(seen, seen, tracing_s=1.0), refuted, *words)
+def test_few_samples_decide_nothing_and_equal_calls_refute_that_counts_know_no_time() -> None:
     few = looks(Counter(little=1, much=2), Counter(little=600, much=400), tracing_s=2.0)
     unclear = {"counts-know-no-time": "inconclusive", "tracing-blames-calls": "inconclusive", "tracing-costs": "held"}
-    LESSON.check(step, few, unclear)
+    LESSON.check("three_ways_to_look", few, unclear)
     equal_calls = looks(Counter(little=30, much=70), Counter(little=6, much=4), tracing_s=2.0, little=4)
-    LESSON.check(step, equal_calls, {"counts-know-no-time": "refuted"})
-
-
-def test_a_main_with_much_own_time_refutes_the_claims_about_it() -> None:
-    functions = (
-        function("main", 1, 5.0, 6.0),
-        function("<module>", 1, 1.0, 10.0),
-        function("fib", 9, 1.0, 1.0, outer_calls=2),
-    )
-    LESSON.check("own_and_cumulative", LESSON.ScriptProfile(functions, "", 0.5), "refuted")
-
-
-def test_a_network_that_learns_nothing_and_a_slow_loop_refute_the_claims_about_training() -> None:
-    names = ("a", "b", "c", "torch._C._EngineBase.run_backward")
-    functions = (function("train", 1, 9.0, 10.0), *(function(name, 1, 0.1, 0.1) for name in names))
-    found = LESSON.Training([2.0, 2.0], functions, BackgroundLoad(0.0))
-    LESSON.check("a_network_trained", found, "refuted", "train has an own time of 9 s.")
-    busy = found._replace(others=BackgroundLoad(1.5))
-    unclear = {"backward-near-the-top": "inconclusive", "loop-hardly-works": "inconclusive"}
-    LESSON.check("a_network_trained", busy, unclear)
+    LESSON.check("three_ways_to_look", equal_calls, {"counts-know-no-time": "refuted"})
 
 
 def test_the_width_of_a_box_is_read_from_the_code_of_the_page() -> None:

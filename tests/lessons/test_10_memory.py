@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.memory import Line, MemoryUse, Timeline
+from harness.memory import MemoryUse, Timeline
 
 LESSON = MadeUp("10_memory")
 MIB = 1 << 20
@@ -28,13 +28,6 @@ def test_the_cost_of_new_memory_is_explained_as_it_was_measured() -> None:
     LESSON.check(step, apart, unclear, "does not show how much new memory costs", absent=[little])
 
 
-def test_a_table_with_temporary_arrays_refutes_that_it_omits_them() -> None:
-    texts = {"b = a * 2": 1.0, "c = (a + b) * (a - b)": 3.0, "del a": -1.0}
-    lines = tuple(Line(n, text, 90 * MIB, more * 40e6, 1) for n, (text, more) in enumerate(texts.items()))
-    wanted = {"line-is-named": "held", "del-is-named": "held", "between-is-not-seen": "refuted"}
-    LESSON.check("line_by_line", lines, wanted, "114.4 MiB. The line also needs temporary arrays")
-
-
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_system_without_a_stored_peak_skips_the_claim_about_it(exact: bool) -> None:
     curve = Timeline(((0.0, 40 * MIB), (0.5, 40 * MIB), (0.6, 200 * MIB)), {"work": (0.5, 0.9)})
@@ -46,18 +39,6 @@ def test_a_system_without_a_stored_peak_skips_the_claim_about_it(exact: bool) ->
 def test_the_answer_about_a_cycle_follows_the_measurement() -> None:
     for stays, cycle, letter in ((False, 0, "a"), (True, WHOLE, "b"), (True, 0, None)):
         assert LESSON.when_freed(LESSON.LetGo(2, True, stays, cycle, WHOLE)) == letter
-
-
-def test_a_block_is_freed_only_by_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    def on_the_heap(malloc: float, leaked: float, freed: float, *, again: int = 0, deeper: int = 10_400) -> Any:
-        growth = {"malloc": malloc, "writing": 1.0, "del and gc.collect": leaked, "free": freed}
-        return LESSON.StackAndHeap({after: round(part * WHOLE) for after, part in growth.items()}, again, deeper)
-
-    monkeypatch.setattr(LESSON.module, "lacking", lambda: "")
-    words = ("Less than a tenth", "memory leak", "The stack needs no free")
-    LESSON.check("stack_and_heap", on_the_heap(0.0, 1.0, 0.0), "held", *words)
-    words = ("Nine tenths or more", "without a call of free", "used other bytes of the stack")
-    LESSON.check("stack_and_heap", on_the_heap(1.0, 0.0, 1.0, again=16, deeper=9_000), "refuted", *words)
 
 
 def test_without_a_compiler_the_heap_is_measured_and_the_stack_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,18 +76,6 @@ def scheduled(board: TensorBoard) -> Any:
     return LESSON.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
 
 
-def test_the_lesson_prints_what_tensorboard_shows() -> None:
-    step = "not_all_of_it"
-    LESSON.check(step, scheduled(TensorBoard()), "refuted", UNCLEAR)
-    short = TensorBoard("a short run", "", "")
-    LESSON.check(step, scheduled(short), {"board-shows": "skipped"}, "installs TensorBoard and its plugin")
-    shown = TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank0",), ("Overview", "Operator", "Trace"))
-    words = "Its workers are rank0. Its views are Overview, Operator, Trace."
-    LESSON.check(step, scheduled(shown), {"board-shows": "held"}, words)
-    other = TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank1",), ("Trace",))
-    LESSON.check(step, scheduled(other), {"board-shows": "refuted"}, "Its workers are rank1.")
-
-
 def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date() -> None:
     pages = BoardPages.load(LESSON.lesson.recorded)
     printed, _ = LESSON.explained("not_all_of_it", scheduled(TensorBoard("TensorBoard")))

@@ -1,31 +1,20 @@
 """Tests of the texts of lesson 12 for made-up results, and for machines without a compiler."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-import torch
 from sessions import MadeUp, duel
 
-from harness.compilers import (
-    Captured,
-    OperationTraffic,
-    Start,
-    Starts,
-    TorchScriptSupport,
-    unsupported,
-)
+from harness.compilers import OperationTraffic, Start, TorchScriptSupport
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from lessons.engine.interval import Interval
 
 LESSON = MadeUp("12_jit_fusion")
-UNCLEAR = "This run gives no clear answer"
 MIB = 1 << 20
 PASSES = tuple(OperationTraffic(f"aten.{n}", 2 * MIB, MIB) for n in range(9))
-COLD, WARM = Start(5.0, 6.0, 1e-3), Start(5.0, 0.5, 1e-3)
-KEPT = Starts(COLD, WARM, "2026-01-31")
+COLD = Start(5.0, 6.0, 1e-3)
 
 
 def times(ready: float, first: float, later: float) -> Any:
@@ -55,40 +44,6 @@ def test_an_unclear_duel_is_not_explained_as_a_result() -> None:
         fought = replace(duel(1.0), low=low, high=high)
         assert tanh in LESSON.tanh_in_words(fought)
         assert pays in LESSON.pays_in_words(fought, 2.0)
-
-
-def test_only_the_second_size_and_another_dtype_may_compile_another_graph() -> None:
-    def guarded(*graphs: int, branch: Captured) -> Any:
-        sizes = ((64, "float32"), (64, "float32"), (65, "float32"), (1000, "float32"), (64, "float64"))
-        calls = [LESSON.SizedCall(*size, after) for size, after in zip(sizes, graphs, strict=True)]
-        return LESSON.Guarded(calls, "code", ("x is a tensor",), branch)
-
-    step, fits, branch = "graphs_behind_guards", "also fits the third size", Captured(2, 9, ("a branch",))
-    LESSON.check(step, guarded(1, 1, 2, 2, 3, branch=branch), "held", fits)
-    for graphs in ((1, 1, 1, 2, 3), (1, 1, 2, 3, 4)):
-        LESSON.check(step, guarded(*graphs, branch=branch), {"any-size-then": "refuted"}, absent=[fits])
-    _, standings = LESSON.explained(step, guarded(1, 1, 1, 1, 1, branch=Captured(1, 9, ())))
-    assert standings.pop("same-again") == "held"
-    assert set(standings.values()) == {"refuted"}
-
-
-def test_when_compiling_pays_is_explained_as_it_was_measured() -> None:
-    def prices(small: Any, large: Any, starts: Starts = KEPT) -> Any:
-        return LESSON.Prices({1 << 10: small, 1 << 20: large}, starts)
-
-    step, noisy = "when_it_has_paid", replace(duel(1.005), low=0.8, high=1.01)
-    more, less = "small-needs-more", "small-gains-less"
-    LESSON.check(step, prices(duel(0.5), duel(4.0)), "held", "With 1 024 numbers, the compiled call is slower", "never")
-    LESSON.check(step, prices(duel(4.0), duel(0.5)), {less: "refuted"}, UNCLEAR)
-    LESSON.check(step, prices(noisy, duel(4.0)), {more: "held"}, "at least 6 058 99")
-    LESSON.check(step, prices(duel(4.0), noisy), {more: "refuted"}, UNCLEAR)
-    LESSON.check(step, prices(noisy, noisy), {more: "inconclusive", less: "inconclusive"}, absent=["never"])
-    absent = ["never", "gains less with 1 024", "the compiled call is slower"]
-    LESSON.check(step, prices(replace(noisy, ratio=0.9), noisy), {more: "inconclusive"}, absent=absent)
-    printed, standings = LESSON.explained(step, prices(duel(1.1), duel(4.0), Starts(reason="the short run")))
-    assert standings.pop(less) == "held"
-    assert set(standings.values()) == {"skipped"}
-    assert "skipped: the short run" in printed
 
 
 def test_the_calls_until_compiling_pays_follow_from_the_price_and_the_interval_of_the_gain() -> None:
@@ -134,20 +89,3 @@ def test_a_torch_that_lacks_a_compiler_skips_its_step_with_the_reason(monkeypatc
         monkeypatch.setattr(LESSON.module, "torchscript_support", lambda support=support: support)
         assert LESSON.for_history() is None
         LESSON.check("for_history", None, "skipped", "torch 9.9 has no TorchScript any more", "successors")
-
-
-@pytest.mark.long
-@pytest.mark.skipif(bool(unsupported()), reason=unsupported())
-def test_the_graph_with_the_price_serves_each_size() -> None:
-    graphs: list[object] = []
-
-    def keep(graph: torch.fx.GraphModule, _: object) -> Callable[..., object]:
-        graphs.append(graph)
-        return graph.forward
-
-    torch.compiler.reset()
-    compiled: Callable[..., object] = torch.compile(LESSON.gelu, backend=keep, dynamic=True)
-    for size in (1 << 10, 1 << 15, 1 << 20):
-        compiled(torch.ones(size))
-    torch.compiler.reset()
-    assert len(graphs) == 1

@@ -44,18 +44,6 @@ def test_without_a_compiler_a_step_says_what_it_would_have_shown(monkeypatch: py
         assert "without --fast" in getattr(LESSON, step).function(compiling=0)
 
 
-def test_broken_parts_that_break_otherwise_are_reported() -> None:
-    broken = {
-        "functions": LESSON.Failure("call", "SystemError: returned NULL"),
-        "method table": LESSON.Failure("call", "AttributeError: nothing"),
-        "module definition": LESSON.Failure("call", "AttributeError: nothing"),
-        "init function": LESSON.Failure("import", "ImportError: no PyInit_runs"),
-    }
-    check("one_part_broken", broken, "held", "At the import")
-    compiling = {"init function": LESSON.Failure("compiling", "MachineError: no")}
-    check("one_part_broken", compiling, "refuted", "When the module is compiled")
-
-
 def spins(*ran: str, second: tuple[int, float] = (90, 0.5), others: float = 0.0) -> dict[str, Any]:
     """Return the counts of a second thread. It ran during the calls in these ways."""
     load = BackgroundLoad(others)
@@ -81,12 +69,3 @@ def test_two_threads_are_judged_where_nobody_else_uses_the_cores(monkeypatch: py
 def test_the_ways_in_which_a_second_thread_ran_choose_the_answer() -> None:
     answers = {(): "a", WAYS[1:2]: "b", (WAYS[1], WAYS[3]): "c", WAYS: "d", WAYS[3:]: None}
     assert {ran: LESSON.thread_answer(spins(*ran)) for ran in answers} == answers
-
-
-def test_a_binding_that_costs_nothing_and_checks_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = {"pybind11": [1e-7] * 9, "method table": [1e-7] * 9}
-    check("from_cpp", LESSON.FromCpp(0.3, 2, "3", calls), "refuted")
-    monkeypatch.setattr(LESSON.module, "lacking", lambda: NO_GCC)
-    found = standings("from_cpp", LESSON.FromCpp(20.0, 0, "longest_run takes uint8", {"pybind11": [1e-7]}))
-    assert found.pop("same-by-torch") == found.pop("wrong-type-is-told") == "held"
-    assert set(found.values()) == {"skipped"}

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.profiles import ProfiledFunction, ProfiledScript
 from harness.sampling import Samples, StackSample
 from lessons.engine.interval import Interval
 
@@ -28,19 +27,14 @@ def test_without_py_spy_or_python_3_15_a_step_is_skipped_and_names_the_command()
     LESSON.check("from_the_standard_library", "needs Python 3.15 or newer. Run it", "skipped", "Python 3.15")
 
 
-@pytest.mark.parametrize(
-    ("load", "clock", "busy", "standing", "words"),
-    [
-        (700, (7.0, 3.0), 0.95, "held", "load takes more time than the training"),
-        (100, (9.0, 1.0), 0.95, "refuted", "the training takes more"),
-        (900, (9.0, 1.0), 0.1, "inconclusive", ""),
-    ],
-)
-def test_shares_are_compared_with_the_clock_unless_the_program_was_disturbed(
-    load: int, clock: tuple[float, float], busy: float, standing: str, words: str
-) -> None:
-    taken = samples((load, ("train", "load")), (1000 - load, ("train", "backward")))
-    LESSON.check("a_recording", LESSON.Recorded(taken, [clock], busy=busy), standing, words)
+def test_shares_are_compared_with_the_clock_unless_the_program_was_disturbed() -> None:
+    for load, clock, busy, standing in (
+        (700, (7.0, 3.0), 0.95, "held"),
+        (100, (9.0, 1.0), 0.95, "refuted"),
+        (900, (9.0, 1.0), 0.1, "inconclusive"),
+    ):
+        taken = samples((load, ("train", "load")), (1000 - load, ("train", "backward")))
+        LESSON.check("a_recording", LESSON.Recorded(taken, [clock], busy=busy), standing)
 
 
 def test_no_samples_decide_nothing() -> None:
@@ -72,24 +66,6 @@ def test_c_frames_refute_only_if_they_are_few_all_the_time() -> None:
         LESSON.check("c_frames", found, {"c-with-native": standing})
 
 
-def traced(*names: str) -> ProfiledScript:
-    return ProfiledScript("", tuple(ProfiledFunction(name, "program.py", 1, 1, 1.0, 1.0, {}) for name in names))
-
-
-def test_the_seen_places_are_those_of_the_samples() -> None:
-    for usual, with_option, names, standing, words in (
-        (("in_main", "in_thread"), ("in_main", "in_child"), ("in_main",), "held", "only the thread that started it"),
-        (("in_main", "in_child"), ("in_main",), ("in_main", "in_thread"), "refuted", "calls of the second thread"),
-    ):
-        record, option = (samples(*((50, ("run", name)) for name in each)) for each in (usual, with_option))
-        LESSON.check("threads_and_children", LESSON.Places(record, option, traced(*names)), standing, words)
-    few = samples((10, ("run", "in_main")))
-    LESSON.check("threads_and_children", LESSON.Places(few, few, traced("in_main")), {"child-seen": "inconclusive"})
-    main, thread, child = ("in_main", "in_thread", "in_child")
-    letters = {(main,): "a", (main, thread): "b", (main, thread, child): "c", (): None}
-    assert {each: LESSON.seen_places(samples(*((3, (name,)) for name in each))) for each in letters} == letters
-
-
 def test_shares_of_inner_samplers_are_compared_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     def biased(inner: tuple[int, int], outer: tuple[int, int]) -> Any:
         taken = samples((outer[0], ("in_python",)), (outer[1], ("in_c",)))
@@ -109,13 +85,6 @@ def test_shares_that_spread_as_computed_hold_and_a_wide_spread_refutes() -> None
 
     LESSON.check("how_many", groups([0.34, 0.66], [0.42, 0.58], 76, 20), "held", "About 2.")
     LESSON.check("how_many", groups([0.0, 1.0], [0.0, 1.0], 0, 0), "refuted")
-
-
-@pytest.mark.parametrize(("after_s", "standing"), [(0.5, "held"), (2.0, "refuted")])
-def test_seconds_per_round_are_compared_and_not_shares(after_s: float, standing: str) -> None:
-    before = LESSON.Version(samples((600, ("parse",)), (400, ("total",))), 1.0, 0.95)
-    after = LESSON.Version(samples((100, ("parse",)), (900, ("total",))), after_s, 0.95)
-    LESSON.check("two_runs", [before, after], {"share-grows": "held", "time-stays": standing})
 
 
 def test_intervals_of_shares_need_samples_are_never_empty_and_contain_the_share() -> None:

@@ -57,16 +57,6 @@ def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.M
         LESSON.check(step, None, "skipped", "3.14t", "If nothing is missing, this step shows")
 
 
-def test_the_functions_that_slow_each_other_down_decide_the_answer() -> None:
-    letters = {(0.95, 0.2, 0.3): "c", (0.95, 0.2, 0.9): "b", (0.9, 0.9, 0.9): "d", (0.2, 0.3, 0.4): "a"}
-    for parts, letter in letters.items():
-        found = measured(**dict(zip(("own_list", "one_list", "one_object"), parts, strict=True)))
-        assert LESSON.meeting_letter(found.turns) == letter
-    for object_, standing in ((0.2, "held"), (0.95, "refuted")):
-        found = measured(own_list=0.95, imports=0.5, one_list=0.2, one_object=object_)
-        LESSON.check("what_is_in_turn", found, {"one-object-in-turn": standing})
-
-
 def lost(line: int, call: int, cores: float = 1.9) -> Any:
     return LESSON.Counted({"in_one_line": [line] * 4, "through_a_call": [0, call]}, cores)
 
@@ -94,37 +84,6 @@ def test_recorded_accesses_without_a_lock() -> None:
     found = LESSON.lost_nothing()
     assert found.total == 4
     assert {event.thread for event in found.events if event.name == "hits"} == {"first", "second"}
-
-
-def test_sub_interpreters() -> None:
-    def beside(interpreter_s: float, threads: float, busy: float = 0.9) -> Any:
-        start_s = {"thread": [1e-4] * 6, "interpreter": [interpreter_s] * 6, "process": [9e-3] * 6}
-        return LESSON.Beside("Python 3.14.2", start_s, [busy] * 6, turns(threads))
-
-    LESSON.check("other_workers", beside(5e-3, 0.95), "held", "although this build has a GIL")
-    LESSON.check("other_workers", beside(2e-4, 0.4), "refuted", "do not execute Python code at the same time")
-    for interpreter_s, standing in ((5e-3, "held"), (2e-4, "inconclusive")):  # threads that started late refute nothing
-        late = beside(interpreter_s, 0.95, busy=0.1)
-        LESSON.check("other_workers", late, {"interpreter-costs": standing})
-
-
-def test_too_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rates(part: float, cores: float) -> Any:
-        """Return equal turns. `part` is the share of the calls with 32 threads, and `cores` what two threads used."""
-        calls = {(1, 1): 100.0, (1, 2): 150.0, (2, 1): 190.0, (2, 32): 190.0 * part}
-        return [{way: LESSON.Rate(each, cores) for way, each in calls.items()}] * 7
-
-    for part, cores, standing in (
-        (0.2, 1.9, "held"),
-        (1.3, 1.9, "refuted"),
-        (0.2, 0.5, "held"),
-        (3.3, 0.5, "inconclusive"),
-    ):
-        words, absent = ([UNCLEAR], []) if cores < 1 else ([], [UNCLEAR])
-        LESSON.check("too_many_threads", rates(part, cores), standing, *words, absent=absent)
-    monkeypatch.setattr(LESSON.module, "CORES", 8)
-    monkeypatch.setattr(LESSON.module, "can_limit", lambda: False)
-    LESSON.check("too_many_threads", rates(2.1, 1.9), "skipped")  # more than two cores need a limit
 
 
 @pytest.mark.parametrize("step", ["with_the_lock", "without_the_lock", "what_is_in_turn", "lost_updates"])

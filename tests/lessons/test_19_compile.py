@@ -26,12 +26,6 @@ def test_a_step_is_skipped_where_torch_cannot_compile_or_a_compiler_is_missing(m
         LESSON.check(name, None, "skipped", "If nothing is missing, this step shows")
 
 
-def test_the_limit_of_this_torch_decides() -> None:
-    words = "hit config.recompile_limit (4)"
-    modules = [LESSON.Limited("Counting", 4, 4, "self.n == 0", [words]), LESSON.Limited("Buffered", 1, 20, "", [])]
-    LESSON.check("at_the_limit", LESSON.AtTheLimit(4, modules), "held", words)
-
-
 def test_the_break_even_counts_each_graph() -> None:
     def price(ratio: float, again_s: float) -> Any:
         return LESSON.Price(Starts(Start(4.0, 10.0, again_s), Start(4.0, 1.0, 0.5), "2026-11-23"), duel(ratio))

@@ -135,19 +135,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
-def test_a_student_can_start_again(answer: Answer, state: Path) -> None:
-    answer("a", "")
-    code, out = answer("s")  # the new run has no finished step yet, so the unfinished run is kept
-    assert code == 0
-    assert "To continue with step 2: python -m lessons.small_lesson" in out
-    code, out = answer("what?", "s", "b", "", "", "")
-    assert code == 0
-    assert "not one of the answers" in out
-    assert kept(state).complete
-    assert kept(state).predictions["twice"].answer == "no"
-    assert "You left after" not in answer()[1].partition("1 of 2")[0]
-
-
 def test_leaving_after_the_last_result_completes_the_lesson(answer: Answer, state: Path) -> None:
     code, out = answer("a", "", "")
     assert code == 0
@@ -233,20 +220,6 @@ def test_progress_that_cannot_be_saved_does_not_stop_the_lesson(
     state.write_text("a file where the folder should be")
     assert run_command(small_lesson.lesson, []) == 0
     assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1
-
-
-def test_an_error_in_the_lesson_is_one_line_and_with_debug_a_traceback_and_leaves_no_empty_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    def fail(number: float = 1.0) -> float:
-        return number / 0
-
-    monkeypatch.setattr(small_lesson.lesson.steps[0], "function", fail)
-    assert run_command(small_lesson.lesson, ["--json", str(tmp_path / "claims.json")]) == 1
-    assert list(tmp_path.glob("*.json")) == []
-    assert capsys.readouterr().err.count("\n") == 1
-    assert run_command(small_lesson.lesson, ["--debug"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_files_that_may_be_edited_are_overwritten_only_with_force(

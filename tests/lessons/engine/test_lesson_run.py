@@ -72,15 +72,6 @@ def test_the_json_record_has_null_for_numbers_that_are_not_finite(prepare: Play)
     assert claims[1]["noise"] is None
 
 
-def test_an_answer_that_a_run_could_not_decide_is_neither_right_nor_wrong(prepare: Play) -> None:
-    played = prepare()
-    prediction = Choice("Yes?", {"a": "yes"})
-    page = Page(played.session.screen, 0.0, {}, {}, played.saved.__setitem__, prediction, prediction.parse("a"))
-    page.reveal(None, "Too loud.")
-    assert page.prediction_result == PredictionResult("Yes?", "yes", None, None)
-    assert "Your answer: yes. This run gives no clear answer. Too loud." in played.out.getvalue()
-
-
 def broken(*, settle: bool, reveal: bool) -> Lesson:
     lesson = Lesson(__file__, objective="None.")
 

@@ -10,7 +10,6 @@ import small_lesson
 from nbclient import NotebookClient
 from sessions import ROOT
 
-from harness.errors import UsageError
 from lessons.engine import notebook
 from lessons.engine.notebook import Guide, markdown
 from lessons.engine.screen import Screen
@@ -34,30 +33,6 @@ def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     assert "`python -m lessons glossary TERM`" in next(iter(cells.values()))
     assert cells["imports"].startswith("from lessons.engine.notebook import Guide\n\nimport math\n")
     assert "textwrap" not in cells["imports"]
-
-
-def test_an_edited_notebook_is_overwritten_only_with_force(tmp_path: Path) -> None:
-    path = tmp_path / "small.ipynb"
-    written(path)
-    filled = path.read_bytes().replace(b'answer=\\"\\"', b'answer=\\"b\\"', 1)
-    assert filled != path.read_bytes()
-    path.write_bytes(filled)
-    with pytest.raises(UsageError, match=r"small\.ipynb .*--force"):
-        notebook.write(small_lesson.lesson, path, fast=False)
-    assert path.read_bytes() == filled
-    notebook.write(small_lesson.lesson, path, fast=False, force=True)
-    assert path.read_bytes() != filled
-
-
-def test_a_notebook_that_was_only_run_is_written_again_also_with_another_length(tmp_path: Path) -> None:
-    path = tmp_path / "small.ipynb"
-    whole = written(path)
-    for cell in whole.cells:
-        if cell.cell_type == "code":
-            cell.execution_count = 1
-    nbformat.write(whole, path)  # type: ignore[no-untyped-call]
-    written(path, fast=True)
-    assert "twice(number=0.5)" in path.read_text()
 
 
 @pytest.fixture
