@@ -4,12 +4,17 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 from sessions import ROOT
 
+from lessons.engine.catalogue import Entry
+
 PAGE = (ROOT / "lessons" / "README.md").read_text(encoding="utf-8")
 FILE = re.compile(r"^`lessons/(\d\d_\w+\.py)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^`lessons/lessons.toml`\n\n```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_the_lesson_on_the_page_runs_and_does_not_refute_its_claim(tmp_path: Path) -> None:
@@ -24,3 +29,6 @@ def test_the_lesson_on_the_page_runs_and_does_not_refute_its_claim(tmp_path: Pat
     assert claims[0]["verdict"] in {"held", "inconclusive"}  # on a busy machine, the result may be inconclusive
     assert "The loop took" in done.stdout
     assert "Read the interval" in done.stdout
+    (entry,) = tomllib.loads(ENTRY.findall(PAGE)[0])["lessons"].items()
+    assert f"{entry[0]}.py" == name
+    assert entry[1].keys() <= {each.name for each in fields(Entry)}
