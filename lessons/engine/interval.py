@@ -163,11 +163,7 @@ def largest(candidates: Mapping[str, Interval]) -> str | None:
 
     Return None if no interval does, or if a value is unknown.
     """
-    for name, interval in candidates.items():
-        others = [each for other, each in candidates.items() if other != name]
-        if all(interval.lowest > each.highest for each in others):
-            return name
-    return None
+    return _apart(candidates, lambda one, other: one.lowest > other.highest)
 
 
 def smallest(candidates: Mapping[str, Interval]) -> str | None:
@@ -175,8 +171,11 @@ def smallest(candidates: Mapping[str, Interval]) -> str | None:
 
     Return None if no interval does, or if a value is unknown.
     """
+    return _apart(candidates, lambda one, other: one.highest < other.lowest)
+
+
+def _apart(candidates: Mapping[str, Interval], beats: Callable[[Interval, Interval], bool]) -> str | None:
     for name, interval in candidates.items():
-        others = [each for other, each in candidates.items() if other != name]
-        if all(interval.highest < each.lowest for each in others):
+        if all(beats(interval, each) for other, each in candidates.items() if other != name):
             return name
     return None

@@ -119,12 +119,7 @@ def divided(path: Sequence[LessonPage], minutes: Sequence[int], count: int) -> l
 
 @cache
 def best_ends(minutes: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """Return the ends of `count` parts of `minutes` with the smallest sum of squares. No part is empty.
-
-    Raise `ValueError` if there are fewer values than parts.
-    """
-    if count > len(minutes):
-        raise ValueError(f"{len(minutes)} values cannot fill {count} parts.")
+    """Return the ends of `count` parts of `minutes`, at most one per value, with the smallest sum of squares."""
     if count == 1:
         return (len(minutes),)
     candidates = []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sessions import Play
 
+from grader.catalogue import all_tasks
 from harness.command_line.command import guarded
 from harness.glossary import load
 from harness.storage.user_state import FOLDER_VARIABLE
@@ -29,6 +30,9 @@ def test_the_list_has_each_lesson_once_with_its_minutes_and_after_its_prerequisi
     for name, entry in listed().items():
         assert len(entry.step_minutes) == len(importlib.import_module(f"lessons.{name}").lesson.steps), name
         assert all((entry.title, entry.exercise_minutes, entry.tasks)), name
+    for task in all_tasks():
+        needed = ["torch"] * task.needs_torch + ["a C compiler"] * task.exam.in_c
+        assert listed()[task.lesson].tasks[task.name] == needed, task.full_name
     assert listed()[lessons_of(FULL)[0]].steps_within(FIRST_SUCCESS_MIN) >= 2, "the first lesson has an early success"
 
 
