@@ -22,6 +22,7 @@ from grader.records import Fault, Report
 from grader.reports import class_page, gradebook, gradescope, leaderboard, student_page, task_info
 from grader.reports.grade_texts import BOARD, PAGE, RESULTS
 from grader.reports.pseudonyms import NameOf
+from grader.task import Task
 from harness.rendering import units
 
 __all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "Unmade", "Written", "write"]
@@ -57,10 +58,9 @@ class Written:
             return ()
         names = ", ".join(str(one.path.relative_to(out)) for one in self.unmade[:_SHOWN_FILES])
         more = f" and {len(self.unmade) - _SHOWN_FILES} more" if len(self.unmade) > _SHOWN_FILES else ""
-        failed = (
-            f"Internal error: {units.some(len(self.unmade), 'report')} could not be written completely: {names}{more}."
-        )
-        return (f"{failed} All grades are kept. To see the error, run: python -m grader report {out} --debug",)
+        failed = f"{units.some(len(self.unmade), 'report')} could not be written completely: {names}{more}"
+        see = f"All grades are kept. To see the error, run: python -m grader report {out} --debug"
+        return (f"Internal error: {failed}. {see}",)
 
 
 def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf | None = None) -> Written:
@@ -71,7 +71,7 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
     internal error prevents the report of one student, only this report is missing, and its earlier version is removed.
     Raise `WriteError` if a file cannot be written, for example because the disk is full.
     """
-    infos = task_info.task_infos(roll)
+    infos = task_info.known_tasks(roll)
     writer = _Writer()
     for student, alone in roll.one_by_one():
         folder = out / folder_name(student)
@@ -135,9 +135,7 @@ class _Writer:
             self.changed += 1
 
 
-def _page_of(
-    student: str, alone: Roll, infos: Mapping[str, task_info.TaskInfo], whole: Whole | None, name_of: NameOf | None
-) -> str:
+def _page_of(student: str, alone: Roll, infos: Mapping[str, Task], whole: Whole | None, name_of: NameOf | None) -> str:
     detailed = replace(alone, reports=tuple(whole(student))) if whole else alone
     return student_page.render(detailed, infos, pseudonym=name_of(student) if name_of else "")
 

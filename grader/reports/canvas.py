@@ -144,8 +144,7 @@ def _columns(
 
 def _own_names(lesson: str) -> set[str]:
     """Return the headings that a lesson's column may have in Canvas after the import of the grader's gradebook.csv."""
-    plain = lesson.partition("_")[2].replace("_", " ")  # version 0.1 wrote titles in lower case
-    return {fold(one) for one in (lesson, title(lesson), heading_of(lesson), plain, f"{plain} ({lesson})")}
+    return {fold(one) for one in (lesson, title(lesson), heading_of(lesson))}
 
 
 def _left_out(lessons: Sequence[str]) -> Iterator[str]:

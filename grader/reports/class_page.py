@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from grader.course.roll import Roll
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import class_statistics, grade_texts, student_table, templates, timeline
-from grader.reports.task_info import TaskInfo
+from grader.task import Task
 from harness.rendering import units
 
 _SHOWN_FILES = 5
@@ -33,10 +33,10 @@ class Concern:
     task: str = ""
 
 
-def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bool = False) -> str:
+def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool = False) -> str:
     """Return the page on the whole class as HTML.
 
-    `infos` has texts and grade thresholds of tasks. With `board`, the page links to the leaderboard.
+    `infos` are the tasks that are known. With `board`, the page links to the leaderboard.
     """
     possible = sum(roll.possible(lesson) for lesson in roll.lessons)
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]

@@ -9,9 +9,9 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Speed, Status, Verdict
-from grader.reports import charts, grade_texts
+from grader.reports import charts, grade_texts, task_info
 from grader.reports.charts import Chart
-from grader.reports.task_info import TaskInfo
+from grader.task import Task
 from grader.trials import failing_case
 from grader.trials.score import RIGHT, UNBELIEVED
 from harness.charts.pictures import Mark
@@ -62,15 +62,14 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     return found
 
 
-def tasks(roll: Roll, infos: Mapping[str, TaskInfo]) -> tuple[TaskView, ...]:
+def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskView, ...]:
     """Return the statistics of each task of the class.
 
-    `infos` has the texts and grade thresholds of the tasks. A task can be missing in it.
+    `infos` are the tasks whose grade thresholds are known.
     """
     verdicts = by_task(roll)
     return tuple(
-        _task(task.task, task.points, verdicts[task.task], infos[task.task].marks() if task.task in infos else ())
-        for task in roll.tasks
+        _task(task.task, task.points, verdicts[task.task], task_info.marks(infos.get(task.task))) for task in roll.tasks
     )
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from grader.course.roll import Roll
 from grader.records import Control, Cost, Report, Speed, Verdict
-from grader.reports import charts, dates, grade_texts, templates
+from grader.reports import charts, dates, grade_texts, task_info, templates
 from grader.reports.charts import Chart
 from grader.reports.student_table import Cell, cell
-from grader.reports.task_info import TaskInfo
+from grader.task import Task
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import compared, reached_share
+from grader.ways import TaskWays, ways_of
 from harness.charts.pictures import Mark
 from harness.machine.environment import Environment
 from harness.paired.rounds import Round, hides_work
@@ -30,7 +31,8 @@ class TaskView:
     """One task on the student's page: its result, its texts, its charts, and pairs of a label and a text (`facts`)."""
 
     verdict: Verdict
-    info: TaskInfo | None
+    info: Task | None
+    ways: TaskWays | None
     facts: tuple[tuple[str, str], ...]
     ladder: Chart | None
     rounds: Chart | None
@@ -48,11 +50,11 @@ class LessonView:
     tasks: tuple[TaskView, ...]
 
 
-def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym: str = "") -> str:
+def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: str = "") -> str:
     """Return the page of the only student of `roll`.
 
-    The page has histograms if the reports in `roll` include single measurements. `infos` has texts and grade thresholds
-    of tasks. `pseudonym` is the student's name on the leaderboard.
+    The page has histograms if the reports in `roll` include single measurements. `infos` are the tasks that are known.
+    `pseudonym` is the student's name on the leaderboard.
     """
     (student,) = roll.students
     reports = {report.submission.lesson: report for report in roll.reports}
@@ -81,7 +83,7 @@ def places(reports: Sequence[Report]) -> dict[tuple[Environment, bool], list[str
 
 
 def _lesson(
-    roll: Roll, lesson: str, report: Report | None, counted: float | None, infos: Mapping[str, TaskInfo]
+    roll: Roll, lesson: str, report: Report | None, counted: float | None, infos: Mapping[str, Task]
 ) -> LessonView:
     possible = grade_texts.points(roll.possible(lesson))
     graded = report.verdicts if report and not report.submission.refusal else ()
@@ -97,12 +99,13 @@ def _lesson(
     )
 
 
-def _task(verdict: Verdict, info: TaskInfo | None) -> TaskView:
-    attempt, marks = verdict.attempt, info.marks() if info else ()
+def _task(verdict: Verdict, info: Task | None) -> TaskView:
+    attempt, marks = verdict.attempt, task_info.marks(info)
     speed = attempt.speed if attempt.speed and _is_measured(attempt.speed, info) else None
     return TaskView(
         verdict,
         info,
+        ways_of(info) if info else None,
         tuple(_facts(verdict, speed, info)),
         _ladder(verdict, speed, marks) if speed else None,
         _rounds(verdict, speed, marks) if speed and attempt.rounds else None,
@@ -131,7 +134,7 @@ def _handed_in(roll: Roll, lesson: str, report: Report | None) -> Iterator[tuple
         yield "Graded", f"{dates.moment(span.finished, zone)}, in {lasted}{again}"
 
 
-def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iterator[tuple[str, str]]:
+def _facts(verdict: Verdict, speed: Speed | None, info: Task | None) -> Iterator[tuple[str, str]]:
     attempt = verdict.attempt
     if attempt.cases:
         yield "Right cases", f"{units.count(attempt.cases_passed)} of {units.count(attempt.cases)}"
@@ -145,7 +148,7 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
             "Rounds",
             f"{units.count(len(attempt.rounds))} in {len({r.pair for r in attempt.rounds})} pairs of processes",
         )
-    if info and (coming := info.next_tier(speed)):
+    if info and (coming := task_info.next_tier(info, speed)):
         yield "Next tier", coming
     if attempt.control:
         yield from _limit(speed, attempt.control)
@@ -178,9 +181,9 @@ def _control(control: Control) -> str:
     return f"{found} Before that, the duel was repeated {times} because the control failed."
 
 
-def _is_measured(speed: Speed, info: TaskInfo | None) -> bool:
+def _is_measured(speed: Speed, info: Task | None) -> bool:
     """Return whether the page shows the ratio: the task gives points for speed, and the ratio is a finite number."""
-    counts = bool(info.steps) if info else not speed.ratio == speed.low == speed.high == 1.0
+    counts = bool(info.tiers) if info else not speed.ratio == speed.low == speed.high == 1.0
     return counts and all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high))
 
 

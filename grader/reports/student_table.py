@@ -1,6 +1,5 @@
 """The table of students on the class page, with points and results in each lesson. It can be sorted and filtered."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll, is_faulted
@@ -47,22 +46,8 @@ class StudentRow:
 
 def student_rows(roll: Roll) -> tuple[StudentRow, ...]:
     """Return a table row for each student, in the order of the class."""
-    waiting = {(hand_in.student, hand_in.lesson) for hand_in in roll.waiting}
-    possible, grades = sum(roll.possible(lesson) for lesson in roll.lessons), roll.grades()
-    misnamed = {file.student for file in roll.left_out if file.misnamed}
-    gone = {hand_in.student for hand_in in roll.gone}
-    return tuple(
-        _line(
-            roll,
-            student,
-            reports,
-            [kind for kind, named in (("human", misnamed | gone), ("misnamed", misnamed)) if student in named],
-            {lesson for lesson in roll.lessons if (student, lesson) in waiting},
-            grades[student],
-            possible,
-        )
-        for student, reports in roll.by_student().items()
-    )
+    all_grades = roll.grades()
+    return tuple(_row(roll, student, reports, all_grades[student]) for student, reports in roll.by_student().items())
 
 
 def cell(report: Report | None, points: float | None, *, waiting: bool) -> Cell:
@@ -76,43 +61,35 @@ def cell(report: Report | None, points: float | None, *, waiting: bool) -> Cell:
     return Cell(grade_texts.points(points or 0.0), grade_texts.status(report), worst)
 
 
-def _line(
-    roll: Roll,
-    student: str,
-    reports: dict[str, Report],
-    kinds: Sequence[str],
-    waiting: set[str],
-    grades: dict[str, float | None],
-    possible: float,
-) -> StudentRow:
+def _row(roll: Roll, student: str, reports: dict[str, Report], grades: dict[str, float | None]) -> StudentRow:
+    waiting = {hand_in.lesson for hand_in in roll.waiting if hand_in.student == student}
     total = sum(filter(None, grades.values()))
+    short = total < sum(map(roll.possible, roll.lessons))
     return StudentRow(
         student=student,
         cells=tuple(
             cell(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting) for lesson in roll.lessons
         ),
         total=grade_texts.total(total, final=not waiting) if reports else "",
-        kinds=tuple(dict.fromkeys((*kinds, *_kinds(roll, reports, waiting, short=total < possible)))),
+        kinds=tuple(kind for kind, holds in _kinds(roll, student, reports, waiting, short=short).items() if holds),
     )
 
 
-def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: bool) -> Iterator[str]:
-    ends = {verdict.status for report in reports.values() for verdict in report.verdicts}
-    endings = {grade_texts.ended(verdict) for report in reports.values() for verdict in report.verdicts}
+def _kinds(roll: Roll, student: str, reports: dict[str, Report], waiting: set[str], *, short: bool) -> dict[str, bool]:
+    """Return, for each filter of the table, whether it shows the row of this student."""
+    verdicts = [verdict for report in reports.values() for verdict in report.verdicts]
+    ends, endings = {verdict.status for verdict in verdicts}, set(map(grade_texts.ended, verdicts))
     refused = any(report.submission.refused for report in reports.values())
-    if refused or ends & set(NEEDS_A_HUMAN):
-        yield "human"
-    if NOT_WRITTEN in endings:
-        yield "stub"
-    if grade_texts.SYNTAX_ERROR in endings:
-        yield "syntax"
-    if refused:
-        yield "refused"
-    if ends - RIGHT - UNGRADED:
-        yield "wrong"
-    if short:
-        yield "short"
-    if set(roll.lessons) - set(reports) - waiting:
-        yield "absent"
-    if waiting:
-        yield "waiting"
+    misnamed = any(file.misnamed for file in roll.left_out if file.student == student)
+    gone = any(hand_in.student == student for hand_in in roll.gone)
+    return {
+        "human": refused or misnamed or gone or bool(ends & set(NEEDS_A_HUMAN)),
+        "misnamed": misnamed,
+        "stub": NOT_WRITTEN in endings,
+        "syntax": grade_texts.SYNTAX_ERROR in endings,
+        "refused": refused,
+        "wrong": bool(ends - RIGHT - UNGRADED),
+        "short": short,
+        "absent": bool(set(roll.lessons) - set(reports) - waiting),
+        "waiting": bool(waiting),
+    }

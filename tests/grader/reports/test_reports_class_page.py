@@ -17,7 +17,7 @@ from grader import reports
 from grader.course.roll import HandIn, Roll, folder_name
 from grader.reports import class_page, leaderboard, student_page
 from grader.reports.student_table import student_rows
-from grader.reports.task_info import task_infos
+from grader.reports.task_info import known_tasks
 
 
 def render(class_: Roll) -> str:
@@ -29,7 +29,7 @@ def pages() -> dict[str, str]:
     class_ = generated_class.roll(12, rounds=20)
     alone = next(alone for _, alone in class_.one_by_one())
     return {
-        "class": class_page.render(class_, task_infos(class_)),
+        "class": class_page.render(class_, known_tasks(class_)),
         "leaderboard": leaderboard.render(class_, lambda name: name),
         "student": student_page.render(alone),
     }

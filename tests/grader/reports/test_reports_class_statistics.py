@@ -1,16 +1,19 @@
 from dataclasses import replace
+from pathlib import Path
 
 import generated_class
 import pytest
+import small_tasks
 from classroom import CALL, DOT
 from test_reports_gradescope import roll, submission
 
 from grader.course.roll import Roll
 from grader.records import Attempt, Cost, Speed, Status
 from grader.reports import class_statistics
-from grader.reports.task_info import Step, TaskInfo, task_infos
+from grader.reports.task_info import known_tasks, next_tier
+from grader.task import Tier
 
-GUIDES = {DOT: TaskInfo("rows", (Step(2.0, 6.0), Step(8.0, 10.0)), (), "", "", "")}
+GUIDES = {DOT: small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(8.0, 1.0)))}
 
 
 def failing(*cases: str) -> Roll:
@@ -98,12 +101,12 @@ def test_all_points_are_spread_over_tenths(points: list[float], expected: list[i
 
 def test_a_class_that_another_kit_graded_is_given_no_tiers_of_this_one() -> None:
     mine = generated_class.roll(1)
-    assert set(task_infos(mine)) == {task.task for task in mine.tasks}
-    assert task_infos(replace(mine, kit="0.0.0")) == {}
+    assert set(known_tasks(mine)) == {task.task for task in mine.tasks}
+    assert known_tasks(replace(mine, kit="0.0.0")) == {}
 
 
 def test_the_guide_tells_how_far_the_next_tier_is() -> None:
     guide = GUIDES[DOT]
-    assert guide.next_tier(Speed(4, 3.9, 4.1, 9, 1)) == "8× gives 10 points. That is 2.00 times the measured ratio."
-    assert guide.next_tier(Speed(9, 8.9, 9.1, 9, 2)) == "There is no next tier: you reached the top tier."
-    assert replace(guide, steps=()).next_tier(Speed(1, 1, 1, 9, 0)) == ""
+    assert next_tier(guide, Speed(4, 3.9, 4.1, 9, 1)) == "8× gives 10 points. That is 2.00 times the measured ratio."
+    assert next_tier(guide, Speed(9, 8.9, 9.1, 9, 2)) == "There is no next tier: you reached the top tier."
+    assert next_tier(replace(guide, tiers=()), Speed(1, 1, 1, 9, 0)) == ""

@@ -1,8 +1,10 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+import small_tasks
 from classroom import ENVIRONMENT, KIT, TASKS
 from outline import Outline, policy
 from test_reports_gradescope import roll, submission
@@ -13,18 +15,15 @@ from grader.course.policy import Handed
 from grader.course.roll import HandIn, Roll, Span, Standing
 from grader.records import Attempt, Control, Cost, Speed, Status
 from grader.reports import student_page
-from grader.reports.task_info import Step, TaskInfo
+from grader.task import Tier
 from grader.ways import TaskWays, Way
 from harness.paired.rounds import Reading, Round
 
-GUIDE = TaskInfo(
+GUIDE = replace(
+    small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(4.0, 1.0))),
     summary="a dot product of rows",
-    steps=(Step(2.0, 6.0), Step(4.0, 10.0)),
     hints=("Think of rows.", "Think of one call.", "Sum over the last dimension."),
-    read="lesson 01, step 1",
     idea="One call for all rows.",
-    references="The manual of sum.",
-    ways=TaskWays("here", 3.0, (Way("loop", "Loops over rows.", "It is slow.", 2.0),)),
 )
 GUIDES = {"01_dot.batched": GUIDE}
 HOSTILE = [
@@ -87,7 +86,9 @@ def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one(
     assert "Loops over rows." not in outline.text
 
 
-def test_after_full_marks_the_idea_is_told_and_no_hint() -> None:
+def test_after_full_marks_the_idea_is_told_and_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = TaskWays("here", 3.0, (Way("loop", "Loops over rows.", "It is slow.", 2.0),))
+    monkeypatch.setattr(student_page, "ways_of", lambda _task: ways)
     class_ = roll(submission("right"))
     report = class_.reports[0]
     verdict = replace(report.verdicts[0], points=10.0)
