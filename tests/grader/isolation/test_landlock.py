@@ -2,38 +2,25 @@
 
 from pathlib import Path
 
-import pytest
-
 from grader.isolation import landlock
 from grader.isolation.landlock import Access, Rule
 
 
-@pytest.mark.parametrize(
-    ("version", "words", "newest"),
-    [
-        (1, 1, Access.MAKE_SYM),
-        (2, 1, Access.REFER),
-        (3, 1, Access.TRUNCATE),
-        (4, 2, Access.TRUNCATE),
-        (5, 2, Access.IOCTL_DEV),
-        (6, 3, Access.IOCTL_DEV),
-        (99, 3, Access.IOCTL_DEV),
-    ],
-)
-def test_each_version_denies_all_that_it_can_and_is_asked_for_nothing_else(
-    version: int, words: int, newest: Access
-) -> None:
-    made = landlock.ruleset([Rule(Path("/own"), landlock.OWN)], version)
-    attributes = bytes.fromhex(made["attributes"])
-    assert len(attributes) == 8 * words
-    handled = int.from_bytes(attributes[:8], "little")
-    assert handled == 2 * newest - 1
-    assert set(attributes[8:]) <= {0, 0b11}
-    ((path, allowed),) = made["rules"]
-    assert path == "/own"
-    assert allowed & ~handled == 0
-    assert allowed & Access.WRITE_FILE
-    assert not allowed & (Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK)
+def test_each_version_denies_all_that_it_can_and_is_asked_for_nothing_else() -> None:
+    newest_of = [Access.MAKE_SYM, Access.REFER, Access.TRUNCATE, Access.TRUNCATE, Access.IOCTL_DEV]
+    for version, words in ((1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 3), (99, 3)):
+        newest = newest_of[min(version, 5) - 1]
+        made = landlock.ruleset([Rule(Path("/own"), landlock.OWN)], version)
+        attributes = bytes.fromhex(made["attributes"])
+        assert len(attributes) == 8 * words
+        handled = int.from_bytes(attributes[:8], "little")
+        assert handled == 2 * newest - 1
+        assert set(attributes[8:]) <= {0, 0b11}
+        ((path, allowed),) = made["rules"]
+        assert path == "/own"
+        assert allowed & ~handled == 0
+        assert allowed & Access.WRITE_FILE
+        assert not allowed & (Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK)
 
 
 def test_what_is_hidden_in_a_folder_is_left_out_and_its_neighbours_are_not(tmp_path: Path) -> None:
