@@ -1,9 +1,8 @@
 """Compile the C source that a submission's file contains as a string.
 
-This program runs in its own sandbox and imports only the standard library. `trials.native` starts it with a descriptor
-for the answer. Its standard input is a JSON object: the file's text, the string's name, and a compiler command for each
-library. The file's Python code is parsed, not run. The answer is a JSON object: `libraries` in base64, or a `fault` of
-the file with a message.
+This program runs in its own sandbox and imports only the standard library. Its standard input is a JSON object: the
+file's text, the string's name, and a compiler command for each library. The file's Python code is parsed, not run. The
+last line that it prints is a JSON object: `libraries` in base64, or a `fault` of the file with a message.
 """
 
 import ast
@@ -81,13 +80,5 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
     return {"libraries": made}
 
 
-def main() -> None:
-    """Read the request from standard input, and write the answer to the descriptor given as an argument."""
-    descriptor = int(sys.argv[1])
-    os.set_inheritable(descriptor, False)
-    with open(descriptor, "wb") as file:
-        file.write(json.dumps(answer(json.load(sys.stdin))).encode())
-
-
 if __name__ == "__main__":
-    main()
+    print("\n" + json.dumps(answer(json.load(sys.stdin))))

@@ -51,15 +51,11 @@ class ProcessTree:
         return False
 
     def wait_until_ready(self, control: socket.socket, timeout_s: float) -> None:
-        """Wait for the greeting of the Python process, and find `pids`."""
-        Channel(control.fileno()).receive(timeout_s)
-        self.find_pids()
+        """Wait for the greeting of the Python process. Set `pids`, from the started command to the Python process.
 
-    def find_pids(self) -> None:
-        """Set `pids` to the process ids, from the started command to the Python process.
-
-        Call this before a submission is loaded: every process that appears later was started by the submission.
+        A process that appears later was started by the submission.
         """
+        Channel(control.fileno()).receive(timeout_s)
         self.pids = (self.popen.pid,)
         if self.info is not None:
             with os.fdopen(os.dup(self.info), "rb") as file:

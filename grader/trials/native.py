@@ -130,8 +130,8 @@ def built(task: Task, source: str, trees: CompilePlace) -> Built:
 def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compiling: str) -> Mapping[str, Any]:
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     program = [sys.executable, "-S", "-s", "-P", "-B", "-c", confined_program.program("native_build")]
-    ended = confined_program.run(
-        lambda answer: [*program, str(answer)],
+    status, printed = confined_program.run(
+        program,
         json.dumps({"text": source, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.wall_factor,
@@ -139,10 +139,10 @@ def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compi
         hidden=place.hidden,
         allowance=Allowance(MOST_FILE_BYTES, MOST_PROCESSES, int(limits.load_s)),
     )
-    if ended.status is None:
+    if status is None:
         return {"fault": "time", "message": f"{limits.load_s:g} s"}
     try:
-        return protocol.parse(ended.answer) if not ended.status else {}
+        return protocol.parse(printed.rstrip().rpartition(b"\n")[2]) if not status else {}
     except protocol.ProtocolError:
         return {}
 

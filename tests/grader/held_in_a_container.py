@@ -357,13 +357,6 @@ def test_whoever_looks_into_a_tree_is_root_again_afterwards_and_other_threads_we
 def test_a_confined_program_sees_no_more_than_a_worker() -> None:
     program = f"import os, sys; sys.path[:0] = []\n{TRIED}\nprint([refused(lambda: open(p)) for p in sys.argv[1:]])"
     paths = [f"/proc/{os.getpid()}/status", "/etc/passwd", str(GRADER / "task.py"), "/proc/self/status"]
-    ended = run_confined(
-        lambda *_: [sys.executable, "-S", "-s", "-P", "-c", program, *paths],
-        b"",
-        LIMITS,
-        20.0,
-        sandboxed=True,
-        allowance=Allowance(1 << 20, 4),
-    )
-    assert ended.status == 0, ended.printed
-    assert ended.printed.strip() == str([errno.EACCES, errno.EACCES, errno.EACCES, 0])
+    argv = [sys.executable, "-S", "-s", "-P", "-c", program, *paths]
+    status, printed = run_confined(argv, b"", LIMITS, 20.0, sandboxed=True, allowance=Allowance(1 << 20, 4))
+    assert (status, printed.decode().strip()) == (0, str([errno.EACCES, errno.EACCES, errno.EACCES, 0]))
