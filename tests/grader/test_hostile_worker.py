@@ -4,16 +4,26 @@
 """
 
 import json
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hostile import MuteTree, ask, frame, one_of_each, requests, saying
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from grader import catalogue
 from grader.errors import WorkerFault
 from grader.inside import protocol
+from grader.kinds import values
 from grader.records import Status
+from grader.task import ValueExam
+from grader.trials import native
+from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
+from grader.trials.turns import TimedAnswer
+from harness.machine.clocks import ProcessGoneError
 
 NAMES = st.deferred(lambda: st.sampled_from(sorted(requests())))
 NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**4000), 2**63, -1, 0, 1e308, 5e-324, -0.0])
@@ -115,3 +125,115 @@ def test_what_one_worker_says_is_never_taken_for_anothers() -> None:
         assert [said["answer"] for said in asked] == ["mine", "other", "mine"]
         with pytest.raises(WorkerFault):
             other.values("f", [], lambda _name, _arguments: None, 1)
+
+
+TEXTS = st.sampled_from(["", "\ud800", "\x00", "a\u2028b", "é" * 3000, "{0}", "%s", "\x1b[31m"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.sampled_from([10**400, -1, 2**63, 1 << 20]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+PAYLOADS = (
+    b'D{"answer":1,"answer":[2]}',
+    b'D{"answer":NaN,"shape":[NaN],"dtype":NaN}',
+    b'D{"answer":-Infinity,"shape":[Infinity],"dtype":"float32"}',
+    b'D{"answer":1e999,"shape":[-1],"dtype":"float32"}',
+    b'D{"answer":"\\ud800","shape":[2,-3],"dtype":"float32"}',
+    b'D{"shape":[9223372036854775807,0],"dtype":"complex128"}',
+    b'D{"problem":[[1]],"answer":' + b"9" * 5000 + b"}",
+    b'D{"answer":' + b"[" * 40 + b"]" * 40 + b"}",
+    b'D{"answer":' + b"[" * 60000 + b"]" * 60000 + b"}",
+    b'R{"type":[1],"message":{"a":NaN},"line":1e999,"errno":[],"frames":{"a":1}}',
+    b'R{"type":null,"message":null,"line":-1,"errno":1e999,"frames":[[1],[1e999,"f","g"],[2,3,4]]}',
+    b'R{"line":true,"frames":[[1,"\\u202e","\\u0000"],[[],[],[]]]}',
+    b'M{"name":"run","arguments":[1e999]}',
+    b'M{"name":"clock","arguments":[{"a":[NaN]}]}',
+    b"D[1]",
+    b"D\xff\xfe",
+    b"D{",
+    b"\xff{}",
+)
+
+
+def test_no_message_is_a_fault_of_the_graders() -> None:
+    """Whatever is not a fault of the submission is an exception, which `ask` raises."""
+    broken = []
+    for name, payload in product(one_of_each(), PAYLOADS):
+        try:
+            ask(name, frame(payload) * 3, hangs_up=True)
+        except Exception as error:  # noqa: BLE001 - any exception is a fault of the grader's
+            broken.append((name, payload[:80], error))
+    assert broken == []
+
+
+@pytest.mark.parametrize("length", [0, 1, protocol.MAX_FRAME_BYTES, protocol.MAX_FRAME_BYTES + 1, 2**32 - 1])
+def test_no_length_of_a_message_is_a_fault_of_the_graders(length: int) -> None:
+    for name in one_of_each():
+        fault = ask(name, length.to_bytes(4, "little") + b"D{}", hangs_up=True)
+        assert fault or length == 1, name
+
+
+FAILURES: tuple[Callable[[], Exception], ...] = (
+    lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no text"),
+    lambda: ValueError("not a number"),
+    lambda: IndexError("a field is missing"),
+    lambda: KeyError("VmHWM"),
+    ProcessLookupError,
+    FileNotFoundError,
+    PermissionError,
+    lambda: ProcessGoneError("gone"),
+    lambda: OverflowError("too large"),
+)
+SERVED = frame(b"D{}") * 2 + frame(b'M{"name":"run","arguments":[]}') + frame(b"D{}") * 2
+
+
+@pytest.mark.parametrize("reading", ["fork", "watch", "check_no_helpers", "pin", "spent_s", "cpu_s"])
+def test_whatever_a_reading_raises_is_a_verdict(reading: str) -> None:
+    """A worker that answers well makes its supervisor read everything that it reads of a tree."""
+
+    def use(error: Callable[[], Exception]) -> None:
+        def fails(*_: object, **__: object) -> None:
+            raise error()
+
+        tree = MuteTree()
+        setattr(tree, reading, fails)
+        with saying(SERVED, hangs_up=True, tree=tree) as one, blame_submission("f"):
+            one.load("")
+            requests()["arrange"](one)
+            one.values("f", [], lambda _name, _arguments: None, 1)
+            one.check_no_helpers()
+            one.slow(0.0)
+
+    for error in FAILURES:
+        with pytest.raises(WorkerFault) as caught:
+            use(error)
+        assert caught.value.status in {Status.PROTOCOL_VIOLATION, Status.CRASHED}
+
+
+@settings(deadline=None)
+@given(text=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
+@example(text=b"9" * 5000)
+@example(text=b"[" * 60000)
+@example(text=b'["\\ud800"]')
+@example(text=b"[1e999]")
+@example(text=b'1,"answers":[[]]')
+def test_no_timed_answer_is_a_fault_of_the_graders(text: bytes) -> None:
+    task = next(task for task in catalogue.load().tasks("13_bytecode") if task.name == "run")
+    assert isinstance(task.exam, ValueExam)
+    one = values.ValueInput(task.exam.timed(np.random.default_rng(0)))
+    with pytest.raises(WorkerFault), untrusted(task.name):
+        one.check_timed(TimedAnswer(text), None)
+
+
+@given(told=st.dictionaries(st.sampled_from(["libraries", "fault", "line", "message"]), VALUES))
+@example(told={"libraries": {"checked": "a", "timed": 1}})
+@example(told={"fault": [1], "line": True, "message": None})
+def test_nothing_that_a_compiler_is_made_to_say_is_a_fault_of_the_graders(told: dict[str, Any]) -> None:
+    with untrusted("f"):
+        fault = native._fault("f", told)
+    assert fault is None or fault.status is not Status.GRADER_ERROR
+
+
+@given(body=st.dictionaries(st.sampled_from(["type", "message", "line", "memory", "errno", "frames"]), VALUES))
+def test_no_exceptions_text_is_a_fault_of_the_graders(body: dict[str, Any]) -> None:
+    assert fault_of(Raised(body), "f").status in {Status.RAISED, Status.OUT_OF_MEMORY}

@@ -5,11 +5,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from python_process import running, says
 
 from grader.isolation import peak_memory, proc, tree_usage
 from grader.isolation.output_tail import TAIL_BYTES, OutputTail
@@ -51,6 +51,28 @@ NAMES = st.binary(min_size=1, max_size=15) | st.sampled_from(
     ]
 )
 AMOUNTS = ("VmHWM", "RssAnon", "VmRSS", "Threads")
+
+
+@contextmanager
+def running(source: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a source text in a new Python process, and end it after the `with` block.
+
+    The test's own process does not serve: threads of earlier tests may end while it is read.
+    """
+    started = subprocess.Popen(
+        [sys.executable, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.communicate()
+
+
+def says(process: subprocess.Popen[str], word: str) -> None:
+    """Wait until the process prints a line, which must be this word."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{word}\n"
 
 
 def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:

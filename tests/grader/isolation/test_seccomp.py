@@ -4,12 +4,12 @@ import errno
 import platform
 import re
 import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from bpf import ALLOWED, KILLED, denied, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,6 +18,8 @@ from grader.isolation.seccomp import ARCHITECTURES, Architecture, compiled
 from grader.isolation.seccomp_rules import NO_NAMESPACES, STORES_OUTSIDE, TREE, WORKER
 from grader.paths import KIT
 
+ALLOWED = 0x7FFF0000
+KILLED = 0x80000000
 MACHINES = pytest.mark.parametrize("machine", ARCHITECTURES.values(), ids=ARCHITECTURES)
 NEVER = {"tree": TREE, "worker": WORKER, "measured": (*WORKER, *STORES_OUTSIDE), "no namespaces": NO_NAMESPACES}
 PROGRAMS = {
@@ -43,6 +45,42 @@ HEADERS = {
     "x86_64": (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), r"#define __NR_(\w+)\s+(\d+)"),
     "aarch64": (Path("/usr/include/asm-generic/unistd.h"), r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 }
+
+
+def run(program: bytes, *, audit: int, number: int, arguments: tuple[int, ...] = ()) -> int:
+    """Run a BPF program as the kernel does. Return its result for one system call.
+
+    Raise an exception if the kernel would refuse the program.
+    """
+    words = struct.pack("<IIQ6Q", number, audit, 0, *arguments, *[0] * (6 - len(arguments)))
+    code = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
+    accumulator, at = 0, 0
+    operand: int
+    for _ in code:
+        kind, then, otherwise, operand = code[at]
+        at += 1
+        match kind:
+            case 0x20:
+                assert operand % 4 == 0
+                (accumulator,) = struct.unpack_from("<I", words, operand)
+            case 0x06:
+                return operand
+            case 0x15 | 0x25 | 0x35 | 0x45:
+                holds = {
+                    0x15: accumulator == operand,
+                    0x25: accumulator > operand,
+                    0x35: accumulator >= operand,
+                    0x45: bool(accumulator & operand),
+                }
+                at += then if holds[kind] else otherwise
+            case _:
+                raise AssertionError(f"no such instruction: {kind:#x}")
+    raise AssertionError("the program does not end")
+
+
+def denied(error: int) -> int:
+    """Return the result with which a filter makes a call fail with this error."""
+    return 0x00050000 | error
 
 
 def ask(kind: str, machine: Architecture, name: str, *arguments: int) -> int:
