@@ -1,13 +1,16 @@
 """Sessions, workers and requests that tests share. The processes of a shared session end when Python ends."""
 
 import atexit
+import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.isolation.seccomp import ARCHITECTURES
+from grader.isolation.seccomp_rules import Rule
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials import faults
@@ -52,3 +55,22 @@ def until(condition: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def errors_of_denied_calls(session: Session, rules: Sequence[Rule]) -> tuple[dict[str, int], dict[str, int]]:
+    """Make each call in a sandbox that a rule denies without a condition. Return the errors, and those of the rules."""
+    numbers = ARCHITECTURES[platform.machine()].numbers
+    expected = {
+        name: rule.error for rule in rules if not rule.condition for name in rule.names.split() if name in numbers
+    }
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number):
+    ctypes.set_errno(0)
+    libc.syscall(number, *[ctypes.c_long(0)] * 6)
+    return ctypes.get_errno()
+def f(x): return {{name: call(number) for name, number in { ({name: numbers[name] for name in expected}) }.items()}}
+"""
+    with opened(Limits(load_s=60, call_s=60), session, tensors=False) as one:
+        return ask(one, source), expected
