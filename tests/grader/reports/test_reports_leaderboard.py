@@ -84,6 +84,7 @@ def test_only_right_answers_with_a_number_stand_there() -> None:
         class_of(measured("ada", 1.9, 2, 2.1), cheat, endless, undecided, unbelieved), themselves
     )
     assert listed(board) == [("1", "may"), ("2", "ada")]
+    assert not leaderboard.boards(class_of(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
 
 
 @pytest.mark.parametrize(
@@ -115,11 +116,6 @@ def test_a_long_list_ends_and_says_how_many_are_left() -> None:
     page = leaderboard.render(class_of(*many), themselves)
     assert page.count('<td class="place">') == leaderboard.MOST
     assert "7 more students are not shown." in page
-
-
-def test_who_is_left_out_of_the_names_is_left_out_of_the_list() -> None:
-    class_ = class_of(measured("ada", 1.9, 2, 2.1), measured("bob", 3.9, 4, 4.1))
-    assert "bob" not in leaderboard.render(class_, {"ada": "Ada", "bob": ""}.__getitem__)
 
 
 def test_pseudonyms_are_stable_and_no_two_are_alike() -> None:
