@@ -11,7 +11,7 @@ from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
-from grader.reports.filled import Filled
+from grader.reports.csv_file import Filled
 from harness.command_line import names
 from harness.storage.overwriting import refuse_edited
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, fold, number
-from grader.reports.filled import Filled
+from grader.reports.csv_file import CsvFile, Filled, fold, number
 from grader.reports.grade_texts import title
 from grader.reports.gradebook import heading as heading_of
 from grader.reports.row_matching import Row, match_rows

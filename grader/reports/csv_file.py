@@ -6,7 +6,8 @@ back the file that it exported, in which only the filled cells differ.
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from harness.errors import UsageError
 
@@ -77,6 +78,30 @@ class CsvFile:
     def to_bytes(self) -> bytes:
         """Return the CSV file, with the changed cells, as bytes."""
         return (self._bom + "".join(self.separator.join(row.raw) + row.end for row in self._rows)).encode()
+
+
+@dataclass(slots=True)
+class Filled:
+    """A file with grades filled in.
+
+    `written` is the number of its cells with a grade, and `changed` the number of those whose grade is new or
+    different. `missing` has a line for each grade that is not in the file, with the reason. `notes` has other notes for
+    the instructor.
+    """
+
+    data: bytes = b""
+    written: int = 0
+    changed: int = 0
+    missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def lines(self, place: str) -> Iterator[str]:
+        """Yield the lines that the command `export` prints about the file that it wrote to `place`."""
+        yield f"Wrote {place}: {self.written} grade{'' if self.written == 1 else 's'}, {self.changed} of them changed."
+        yield from self.notes
+        if self.missing:
+            yield f"Not in the file ({len(self.missing)}):"
+            yield from (f"  {one}" for one in self.missing)
 
 
 def defuse_formula(text: str) -> str:

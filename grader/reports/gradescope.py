@@ -7,7 +7,6 @@ All texts are plain text.
 
 import json
 import math
-from collections.abc import Iterator, Sequence
 
 from grader.course.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
@@ -25,7 +24,8 @@ def render(roll: Roll, student: str) -> str:
     lines = [_lines(report, standings.get(report.submission.lesson)) for report in reports]
     lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in waiting]
     lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out if file.student == student]
-    lines += _without_sandbox(reports)
+    if bare := [one.submission.lesson for one in reports if not (one.submission.refused or one.sandboxed)]:
+        lines.append(f"Graded without a sandbox: {', '.join(bare)}.")
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     result: dict[str, Json] = {
         "score": sum(_counted(report, standings.get(report.submission.lesson)) for report in reports),
@@ -35,7 +35,11 @@ def render(roll: Roll, student: str) -> str:
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [_test(verdict) for verdict in verdicts],
-        "leaderboard": [_leader(v, v.attempt.speed.ratio) for v in verdicts if v.attempt.speed and _is_possible(v)],
+        "leaderboard": [
+            {"name": verdict.task, "value": _finite(verdict.attempt.speed.ratio), "order": "desc"}
+            for verdict in verdicts
+            if verdict.attempt.speed and verdict.status not in UNBELIEVED
+        ],
         "extra_data": {
             "student": student,
             "kit": roll.kit,
@@ -59,13 +63,6 @@ def _lines(report: Report, standing: Standing | None) -> str:
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
 
 
-def _without_sandbox(reports: Sequence[Report]) -> Iterator[str]:
-    """Yield a sentence that names the lessons graded without a sandbox. Yield nothing if there are none."""
-    ran = [report for report in reports if not report.submission.refused]
-    if bare := [report.submission.lesson for report in ran if not report.sandboxed]:
-        yield f"Graded without a sandbox: {', '.join(bare)}."
-
-
 def _test(verdict: Verdict) -> Json:
     speed = verdict.attempt.speed
     return {
@@ -86,14 +83,6 @@ def _test(verdict: Verdict) -> Json:
             "tier": speed.tier if speed else None,
         },
     }
-
-
-def _is_possible(verdict: Verdict) -> bool:
-    return verdict.status not in UNBELIEVED
-
-
-def _leader(verdict: Verdict, ratio: float) -> Json:
-    return {"name": verdict.task, "value": _finite(ratio), "order": "desc"}
 
 
 def _policy(standing: Standing | None) -> dict[str, Json]:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, defuse_formula, fold, number
-from grader.reports.filled import Filled
+from grader.reports.csv_file import CsvFile, Filled, defuse_formula, fold, number
 from grader.reports.row_matching import Row, match_rows
 from harness.errors import UsageError
 

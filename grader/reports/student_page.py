@@ -7,10 +7,12 @@ submission, and no script.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 
+from grader.course.policy import Late, Rule, days_late
 from grader.course.roll import Roll
 from grader.records import Control, Cost, Report, Speed, Verdict
-from grader.reports import charts, dates, grade_texts, task_info, templates
+from grader.reports import charts, grade_texts, task_info, templates
 from grader.reports.charts import Chart
 from grader.reports.student_table import Cell, cell
 from grader.task import Task
@@ -118,12 +120,12 @@ def _handed_in(roll: Roll, lesson: str, report: Report | None) -> Iterator[tuple
     span = next((span for span in roll.spans if span.lesson == lesson), None)
     standing = next((one for one in roll.standings if one.lesson == lesson), None)
     rule = roll.course.rule(student, lesson)
-    yield from dates.due(rule, zone)
+    yield from _due(rule, zone)
     yield from (("Not graded", grade_texts.replaced_text(hand_in)) for hand_in in roll.gone if hand_in.lesson == lesson)
     yield from (("Waiting to be graded", hand_in.path) for hand_in in roll.waiting if hand_in.lesson == lesson)
     if report is None:
         return
-    yield from dates.handed_in(standing.handed_in if standing else report.submission.handed_in, rule, zone)
+    yield from _when(standing.handed_in if standing else report.submission.handed_in, rule, zone)
     if standing and standing.reason:
         yield "Points that count", standing.reason
     yield "File", report.submission.path
@@ -131,7 +133,7 @@ def _handed_in(roll: Roll, lesson: str, report: Report | None) -> Iterator[tuple
     if span:
         lasted = units.seconds(max(report.duration_s, 0.001), 2)
         again = ". The file was graded again, and the newest grade counts" if span.regraded else ""
-        yield "Graded", f"{dates.moment(span.finished, zone)}, in {lasted}{again}"
+        yield "Graded", f"{_moment(span.finished, zone)}, in {lasted}{again}"
 
 
 def _facts(verdict: Verdict, speed: Speed | None, info: Task | None) -> Iterator[tuple[str, str]]:
@@ -222,3 +224,42 @@ def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     """
     by_wall = cost is Cost.WALL_TIME or hides_work(rounds)
     return [one.wall_ratio if by_wall else one.ratio for one in rounds]
+
+
+def _moment(at: datetime, zone: tzinfo) -> str:
+    """Return a time as text in the given time zone."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def _due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
+    """Yield the due date and the penalty for lateness, each as a label and a text. Yield nothing without a due date."""
+    if rule.due is None:
+        return
+    usual = f" (your own due date; the class has {_moment(rule.usual_due, zone)})" if rule.usual_due else ""
+    yield "Due", f"{_moment(rule.due, zone)}{usual}"
+    closing = f" Submissions after {_moment(rule.closes, zone)} do not count." if rule.closes else ""
+    yield "Late submissions", f"{_lateness(rule.late)}{closing}"
+
+
+def _when(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
+    """Yield when an attempt was handed in, and how many days after the due date, each as a label and a text."""
+    if at is None:
+        if rule.due:
+            yield "Handed in", "at an unknown time, so the hand-in counts as on time"
+        return
+    late = ""
+    if rule.due:
+        days = days_late(at, rule)
+        late = f", {units.some(days, 'day')} late" if days else ", on time"
+        late = f"{late}, after the closing date" if rule.closes and at > rule.closes else late
+        late = ", after the due date but within the minutes without penalty" if not days and at > rule.due else late
+    yield "Handed in", f"{_moment(at, zone)}{late}"
+
+
+def _lateness(late: Late) -> str:
+    if not late.per_day:
+        return "A late hand-in loses no points."
+    most = f", at most {units.percent(late.most)}" if late.most < 1 else ""
+    text = f"For each day or part of a day, {units.percent(late.per_day)} of the earned points are taken off{most}."
+    minutes = late.grace.total_seconds() / 60
+    return f"{text} Lateness of up to {units.number(minutes)} minutes has no penalty." if minutes else text

@@ -8,7 +8,7 @@ from exported import CANVAS, class_of, submission, with_a_fault
 
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.reports import canvas, gradebook
-from grader.reports.filled import Filled
+from grader.reports.csv_file import Filled
 from harness.errors import UsageError
 
 

@@ -6,7 +6,7 @@ from exported import MOODLE, class_of, submission, with_a_fault
 
 from grader.course.roll import Roll
 from grader.reports import moodle
-from grader.reports.filled import Filled
+from grader.reports.csv_file import Filled
 from harness.errors import UsageError
 
 
