@@ -97,13 +97,9 @@ def ended(verdict: Verdict) -> str:
 
     A function that the student has not written, and a file with a syntax error, have their own texts.
     """
-    not_run = verdict.status in {
-        Status.REFUSED,
-        Status.RAISED,
-    }  # earlier versions wrote RAISED, not REFUSED
-    if not_run and verdict.attempt.help == NOT_WRITTEN:
+    if verdict.attempt.help == NOT_WRITTEN:
         return NOT_WRITTEN
-    if not_run and verdict.attempt.rationale.startswith(NOT_PYTHON):
+    if verdict.status is Status.REFUSED and verdict.attempt.rationale.startswith(NOT_PYTHON):
         return SYNTAX_ERROR
     return STATUS[verdict.status]
 

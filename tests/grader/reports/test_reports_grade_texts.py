@@ -1,4 +1,4 @@
-"""The text for each status of a task, also for statuses that only journals of earlier versions contain."""
+"""The text for each status of a task, and the texts of students as pages show them."""
 
 from dataclasses import replace
 
@@ -67,10 +67,9 @@ def test_every_status_has_its_own_text() -> None:
     assert len({grade_texts.ended(verdict(status)) for status in Status}) == len(Status)
 
 
-@pytest.mark.parametrize("status", [Status.REFUSED, Status.RAISED])
-def test_a_syntax_error_and_a_stub_have_their_own_texts_under_the_old_and_the_new_status(status: Status) -> None:
-    assert grade_texts.ended(verdict(status, f"{NOT_PYTHON} invalid syntax.")) == grade_texts.SYNTAX_ERROR
-    assert grade_texts.ended(verdict(status, "batched is still the stub.", NOT_WRITTEN)) == NOT_WRITTEN
+def test_a_syntax_error_and_a_stub_have_their_own_texts() -> None:
+    assert grade_texts.ended(verdict(Status.REFUSED, f"{NOT_PYTHON} invalid syntax.")) == grade_texts.SYNTAX_ERROR
+    assert grade_texts.ended(verdict(Status.RAISED, "batched is still the stub.", NOT_WRITTEN)) == NOT_WRITTEN
 
 
 @given(st.text())
