@@ -87,18 +87,22 @@ class ForkServer:
         self.waited_s = 0.0
 
     def wait_until_ready(self) -> None:
-        """Wait until the first process is ready to fork workers. Raise `MachineError` if it does not start."""
+        """Wait until the first process can fork workers. Raise `MachineError`, and close, if it does not start."""
         if self._pids:
             return
-        try:
-            self._process.wait_until_ready(self._socket, START_S)
-            self._pids = self._process.pids
-            self._clocks = {self._pids[-1]: cpu_clock(self._pids[-1])}
-            self._shared_bytes = tree_usage.of_process(self._pids[-1]).memory_bytes
-            self._own_tasks = tree_usage.total_usage(self._pids, 0).tasks
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError, KeyError) as error:
-            self._process.kill()
-            raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
+        with contextlib.ExitStack() as failing:
+            failing.callback(self.close)
+            try:
+                self._process.wait_until_ready(self._socket, START_S)
+                pids = self._process.pids
+                self._clocks = {pids[-1]: cpu_clock(pids[-1])}
+                self._shared_bytes = tree_usage.of_process(pids[-1]).memory_bytes
+                self._own_tasks = tree_usage.total_usage(pids, 0).tasks
+            except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError, KeyError) as error:
+                self._process.kill()
+                raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
+            self._pids = pids
+            failing.pop_all()
 
     def fork(self, limits: Limits, descriptors: Sequence[int], channel: socket.socket) -> ForkedWorker:
         """Fork a worker that inherits three descriptors: its channel, and the memory for inputs and for outputs.

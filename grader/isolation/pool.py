@@ -22,7 +22,6 @@ from grader.records import Status
 FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED})
 """The results of a task after which the submission's processes can still run the next task."""
 
-
 MOST_FAILURES: Final = 2
 """After this number of process trees that could not be forked, each new tree imports torch itself."""
 
@@ -136,21 +135,18 @@ class Pool:
             template.retire()
 
     def _take(self, *, tensors: bool) -> ForkServer:
-        tree = self._started(tensors=tensors)
+        with self._lock:
+            tree = self._ready.popleft() if tensors and self._ready else self._start(tensors=tensors)
+        if tensors:
+            self.warm(self._spare)
         try:
-            return _ready(tree)
+            tree.wait_until_ready()
         except MachineError:
             if not tree.forked:
                 raise
-        self._failures += 1
-        return _ready(ForkServer(tensors=True, sandboxed=self.sandboxed, hidden=self.hidden))
-
-    def _started(self, *, tensors: bool) -> ForkServer:
-        if not tensors:
-            return self._start(tensors=False)
-        with self._lock:
-            tree = self._ready.popleft() if self._ready else self._start(tensors=True)
-        self.warm(self._spare)
+            self._failures += 1
+            tree = ForkServer(tensors=True, sandboxed=self.sandboxed, hidden=self.hidden)
+            tree.wait_until_ready()
         return tree
 
     def _start(self, *, tensors: bool) -> ForkServer:
@@ -165,15 +161,6 @@ class Pool:
             self._template = None
         self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
         return self._template
-
-
-def _ready(tree: ForkServer) -> ForkServer:
-    try:
-        tree.wait_until_ready()
-    except BaseException:
-        tree.close()
-        raise
-    return tree
 
 
 class _Shared:

@@ -55,7 +55,11 @@ def main() -> None:
     """Start the program that the pipe describes, wait for its end, and remove its remaining processes and files."""
     lifeline = int(sys.argv[1])
     os.set_inheritable(lifeline, False)
-    tree = Tree(**json.loads(_line(lifeline)))
+    with os.fdopen(lifeline, closefd=False) as pipe:
+        line = pipe.readline()
+    if not line:
+        os._exit(0)  # the supervisor has ended
+    tree = Tree(**json.loads(line))
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     status = 0
     try:
@@ -130,16 +134,6 @@ def end_all(uid: int) -> None:
 def remove(folder: str) -> None:
     """Remove a folder and its contents with `rm`, which follows no links and can remove very deep folders."""
     subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", folder], check=False, env={})
-
-
-def _line(descriptor: int) -> bytes:
-    read = bytearray()
-    while not read.endswith(b"\n"):
-        part = os.read(descriptor, 1 << 16)
-        if not part:
-            os._exit(0)  # the supervisor has ended
-        read += part
-    return bytes(read)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
@@ -75,7 +76,7 @@ def probe_result() -> ConfinementProbe:
     uid = tree_users.new_id()
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
-    tree = _launched(uid, [sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL)
+    tree = launch([sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL, uid)
     status, printed = tree.finish(_PROBE_S)
     if status is None:
         return ConfinementProbe(_not_started(f"it did not end within {_PROBE_S:g} s"))
@@ -97,14 +98,11 @@ def _not_started(said: str) -> SandboxProblem:
     return SandboxProblem(f"Python does not start as another user here ({said})", fix)
 
 
-def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> ProcessTree:
-    """Start a program as a new user, confined by Landlock and seccomp."""
-    return _launched(tree_users.new_id(), program, passed, hidden, stdin)
-
-
-def _launched(
-    uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int
+def launch(
+    program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int, uid: int | None = None
 ) -> ProcessTree:
+    """Start a program as a new user, or as the user `uid`, confined by Landlock and seccomp."""
+    uid = uid or tree_users.new_id()
     about = _tree(uid, program, passed, hidden)
     read, write = os.pipe()
     try:
@@ -143,12 +141,8 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
 
 
 def _tell(descriptor: int, tree: Tree) -> None:
-    data = json.dumps(asdict(tree)).encode() + b"\n"
-    try:
-        while data:
-            data = data[os.write(descriptor, data) :]
-    except BrokenPipeError:
-        return  # the process did not start, which the caller detects when it waits for the process
+    with suppress(BrokenPipeError), os.fdopen(os.dup(descriptor), "w") as pipe:
+        pipe.write(json.dumps(asdict(tree)) + "\n")  # if the process did not start, the caller will see it
 
 
 def _sweep(tree: Tree) -> None:
@@ -160,7 +154,7 @@ def _sweep(tree: Tree) -> None:
             cwd="/",
             pass_fds=[read],
         )
-        _tell(write, Tree(**{**asdict(tree), "program": []}))
+        _tell(write, replace(tree, program=[]))
         ending.wait()
 
 

@@ -27,6 +27,7 @@ class FakeTree:
 
     def wait_until_ready(self) -> None:
         if not self._starts:
+            self.close()
             raise MachineError("it does not start")
 
     def start_task(self) -> None:
