@@ -163,8 +163,8 @@ class ForkServer:
             self._channel.send(protocol.REAP, {"pid": worker.inner_pid})
             status = self._answer("status")
         except (protocol.Closed, protocol.Late, protocol.ProtocolError) as error:
-            if wait and self._process.lost_by_grader:
-                raise self._lost() from error
+            if wait and isinstance(lost := self._unless_lost(error), MachineError):
+                raise lost from error
             return None
         if status is None:  # the worker closed its channel but still runs
             self.end(worker)
@@ -180,7 +180,7 @@ class ForkServer:
             for pid in self._clocks:
                 process_env.pin(pid, cores)
         self._ended_children = self._count_ended_children()
-        self._counted_s = self.cpu_s()
+        self.spent_s()
 
     def cpu_s(self) -> float:
         """Return the CPU seconds of all processes, or wall seconds if their CPU clocks cannot be read."""
@@ -282,10 +282,9 @@ class ForkServer:
 
     def _unless_lost(self, error: Exception) -> Exception:
         """Return the error to raise if a process has ended: `error`, unless no submission can have caused this."""
-        return self._lost() if self._process.lost_by_grader else error
-
-    def _lost(self) -> MachineError:
-        return MachineError("The process from which all process trees are forked has ended. Grade again.")
+        if self._process.lost_by_grader:
+            return MachineError("The process from which all process trees are forked has ended. Grade again.")
+        return error
 
     def close(self) -> None:
         """End all processes and release their resources. A second call does nothing."""

@@ -10,6 +10,7 @@ student's own code on the student's own machine.
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,7 @@ from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.limits import Limits
 from grader.paths import KIT
+from harness.processes import process_env
 
 LAYERS: Final = (
     "namespaces, read-only system",
@@ -49,6 +51,28 @@ REPLACEMENT_LAYERS: Final = ("files by Landlock", "limit on what is written to d
 DENIES_SIGNALS_SINCE: Final = 6
 """The first version of Landlock that denies signals and abstract sockets. With older versions, only the separate user
 and seccomp deny them."""
+
+
+_LAUNCH: Final = (
+    "import json, os, sys; from grader.inside import confine; limits, argv, environment = json.loads(sys.argv[1]); "
+    "own = {name: os.environ[name] for name in ('HOME', 'TMPDIR') if name in os.environ}; "
+    "confine.set_limits(limits); confine.restrict_files(); os.execve(argv[0], argv, environment | own)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Limits for a program: bytes per file, number of processes, and CPU seconds per process (0: unlimited).
+
+    The number of processes includes the sandbox's first process.
+    """
+
+    file_bytes: int = 0
+    processes: int = 2
+    cpu_s: int = 0
+
+
+NO_ALLOWANCE: Final = Allowance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,3 +264,30 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,
         "RLIMIT_CORE": 0,
     }
+
+
+def run(
+    argv: Sequence[str],
+    given: bytes,
+    limits: Limits,
+    timeout_s: float,
+    *,
+    sandboxed: bool,
+    hidden: Sequence[Path] = (),
+    allowance: Allowance = NO_ALLOWANCE,
+) -> tuple[int | None, bytes]:
+    """Run a program once, with `given` as its standard input. Return its exit status and the end of its output.
+
+    It can neither start processes nor write files, unless an `Allowance` permits this. The exit status is None if the
+    program was killed at its time limit.
+    """
+    bounds = rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": allowance.file_bytes}
+    bounds |= {"RLIMIT_CPU": allowance.cpu_s} if allowance.cpu_s else {}
+    bounds |= {"RLIMIT_NPROC": allowance.processes} if sandboxed else {}
+    config = json.dumps([bounds, list(argv), dict(process_env.ENVIRONMENT)])
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(given)
+        stdin.seek(0)
+        launching = [sys.executable, "-P", "-s", "-c", _LAUNCH, config]
+        tree = launch(launching, [], sandboxed=sandboxed, hidden=hidden, stdin=stdin.fileno())
+    return tree.finish(timeout_s)

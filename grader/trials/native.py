@@ -24,9 +24,10 @@ from typing import Any, Final, Protocol
 
 from grader.errors import MachineError, UsageError, WorkerFault
 from grader.inside import protocol
-from grader.isolation import confined_program
-from grader.isolation.confined_program import Allowance
+from grader.isolation import sandbox
+from grader.isolation.sandbox import Allowance
 from grader.limits import Limits
+from grader.paths import GRADER
 from grader.records import Status
 from grader.task import Task
 from grader.trials import failing_case
@@ -127,11 +128,16 @@ def built(task: Task, source: str, trees: CompilePlace) -> Built:
     return Built(checked, timed)
 
 
+def program(name: str) -> str:
+    """Return the source text of `grader/inside/NAME.py`."""
+    return (GRADER / "inside" / f"{name}.py").read_text(encoding="utf-8")
+
+
 def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compiling: str) -> Mapping[str, Any]:
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
-    program = [sys.executable, "-S", "-s", "-P", "-B", "-c", confined_program.program("native_build")]
-    status, printed = confined_program.run(
-        program,
+    argv = [sys.executable, "-S", "-s", "-P", "-B", "-c", program("native_build")]
+    status, printed = sandbox.run(
+        argv,
         json.dumps({"text": source, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.wall_factor,
@@ -208,7 +214,7 @@ def undefined_behaviour_reported() -> Iterator[None]:
 
 
 def _module(name: str, library: str) -> str:
-    return f"{confined_program.program('native_module')}\n\n{name} = bound({name!r}, {library!r})\n"
+    return f"{program('native_module')}\n\n{name} = bound({name!r}, {library!r})\n"
 
 
 def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:

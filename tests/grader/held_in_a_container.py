@@ -16,8 +16,6 @@ from trees import SAFE, ask, errors_of_denied_calls, opened, until
 
 from grader.errors import WorkerFault
 from grader.isolation import bubblewrap, sandbox, tree_usage, tree_users, without_namespaces
-from grader.isolation.confined_program import Allowance
-from grader.isolation.confined_program import run as run_confined
 from grader.isolation.pool import Pool
 from grader.isolation.seccomp_rules import NO_NAMESPACES, TREE, WORKER
 from grader.limits import Limits
@@ -330,5 +328,5 @@ def test_a_confined_program_sees_no_more_than_a_worker() -> None:
     program = f"import os, sys; sys.path[:0] = []\n{TRIED}\nprint([refused(lambda: open(p)) for p in sys.argv[1:]])"
     paths = [f"/proc/{os.getpid()}/status", "/etc/passwd", str(GRADER / "task.py"), "/proc/self/status"]
     argv = [sys.executable, "-S", "-s", "-P", "-c", program, *paths]
-    status, printed = run_confined(argv, b"", LIMITS, 20.0, sandboxed=True, allowance=Allowance(1 << 20, 4))
+    status, printed = sandbox.run(argv, b"", LIMITS, 20.0, sandboxed=True, allowance=sandbox.Allowance(1 << 20, 4))
     assert (status, printed.decode().strip()) == (0, str([errno.EACCES, errno.EACCES, errno.EACCES, 0]))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import confined_program
+from grader.isolation import sandbox
 from grader.isolation.process_tree import MAX_KEPT_BYTES
 from grader.limits import Limits
 
@@ -18,7 +18,7 @@ def run(
 ) -> tuple[int | None, bytes]:
     """Run a Python text."""
     argv = [sys.executable, "-S", "-c", f"import os, sys\n{program}"]
-    return confined_program.run(argv, given, LIMITS, timeout_s, sandboxed=sandboxed)
+    return sandbox.run(argv, given, LIMITS, timeout_s, sandboxed=sandboxed)
 
 
 @BOTH_WAYS
