@@ -24,6 +24,7 @@ from grader.trials import native
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.turns import TimedAnswer
 from harness.machine.clocks import ProcessGoneError
+from harness.processes.channel import MAX_FRAME_BYTES
 
 NAMES = st.deferred(lambda: st.sampled_from(sorted(requests())))
 NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**4000), 2**63, -1, 0, 1e308, 5e-324, -0.0])
@@ -166,7 +167,7 @@ def test_no_message_is_a_fault_of_the_graders() -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("length", [0, 1, protocol.MAX_FRAME_BYTES, protocol.MAX_FRAME_BYTES + 1, 2**32 - 1])
+@pytest.mark.parametrize("length", [0, 1, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 2**32 - 1])
 def test_no_length_of_a_message_is_a_fault_of_the_graders(length: int) -> None:
     for name in one_of_each():
         fault = ask(name, length.to_bytes(4, "little") + b"D{}", hangs_up=True)
