@@ -7,7 +7,7 @@ bytes. It may end its process's first thread and continue in another thread, so 
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from harness.processes import process_env
@@ -70,7 +70,7 @@ def mappings(pid: int) -> bytes:
 
     Raise `ProcessLookupError` if the process no longer exists.
     """
-    return _of_process(pid, "smaps", _read_all) or next(filter(None, _of_threads(pid, "smaps", _read_all)), b"")
+    return _of_process(pid, "smaps") or next(filter(None, _of_threads(pid, "smaps")), b"")
 
 
 def is_stopped(pid: int) -> bool:
@@ -87,19 +87,14 @@ def fields(text: bytes) -> dict[str, int]:
 def _read(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY)  # pathlib takes five times as long, and every round of a duel reads
     try:
-        return os.read(descriptor, 1 << 16)
+        return b"".join(iter(lambda: os.read(descriptor, 1 << 16), b""))
     finally:
         os.close(descriptor)
 
 
-def _read_all(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123 - as in `_read`
-        return file.read()
-
-
-def _of_process(pid: int, file: str, read: Callable[[str], bytes] = _read) -> bytes:
+def _of_process(pid: int, file: str) -> bytes:
     try:
-        return read(f"/proc/{pid}/{file}")
+        return _read(f"/proc/{pid}/{file}")
     except ProcessLookupError:
         return b""
     except FileNotFoundError:
@@ -108,7 +103,7 @@ def _of_process(pid: int, file: str, read: Callable[[str], bytes] = _read) -> by
         raise ProcessLookupError(pid) from None
 
 
-def _of_threads(pid: int, file: str, read: Callable[[str], bytes] = _read) -> Iterator[bytes]:
+def _of_threads(pid: int, file: str) -> Iterator[bytes]:
     for thread in process_env.threads(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-            yield read(f"/proc/{pid}/task/{thread}/{file}")
+            yield _read(f"/proc/{pid}/task/{thread}/{file}")

@@ -4,6 +4,7 @@ The kernel limits only each process.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,14 +54,11 @@ def written_bytes(pids: Iterable[int]) -> int:
     Bytes count when a page of a file is changed, also in a memory mapping or in a removed file that is still open. A
     process that no longer exists counts 0. The result is 0 if the kernel does not count (proc_pid_io(5)).
     """
-    return sum(map(_written_bytes, pids))
-
-
-def _written_bytes(pid: int) -> int:
-    try:
-        return proc.fields(Path(f"/proc/{pid}/io").read_bytes()).get("write_bytes", 0)
-    except OSError:
-        return 0
+    written = 0
+    for pid in pids:
+        with suppress(OSError):
+            written += proc.fields(Path(f"/proc/{pid}/io").read_bytes()).get("write_bytes", 0)
+    return written
 
 
 def total_usage(pids: Iterable[int], shared_bytes: int) -> Usage:
