@@ -159,15 +159,6 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def peak_of(pid: int) -> int:
-    """Return the most memory that a process has had so far (Linux: proc_pid_status(5), VmHWM); 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
-
-
 @contextmanager
 def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
     """Fail unless every process started within this context has ended soon after it; then end the others."""
