@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.storage import disk_cache
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
 from harness.storage.whole_files import write_whole
 
@@ -75,3 +76,8 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path: Path
     with pytest.raises(OSError, match=os.strerror(21)):
         write_whole(folder, b"new")
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_without_a_chosen_folder_the_cache_is_in_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(disk_cache.FOLDER_VARIABLE, raising=False)
+    assert disk_cache.folder().name == "fairclock"
