@@ -105,7 +105,3 @@ def test_a_call_that_makes_no_sense_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             table("one job").call(name, arguments)
-    scenario = table("one job")
-    scenario.call("acquire", ())
-    with pytest.raises(ValueError, match="already holds"):
-        scenario.call("acquire", ())
