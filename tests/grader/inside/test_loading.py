@@ -36,12 +36,6 @@ def test_a_text_is_laid_down_where_whoever_looks_for_its_file_finds_it(tmp_path:
     assert inspect.getsource(module.f) == source
 
 
-def test_two_texts_never_have_the_same_file_and_one_always_has_its_own(tmp_path: Path) -> None:
-    one, other, again = (loading.write_source(text, str(tmp_path)) for text in ("x = 1", "x = 2", "x = 1"))
-    assert one == again
-    assert one != other
-
-
 def test_a_disk_that_takes_no_file_stops_no_text_from_running(tmp_path: Path) -> None:
     source = "x = 1"
     module, file = loading.new_module(source, str(tmp_path / "nowhere"))

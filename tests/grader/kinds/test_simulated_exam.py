@@ -41,12 +41,6 @@ def test_a_right_answer_is_measured_in_calls(task: Task) -> None:
     assert 60 / 7 < attempt.speed.ratio < 100 / 6
 
 
-def test_what_spends_as_the_scenario_plans_for_the_plain_way_is_as_good_as_that(task: Task) -> None:
-    speed = run(task, COUNT_UP).speed
-    assert speed is not None
-    assert (speed.ratio, speed.low, speed.high, speed.tier) == (1.0, 1.0, 1.0, 0)
-
-
 def test_another_secret_hides_other_numbers_and_the_same_one_the_same(task: Task) -> None:
     one, again, other = run(task, BISECT), run(task, BISECT), run(task, BISECT, ("another secret",))
     assert one == again
@@ -60,12 +54,6 @@ def test_a_tier_reached_exactly_is_reached(task: Task) -> None:
     assert exact is not None
     assert half is not None
     assert (exact.tier, exact.ratio, half.tier) == (1, 1.0, 1)
-
-
-def test_no_baseline_is_needed_to_grade(task: Task) -> None:
-    """The student kit contains no baseline."""
-    (task.known / "baseline.py").unlink()
-    assert run(task, BISECT).status is Status.PASSED
 
 
 def test_a_wrong_answer_shows_the_first_scenario_it_fails_in(task: Task) -> None:
@@ -135,10 +123,6 @@ time.perf_counter = lambda: 0.0
     assert speed.ratio == 1.0
 
 
-def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
-    assert "found" in run(task, BISECT.replace("    return low", "    print('found')\n    return low")).output_tail
-
-
 def judged_together(task: Task, verdict: Mismatch | None) -> Task:
     """Return the task with a judgement `verdict` on all its scenarios together."""
     assert isinstance(task.exam, SimulatedExam)
@@ -158,11 +142,6 @@ def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> Non
     assert attempt.rationale.startswith("Wrong over all 3 simulated scenarios together.")
     assert "expected patience    got haste    Look more often." in attempt.rationale
     assert attempt.help == "You look too seldom."
-
-
-def test_over_all_scenarios_only_the_same_answers_are_explained(task: Task) -> None:
-    known(task, "wrong_other", '"""Never this one."""\ndef find(probe): return 60')
-    assert run(judged_together(task, Mismatch("patience", "haste")), BISECT).help == ""
 
 
 WRONG_ONCE = """
@@ -189,13 +168,6 @@ def test_one_wrong_scenario_is_forgiven_where_the_exam_says_so(task: Task) -> No
     attempt = run(forgiving(task, 1), WRONG_ONCE)
     assert attempt.status is Status.PASSED
     assert (attempt.cases_passed, attempt.cases) == (2, 3)
-
-
-def test_a_forgiven_scenario_is_no_way_to_save_cost(task: Task) -> None:
-    honest, lazy = (run(forgiving(task, 1), source).speed for source in (BISECT, WRONG_ONCE))
-    assert honest is not None
-    assert lazy is not None
-    assert lazy.ratio < 1.1 * honest.ratio
 
 
 @dataclass
@@ -240,9 +212,3 @@ def test_a_scenario_counts_at_most_as_twice_the_median_if_the_submission_measure
 def test_a_cost_that_is_not_positive_is_a_fault_of_the_grader(cost: float, plain_cost: float) -> None:
     with pytest.raises(GraderFault, match="not positive"):
         gain(Spent(cost, plain_cost))
-
-
-def test_who_is_wrong_in_too_many_scenarios_reads_how_many_may_be(task: Task) -> None:
-    attempt = run(forgiving(task, 2), "def find(probe): return -1")
-    assert attempt.status is Status.WRONG
-    assert attempt.rationale.startswith("Wrong in 3 of 3 simulated scenarios (2 may be).")

@@ -69,11 +69,6 @@ def test_an_element_is_right_within_what_is_allowed_and_nowhere_else(
         assert (judge(expected([want], allowed, "float64"), tensor([got], "float64")) is None) is is_right
 
 
-def test_the_right_tensor_has_no_mismatch() -> None:
-    assert judge(expected([1.0, 2.0]), tensor([1.0, 2.0])) is None
-    assert judge(expected([]), tensor([])) is None
-
-
 def test_shape_comes_before_dtype_and_dtype_before_elements() -> None:
     want = expected([1.0, 2.0])
     assert refused(want, tensor([[1.0, 2.0]], "float64")) == Mismatch("shape (2,)", "shape (1, 2)")
@@ -82,17 +77,8 @@ def test_shape_comes_before_dtype_and_dtype_before_elements() -> None:
     assert refused(want, tensor([9.0, 9.0])).expected == "[1., 2.]"
 
 
-def test_one_element_that_would_broadcast_is_another_shape() -> None:
-    assert refused(expected([1.0, 1.0]), tensor(1.0)).got == "shape ()"
-
-
 def test_a_right_answer_that_cost_the_inputs_is_wrong() -> None:
     assert "inputs left as they were" in refused(expected([1.0]), tensor([1.0], unchanged=False)).expected
-
-
-def test_no_tensor_is_named_by_its_type() -> None:
-    said = refused(expected([1.0]), Answer(None, "list", inputs_unchanged=True))
-    assert (said.expected, said.got) == ("a tensor of shape (1,)", "a list")
 
 
 def test_a_small_answer_is_shown_whole_and_a_large_one_by_its_worst_element() -> None:
@@ -101,14 +87,6 @@ def test_a_small_answer_is_shown_whole_and_a_large_one_by_its_worst_element() ->
     large = refused(expected([1.0] * 100), tensor([1.0] * 98 + [1.5, 3.0]))
     assert (large.expected, large.got) == ("1.", "3.")
     assert large.remark.startswith("2 of 100 elements wrong, the worst at [99]: off by 200 %")
-
-
-@pytest.mark.parametrize(
-    ("want", "got", "remark"),
-    [(0.0, 0.5, "off by 0.5, allowed 0.1"), (1.0, NAN, "is NaN or infinite"), (INF, 1.0, "is NaN or infinite")],
-)
-def test_a_remark_fits_numbers_that_have_no_percentage(want: float, got: float, remark: str) -> None:
-    assert remark in refused(expected([want], 0.1), tensor([got])).remark
 
 
 @pytest.mark.parametrize(
@@ -128,11 +106,6 @@ def test_a_signaling_nan_is_wrong_and_nobody_is_warned_of_it(dtype: str, bits: i
         assert not same(answer, tensor([1.0] * size, dtype))
 
 
-def test_a_nan_is_worse_than_any_number() -> None:
-    mismatch = refused(expected([1.0] * 10), tensor([5.0, NAN] + [1.0] * 8))
-    assert mismatch.got == "nan"
-
-
 def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemory) -> None:
     for dtype in DTYPES:
         values = np.array([[0, 1, 1]]).astype(dtype)
@@ -141,13 +114,6 @@ def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemo
         assert answer.array is not None
         assert answer.array.dtype == values.dtype
         np.testing.assert_array_equal(answer.array, values)
-
-
-def test_an_answer_read_does_not_change_with_the_memory(outputs: SharedMemory) -> None:
-    answer = Answer.read({"dtype": "uint8", "shape": [2]}, outputs, inputs_unchanged=True)
-    outputs.bytes[:2] = 0
-    assert answer.array is not None
-    assert answer.array.tolist() == [0xAB, 0xAB]
 
 
 @pytest.mark.parametrize(

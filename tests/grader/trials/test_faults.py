@@ -37,11 +37,6 @@ def test_who_cannot_start_a_compiler_is_told_why_and_what_to_use_in_its_place(
     assert "numba works, because it needs no other process" in fault.help
 
 
-def test_any_other_exception_is_told_whole_and_without_that_advice() -> None:
-    fault = fault_of(Raised({"type": "ValueError", "message": "one\n\ntwo", "errno": None}), "f")
-    assert (str(fault), fault.help) == ("f raised ValueError: one\n\ntwo.", "")
-
-
 HELPERS = """
 import json
 
@@ -89,16 +84,6 @@ def test_of_an_endless_recursion_only_the_first_and_last_lines_are_told(tmp_path
     source = "def find(probe):\n    return find(probe)\n"
     attempt = grade_task(search(tmp_path), hand_in(source), BARE).attempt
     assert attempt.rationale.count("in find:") == 8
-
-
-def test_one_line_alone_is_no_traceback() -> None:
-    fault = fault_of(Raised({"type": "ValueError", "message": "no", "line": 1, "frames": frames("f")}), "f", "Here.")
-    assert str(fault) == "f raised ValueError: no (line 1 of the file). Here."
-
-
-@pytest.mark.parametrize("said", [None, 3, "text", [1, 2], [[], []], [["1", 2, 3], [None]], [{}, {}]])
-def test_what_no_worker_of_ours_would_say_of_a_traceback_is_left_out(said: object) -> None:
-    assert str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")) == "f raised E: m."
 
 
 def test_a_traceback_is_short_and_printable_whatever_a_worker_says() -> None:

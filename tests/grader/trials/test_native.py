@@ -72,10 +72,6 @@ def test_the_string_is_taken_with_the_lines_it_has_in_the_file() -> None:
     assert c_source('import os\n\nf = "int x;"\n', "f") == '#line 3 "submission.c"\nint x;\n'
 
 
-def test_of_two_strings_of_a_name_the_last_one_counts() -> None:
-    assert "int b;" in c_source('f = "int a;"\nf = "int b;"\n', "f")
-
-
 @pytest.mark.parametrize(
     ("text", "kind", "line"),
     [
@@ -171,13 +167,6 @@ def test_a_library_without_the_function_is_told_as_one(built: Built) -> None:
     assert built.timed.count("bound('checksum'") == 1
 
 
-@pytest.mark.parametrize("told", [{}, {"libraries": {"checked": "AA=="}}, {"libraries": None}, {"fault": "odd"}])
-def test_an_answer_that_is_none_is_the_submissions_loss(told: dict[str, Any]) -> None:
-    found = native._fault("checksum", told)
-    assert found is not None
-    assert found.status is Status.OUT_OF_MEMORY
-
-
 def test_a_library_that_no_message_holds_is_refused() -> None:
     large = "A" * (native.MOST_LIBRARY_BYTES + 1)
     found = native._fault("checksum", {"libraries": {"checked": large, "timed": large}})
@@ -195,13 +184,6 @@ def test_a_stop_at_undefined_behaviour_is_told_by_its_line() -> None:
     assert raised.value.help == "It happened with data of shape (5,), uint8."
 
 
-def test_another_end_is_left_as_it_is() -> None:
-    ended = WorkerFault(Status.CRASHED, "The process ended.")
-    with pytest.raises(WorkerFault) as raised, native.undefined_behaviour_reported():
-        raise ended
-    assert raised.value is ended
-
-
 @needs_compiler
 def test_c_can_be_tried_out_where_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, str] = {}
@@ -214,11 +196,6 @@ def test_c_can_be_tried_out_where_it_is_written(capsys: pytest.CaptureFixture[st
         tryout(TASK.lesson, "int x;")
     with pytest.raises(NotImplementedError, match="Write it"):
         tryout(TASK.lesson, "#error Write it.")
-
-
-def test_a_text_for_a_task_in_python_is_refused() -> None:
-    with pytest.raises(UsageError, match="no task of this lesson is written in C"):
-        tryout("01_correct_first", "int x;")
 
 
 @pytest.fixture(scope="module")

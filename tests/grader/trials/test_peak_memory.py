@@ -153,24 +153,6 @@ def test_a_helper_process_is_noticed_where_no_filter_denies_it(
         held_mib(task, tree, source)
 
 
-@pytest.mark.parametrize(
-    "does",
-    [
-        "open('kept', 'w')",
-        "os.pipe()",
-        "socket.socketpair()",
-        "os.symlink('data', 'name')",
-        "mmap.mmap(-1, 1 << 20)",
-        "mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE).madvise(21)",
-        "[os.pwrite(n, b'data', 0) for n in range(3, 20) if 'memfd' in os.path.realpath(f'/proc/self/fd/{n}')]",
-    ],
-)
-def test_data_cannot_be_kept_where_memory_is_not_measured(task: Task, tree: ForkServer, does: str) -> None:
-    source = f"import mmap, os, socket\ndef negate(x):\n    {does}\n    return -x\n"
-    with pytest.raises(Exception, match=r"Errno (1|27)\b"):
-        held_mib(task, tree, source)
-
-
 def test_a_faulty_baseline_is_the_kits_fault(task: Task, session: Session) -> None:
     (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
     assert isinstance(task.exam, TensorExam)
@@ -195,14 +177,6 @@ def test_pages_of_files_do_not_count_up_to_as_many_as_the_baseline_has(task: Tas
     alike, hidden = (peak_memory.compared(task, baseline, [Memory(130 * MIB, files * MIB)]) for files in (30, 90))
     assert alike.speed == hidden.speed
     assert "100 MiB, 50 % of the baseline's 200 MiB" in alike.rationale
-
-
-def test_the_pages_of_files_at_a_peak_are_subtracted_from_this_peak(task: Task) -> None:
-    """The peak is at loading, when few pages of files are in memory."""
-    loading = peak_memory.compared(
-        task, [Memory(230 * MIB, 30 * MIB)], [Memory(105 * MIB, 5 * MIB), Memory(105 * MIB, 30 * MIB)]
-    )
-    assert "100 MiB" in loading.rationale
 
 
 AFTER_THE_PEAK = f"""

@@ -223,12 +223,6 @@ def test_a_call_needs_at_least_half_of_the_limit_and_the_median_overhead_of_a_re
     assert not physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
 
 
-def test_the_wall_clock_decides_if_it_is_asked_for() -> None:
-    turns = [[Reading(0.8, 0.8)]]
-    assert physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
-    assert not physical_limit.is_impossible(turns, ASKED, 1.0)
-
-
 @pytest.mark.parametrize(("call_s", "short"), [(0.79, True), (0.81, False)])
 def test_a_call_is_short_that_takes_less_than_three_overheads_besides_its_own(call_s: float, *, short: bool) -> None:
     assert physical_limit.SHORT == 3
@@ -236,12 +230,6 @@ def test_a_call_is_short_that_takes_less_than_three_overheads_besides_its_own(ca
     assert physical_limit.is_short(turns, ASKED) is short
     assert not physical_limit.is_short(turns, ASKED, by_wall=True)
     assert physical_limit.is_short([[Reading(9.0, 1.5)]], ASKED, by_wall=True)
-
-
-def test_a_disturbed_measurement_does_not_replace_a_better_one() -> None:
-    speeds = physical_limit.BestSpeeds()
-    assert [speeds.best("a", value) for value in (2.0, 1.0, 3.0)] == [2.0, 2.0, 3.0]
-    assert speeds.best("b", 1.0) == 1.0
 
 
 @pytest.mark.parametrize(

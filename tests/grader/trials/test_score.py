@@ -2,13 +2,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from small_tasks import negation
 
 from grader.records import Attempt, Control, Cost, Speed, Status
-from grader.task import SimulatedExam, Task, Tier
-from grader.trials.score import RIGHT, compared, reached_share, score, share
+from grader.task import SimulatedExam, Tier
+from grader.trials.score import RIGHT, compared, reached_share, score
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
 CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
@@ -24,12 +22,6 @@ def passed(speed: Speed | None, status: Status = Status.PASSED) -> Attempt:
 def test_each_tier_earns_its_share(tier: int, points: float) -> None:
     verdict = score(TASK, passed(replace(EVIDENCE, tier=tier)))
     assert (verdict.points, verdict.max_points) == (points, 10.0)
-
-
-def test_a_task_without_tiers_gives_all_points_for_a_right_answer() -> None:
-    free = replace(TASK, tiers=())
-    assert share(free, 0) == 1.0
-    assert score(free, passed(EVIDENCE)).attempt.rationale == "Right on all 7 cases."
 
 
 def test_a_forgiven_wrong_answer_is_reported() -> None:
@@ -55,15 +47,6 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
     assert said.endswith("The instructor must check this result.")
 
 
-def test_a_time_that_is_impossible_with_large_inputs_only_is_not_compared_with_the_limit_of_the_timed_ones() -> None:
-    held = replace(CALM, most_ratio=120.0, impossible=True)
-    below = Speed(ratio=80.0, low=79.0, high=81.0, rounds=60, tier=0)
-    said = score(TASK, replace(passed(below, Status.IMPOSSIBLE), control=held)).attempt.rationale
-    assert "impossible: no right function is so fast on this core. So this time earns no points." in said
-    assert "80" not in said
-    assert "120" not in said
-
-
 @pytest.mark.parametrize(
     ("most_ratio", "known"),
     [(None, ""), (5.263, "57 %"), (300.0, "1 %"), (301.0, ""), (200.0, "2 %"), (2.9, "100 %")],
@@ -84,11 +67,6 @@ def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
     said = score(TASK, passed(EVIDENCE)).attempt.rationale
     assert said.startswith(f"Right on all 7 cases. {BASELINE} (2.90× to 3.10×; 60 rounds).")
     assert said.endswith("Next tier: 4×, 10 points.")
-
-
-def test_the_top_tier_has_no_next_one() -> None:
-    said = score(TASK, passed(replace(EVIDENCE, ratio=9.0, low=8.8, high=9.2, tier=2))).attempt.rationale
-    assert said.endswith("That is the top tier.")
 
 
 def test_a_simulated_cost_is_exact_and_shows_no_interval() -> None:
@@ -114,19 +92,6 @@ def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_studen
     assert "more than 10 % above the measured ratio" in verdict.attempt.rationale
     calm = replace(passed(Speed(3.9, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED), control=CALM)
     assert "more than 1.5 % above the measured ratio" in score(TASK, calm).attempt.rationale
-
-
-@given(
-    shares=st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
-    points=st.floats(0, 100),
-    data=st.data(),
-)
-def test_points_lie_between_nothing_and_all(shares: list[float], points: float, data: st.DataObject) -> None:
-    tiers = tuple(Tier(2.0**number, one) for number, one in enumerate(shares, 1))
-    task: Task = replace(TASK, tiers=tiers, points=points)
-    tier = data.draw(st.integers(0, len(tiers)))
-    verdict = score(task, passed(replace(EVIDENCE, tier=tier)))
-    assert 0 <= verdict.points <= round(points, 2)
 
 
 def test_the_measured_ratio_has_the_digits_that_its_interval_supports() -> None:

@@ -19,13 +19,6 @@ def test_what_another_writes_is_read_here(memory: SharedMemory) -> None:
     assert memory.read(6) == b"answer"
 
 
-def test_a_reading_does_not_change_afterwards(memory: SharedMemory) -> None:
-    os.pwrite(memory.descriptor, b"early", 0)
-    held = memory.read(5)
-    os.pwrite(memory.descriptor, b"later", 0)
-    assert held == b"early"
-
-
 def test_poison_covers_what_was_asked_and_no_more(memory: SharedMemory) -> None:
     memory.poison(10)
     assert memory.read(12) == bytes([POISON]) * 10 + b"\0\0"
@@ -37,14 +30,3 @@ def test_a_worker_cannot_resize_it_under_the_supervisor(memory: SharedMemory, si
     with pytest.raises(PermissionError):
         os.ftruncate(memory.descriptor, size)
     assert len(memory.read(4096)) == 4096
-
-
-def test_it_is_not_inherited_by_chance(memory: SharedMemory) -> None:
-    assert not os.get_inheritable(memory.descriptor)
-
-
-def test_closing_gives_the_descriptor_back() -> None:
-    one = SharedMemory(10)
-    one.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(one.descriptor)
