@@ -4,14 +4,124 @@ The baseline, with which submissions are compared, searches each name in a list 
 line twice. With 600 functions and 1500 lines, a single split is 1.0 to 1.1 times as fast, and `list.index` instead of
 the loop 1.4 to 1.6 times. A regular expression, a Counter or a dict are 6.7 to 11 times as fast (Python 3.11 and 3.13).
 So full points separate a search in a list from a lookup by hash.
+
+The scenarios are lines such as `4821 name of a function`. A function may have several lines.
+
+The total of each function is computed from the drawn numbers, before they become lines. No code here adds up lines,
+because students could hand it in as a solution.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import Task, Tier, ValueExam
+from grader.task import SimulatedFunction, Task, Tier, ValueExam
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
 
-from .listings import draw_cases, draw_timed
+FUNCTIONS: Final = 45
+"""The number of different functions in the long listing with which answers are checked."""
+
+TIMED_LINES: Final = 1500
+TIMED_FUNCTIONS: Final = 600
+"""The number of different functions in a listing that is timed. With many functions, a search in a list takes long."""
+
+PARTS: Final = ("add", "copy", "find", "free", "grow", "hash", "join", "load", "move", "read", "scan", "sort", "trim")
+TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "'2")
+"""The endings of function names as Callgrind shows them, in C, and in C++ with spaces."""
+
+
+@dataclass
+class Listing(RowsScenario):
+    """Lines such as `4821 name of a function`, whose numbers are to be added up by function."""
+
+    title: str
+    lines: list[str]
+    totals: Mapping[str, int]
+    advice: str = ""
+    function: str = "by_function"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `by_function`: the list of lines."""
+        return (list(self.lines),)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right answer: rows with each function's total."""
+        rows = sorted((-total, name) for name, total in self.totals.items() if total)
+        return [[name, -total] for total, name in rows]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Return a random listing for each special case, and a long listing."""
+    a, b, c = sorted(_names(rng, 3))
+    one, other = (int(n) for n in rng.integers(10, 10_000, 2))
+    return (
+        Listing("no lines", [], {}, "For an empty list of lines, return an empty list."),
+        Listing(
+            "one function, three times",
+            [f"{one} {a}", f"{other} {a}", f"{one} {a}"],
+            {a: 2 * one + other},
+            "Add up all lines of a function.",
+        ),
+        Listing(
+            "names with spaces",
+            [f"{one} {a} (int)", f"{other} {a} (long)"],
+            {f"{a} (int)": one, f"{a} (long)": other},
+            "Everything after the first space is the name.",
+        ),
+        Listing(
+            "the same total twice",
+            [f"{one} {c}", f"{one} {b}", f"{one} {a}"],
+            {a: one, b: one, c: one},
+            "Sort equal totals by name.",
+        ),
+        Listing(
+            "a total of zero",
+            [f"{one} {a}", f"-{one} {a}", f"{other} {b}"],
+            {a: 0, b: other},
+            "Leave out totals of zero.",
+        ),
+        Listing(
+            "totals below zero",
+            [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"],
+            {a: -one, b: one, c: -one - 1},
+            "Sort by total, the largest first.",
+        ),
+        Listing(
+            "a whole count",
+            *_lines(rng, 400, FUNCTIONS),
+            "Test your function on a listing of a few lines: add up the numbers by hand, and compare the two results.",
+        ),
+    )
+
+
+def draw_timed(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Return a random listing that is timed."""
+    return (Listing("a long count", *_lines(rng, TIMED_LINES, TIMED_FUNCTIONS)),)
+
+
+def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
+    names = _names(rng, functions)
+    counts, which = rng.integers(-2000, 100_000, number), rng.integers(functions, size=number)
+    totals = {name: int(counts[which == place].sum()) for place, name in enumerate(names)}
+    return [f"{count} {names[place]}" for count, place in zip(counts, which, strict=True)], totals
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    found: dict[str, None] = {}
+    while len(found) < number:
+        drawn = (rng.integers(len(choices), size=number).tolist() for choices in (PARTS, PARTS, range(90), TAILS))
+        for first, second, digits, tail in zip(*drawn, strict=True):
+            found[f"{PARTS[first]}_{PARTS[second]}{10 + digits}{TAILS[tail]}"] = None
+    return list(found)[:number]
+
 
 BY_FUNCTION = Task(
     lesson="08_callgrind",

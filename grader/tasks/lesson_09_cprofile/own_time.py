@@ -4,14 +4,191 @@ The baseline, with which submissions are compared, goes through all rows for eac
 called rows among all rows. A single pass over the rows is 1.5 to 1.7 times as fast. With the callers on a stack, it is
 2.9 to 3.9 times as fast. If each total is also subtracted from its caller, it is 9 to 20 times as fast (Python 3.11 and
 3.13). The trees are random and deep, so that a search below a row takes long.
+
+Answers are checked on call trees of real programs. Their shapes are recorded: callers, depths, numbers of calls, and
+recursion. Each scenario renames the functions and multiplies the own time of each node by a random factor, so that no
+answer is known in advance. The totals are computed from the own times.
 """
 
+import json
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import Task, Tier, ValueExam
+from grader.task import SimulatedFunction, Task, Tier, ValueExam
+from grader.tasks.plain import RowsScenario, random_depths
+from grader.values import Value
 
-from .trees import draw_cases, draw_timed
+FOLDER: Final = Path(__file__).parent
+TREES: Final = FOLDER / "trees.json"
+
+Node = tuple[int, str, int, int]
+"""A call tree's node: depth (0: root), function name, number of calls by its caller, and own time in µs."""
+
+
+@cache
+def load() -> dict[str, tuple[Node, ...]]:
+    """Return the call tree of each recorded program. Nodes are in the order of the calls, a caller first."""
+    kept = json.loads(TREES.read_text(encoding="utf-8"))["trees"]
+    return {
+        program: tuple((int(depth), str(name), int(calls), int(own_us)) for depth, name, calls, own_us in nodes)
+        for program, nodes in kept.items()
+    }
+
+
+TIMED_ROWS: Final = 400
+"""The number of rows of a call tree that is timed."""
+
+TIMED_FUNCTIONS: Final = 80
+
+BACK, MOST = 2, 100  # the most levels between a row and a next row that is not deeper, and the greatest depth
+DEEPER: Final = 0.7
+"""The probability that the next row of a random tree is one deeper than a row. Such trees are 40 to 80 deep."""
+
+VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
+THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
+
+
+@dataclass
+class CallTree(RowsScenario):
+    """A call tree: nodes in the order of the calls, each with a name, a number of calls, and its own time."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    advice: str = ""
+    function: str = "own_time"
+    cost: float = 1.0
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each node, the index after its last descendant. It is found by a search.
+
+        A stack would be faster, but is the solution.
+        """
+        depths = [depth for depth, *_ in self.nodes]
+        last = len(depths)
+        return [next((n for n in range(at + 1, last) if depths[n] <= depths[at]), last) for at in range(last)]
+
+    @property
+    def totals_us(self) -> list[int]:
+        """The total time of each node: its own time plus the own times of all its descendants."""
+        return [sum(node[3] for node in self.nodes[place:end]) for place, end in enumerate(self.ends)]
+
+    def _is_outermost(self, place: int) -> bool:
+        name = self.nodes[place][1]
+        return not any(self.ends[other] > place for other in range(place) if self.nodes[other][1] == name)
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `own_time`: the tree as rows with totals."""
+        totals = self.totals_us
+        return ([[depth, name, calls, totals[n]] for n, (depth, name, calls, _) in enumerate(self.nodes)],)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right answer: rows with own times, and cumulative times computed from them."""
+        calls: dict[str, int] = {}
+        own: dict[str, int] = {}
+        cumulative: dict[str, int] = {}
+        for place, ((_, name, times, own_us), total_us) in enumerate(zip(self.nodes, self.totals_us, strict=True)):
+            calls[name] = calls.get(name, 0) + times
+            own[name] = own.get(name, 0) + own_us
+            cumulative[name] = cumulative.get(name, 0) + self._is_outermost(place) * total_us
+        return [
+            [name, calls[name], own[name], cumulative[name]]
+            for name in sorted(own, key=lambda each: (-own[each], each))
+        ]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
+    """Return a random call tree for each special case, and one for each recorded program."""
+    a, b, c, d = _names(rng, 4)
+    t = [int(n) for n in rng.integers(10, 1000, 8)]
+    low, high = sorted((a, b))
+    return (
+        CallTree("no rows", (), "For an empty list of rows, return an empty list."),
+        CallTree(
+            "one function", ((0, a, 1, t[0]),), ("If a function calls no other function, its own time is its total.")
+        ),
+        CallTree("a chain", ((0, a, 1, t[0]), (1, b, 3, t[1]), (2, c, 5, t[2])), BELOW),
+        CallTree(
+            "one function calls three", ((0, a, 1, t[0]), (1, b, 2, t[1]), (1, c, 1, t[2]), (1, d, 4, t[3])), BELOW
+        ),
+        CallTree(
+            "called from two places",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, d, 2, t[2]), (1, c, 1, t[3]), (2, d, 3, t[4])),
+            "Add up all rows of a function.",
+        ),
+        CallTree(
+            "two roots",
+            ((0, a, 1, t[0]), (1, c, 1, t[1]), (0, b, 1, t[2]), (1, c, 1, t[3])),
+            "Each row at depth 0 is a root.",
+        ),
+        CallTree(
+            "calls itself",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, b, 1, t[2]), (3, b, 2, t[3]), (3, c, 1, t[4])),
+            RECURSIVE,
+        ),
+        CallTree(
+            "calls itself through another function",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, c, 1, t[2]), (3, b, 1, t[3]), (1, c, 1, t[4]), (2, b, 1, t[5])),
+            RECURSIVE,
+        ),
+        CallTree(
+            "equal own times", ((0, c, 1, t[0]), (1, high, 1, t[1]), (1, low, 1, t[1])), "Sort equal times by name."
+        ),
+        CallTree("no own time", ((0, a, 1, 0), (1, b, 1, t[0]), (1, c, 1, 0)), "An own time can be 0."),
+        CallTree(
+            "more than a thousand deep", _deep(rng, a, b, 1200), "A tree may be deeper than Python's recursion limit."
+        ),
+        *(_drawn(rng, program) for program in load()),
+    )
+
+
+BELOW: Final = "Own time is a row's total minus the totals of the rows that it calls, which are one deeper."
+RECURSIVE: Final = (
+    "A total includes the totals of the same function below it. So add only the outermost of these totals to the "
+    "cumulative time."
+)
+
+
+def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
+    """Return a call tree of random shape that is timed."""
+    names = _names(rng, TIMED_FUNCTIONS)
+    depths = random_depths(rng, TIMED_ROWS, DEEPER, BACK, MOST)
+    drawn = (rng.integers(low, high, TIMED_ROWS).tolist() for low, high in ((0, len(names)), (1, 9), (0, 1000)))
+    rows = zip(depths, *drawn, strict=True)
+    return (CallTree("a deep tree", tuple((depth, names[which], calls, own) for depth, which, calls, own in rows)),)
+
+
+def _drawn(rng: np.random.Generator, program: str) -> CallTree:
+    nodes = load()[program]
+    names = list(dict.fromkeys(name for _, name, _, _ in nodes))
+    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    factors = rng.uniform(0.3, 3.0, len(nodes))
+    drawn = tuple(
+        (depth, called[name], calls, int(own_us * factor))
+        for (depth, name, calls, own_us), factor in zip(nodes, factors, strict=True)
+    )
+    return CallTree(
+        f"{program}, recorded",
+        drawn,
+        ("Test your function on a tree of a few rows: compute the times by hand, and compare the two results."),
+    )
+
+
+def _deep(rng: np.random.Generator, one: str, other: str, depth: int) -> tuple[Node, ...]:
+    return tuple((at, (one, other)[at % 2], 1, int(own_us)) for at, own_us in enumerate(rng.integers(1, 50, depth)))
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"{verb}_{thing}" for verb in VERBS for thing in THINGS]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]
+
 
 OWN_TIME = Task(
     lesson="09_cprofile",

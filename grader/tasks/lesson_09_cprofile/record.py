@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from .recorded import FOLDER, TREES, Node
+from .own_time import FOLDER, TREES, Node
 
 MOST_NODES: Final = 320
 """At most this number of nodes of a call tree is recorded: the first ones."""

@@ -4,14 +4,160 @@ Submissions are compared with a slow baseline. It goes through all boxes for eac
 stacks for the left edge of each box. For 2000 stacks, of which 60 differ, a dict with paths as keys is 1.7 to 1.9 times
 as fast. Other ways without merging equal stacks are 4 to 13 times as fast. If equal stacks are merged first, the ratio
 is 17 to 23 (Python 3.11 and 3.13). The stacks are random paths in a random tree.
+
+Answers are checked on the stacks of a recorded training step, with random names and times. As in any profile, each stack
+occurs many times.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import Task, Tier, ValueExam
+from grader.task import SimulatedFunction, Task, Tier, ValueExam
+from grader.tasks.plain import RowsScenario, random_depths
+from grader.values import Value
 
-from .stacks import draw_cases, draw_timed
+from .recorded import stacks
+
+TIMED_STACKS: Final = 2000
+TIMED_NODES: Final = 60
+BACK, MOST = 6, 12
+DEEPER: Final = 0.75
+WORDS: Final = (
+    "batch",
+    "cast",
+    "draw",
+    "embed",
+    "fetch",
+    "gate",
+    "head",
+    "input",
+    "join",
+    "key",
+    "loss",
+    "mean",
+    "norm",
+)
+PLACES: Final = ("", "_all", "_fast", "_first", "_inner", "_once", "_pair", "_step", "_tail", "_wide")
+
+Stack = tuple[tuple[str, ...], int]
+"""The names of a stack's frames, the outermost first, and its own time in microseconds."""
+
+
+@dataclass
+class StacksScenario(RowsScenario):
+    """Stacks with times, from which a submission computes the boxes of a flame graph."""
+
+    title: str
+    stacks: tuple[Stack, ...]
+    advice: str = ""
+    function: str = "fold"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of the submission's function `fold`: the list of stacks."""
+        return ([[list(frames), us] for frames, us in self.stacks],)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right boxes. For each box, the code goes through all stacks, because faster code would be a solution."""
+        paths = sorted({frames[:depth] for frames, _ in self.stacks for depth in range(1, len(frames) + 1)})
+        rows: list[list[Value]] = []
+        for path in paths:
+            left = sum(us for frames, us in self.stacks if frames and _is_before(frames, path))
+            width = sum(us for frames, us in self.stacks if _begins(frames, path))
+            rows.append([len(path) - 1, path[-1], left, width])
+        return rows
+
+
+def _begins(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    return len(frames) >= len(path) and all(one == other for one, other in zip(frames, path, strict=False))
+
+
+def _is_before(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    differ = [one < other for one, other in zip(frames, path, strict=False) if one != other]
+    return differ[0] if differ else len(frames) < len(path)
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
+    """Return random stacks for each special case, and a whole profile."""
+    a, b, c, d = sorted(_names(rng, 4))
+    t = [int(n) for n in rng.integers(10, 900, 6)]
+    return (
+        StacksScenario("no stacks", (), "For an empty list of stacks, return an empty list."),
+        StacksScenario("one stack of one frame", (((a,), t[0]),), "One frame gives one box."),
+        StacksScenario("a stack twice", (((a, b), t[0]), ((a, b), t[1])), "A repeated stack makes its boxes wider."),
+        StacksScenario("one stack is the beginning of another", (((a, b, c), t[0]), ((a, b), t[1])), OWN_FIRST),
+        StacksScenario(
+            "three boxes on one box", (((a, d), t[0]), ((a, b), t[1]), ((a,), t[2]), ((a, c), t[3])), BY_NAME
+        ),
+        StacksScenario("the same frame on two callers", (((a, c), t[0]), ((b, c), t[1])), CALLERS),
+        StacksScenario("calls itself", (((a, a, a), t[0]), ((a, a, b), t[1]), ((a,), t[2])), ITSELF),
+        StacksScenario(
+            "the same frames in a different order", (((a, b), t[0]), ((b, a), t[1]), ((a, b), t[2])), CALLERS
+        ),
+        StacksScenario(
+            "a stack repeated later", (((a, b), t[0]), ((c,), t[1]), ((a, b), t[2]), ((a, d), t[3])), BY_NAME
+        ),
+        StacksScenario("two boxes at the bottom", (((d, a), t[0]), ((b, a), t[1])), BY_NAME),
+        StacksScenario(
+            "a separator within a name",
+            (((a, b), t[0]), ((f"{a};{b}",), t[1]), ((f"{a};{b}", c), t[2]), ((a, f"{b};{c}"), t[3])),
+            (
+                "A name may contain any character. So different names can become equal when you join them with a "
+                "separator."
+            ),
+        ),
+        StacksScenario(
+            "names with a blank or a sign", (((f"{a} ", b), t[0]), ((a, b), t[1]), ((f"{a}!", b), t[2])), BY_NAME
+        ),
+        StacksScenario(
+            "a name that begins like another", (((a, b), t[0]), ((f"{a}b", b), t[1])), "Compare whole names."
+        ),
+        StacksScenario("a stack without frames", (((), t[0]), ((b, a), t[1]), ((), t[2])), EMPTY),
+        StacksScenario(
+            "a whole profile",
+            _met(rng, 150),
+            ("Test your function on three stacks: draw the boxes by hand, and compare the two results."),
+        ),
+    )
+
+
+OWN_FIRST: Final = "From left to right: first a box's own time, then the boxes on top of it."
+BY_NAME: Final = "Boxes on top of the same box are in order of name, not in order of occurrence."
+CALLERS: Final = "Stacks share a box only if all frames below it are the same too."
+ITSELF: Final = "A recursive call gives a new box, one deeper."
+EMPTY: Final = "A stack without frames has no box, and takes no space."
+
+
+def draw_timed(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
+    """Return a profile whose stacks are random paths in a random tree."""
+    names = _names(rng, TIMED_NODES)
+    depths = random_depths(rng, TIMED_NODES, DEEPER, BACK, MOST)
+    paths: list[tuple[str, ...]] = []
+    for depth, name in zip(depths, names, strict=True):
+        paths.append((*(paths[-1][:depth] if paths else ()), name))
+    which, times = rng.integers(TIMED_NODES, size=TIMED_STACKS), rng.integers(1, 500, TIMED_STACKS)
+    stacks = tuple((paths[n], us) for n, us in zip(which.tolist(), times.tolist(), strict=True))
+    return (StacksScenario("a profile", stacks),)
+
+
+def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:
+    frames = list(dict.fromkeys(frame for stack in stacks() for frame in stack))
+    called = dict(zip(frames, _names(rng, len(frames)), strict=True))
+    drawn = rng.choice(len(stacks()), number)
+    times = rng.integers(1, 500, number)
+    return tuple((tuple(called[each] for each in stacks()[n]), int(us)) for n, us in zip(drawn, times, strict=True))
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"{word}{place}_{letter}" for word in WORDS for place in PLACES for letter in "fgh"]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]
+
 
 FOLD = Task(
     lesson="11_torch_profiler",

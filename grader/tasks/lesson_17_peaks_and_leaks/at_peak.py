@@ -4,14 +4,196 @@ The baseline, with which submissions are compared, computes the memory in use ag
 are added up after each event, the ratio is 9 to 22. With a running sum and a search in a list, it is 41 to 52, and with
 a running sum and a dict 82 to 120 (Python 3.11 and 3.13). The timed recordings are random. They are not those that the
 answers are checked with.
+
+Answers are checked on recorded allocations and frees. Each scenario renames the functions and multiplies the sizes of
+each function by a random factor, so that no answer is known in advance.
 """
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from grader.records import Cost
-from grader.task import Task, Tier, ValueExam
+from grader.task import SimulatedFunction, Task, Tier, ValueExam
+from grader.tasks.plain import RowsScenario
+from grader.tasks.simulated import shuffled
+from grader.values import Value
 
-from .blocks import draw_cases, draw_timed
+FOLDER: Final = Path(__file__).parent
+EVENTS: Final = FOLDER / "events.json"
+
+Event = tuple[str, int, int, str]
+"""An event: "alloc" or "free", the number of the address, the bytes, and the function. A free has 0 and "" there."""
+
+
+@cache
+def load() -> dict[str, tuple[Event, ...]]:
+    """Return the events of each recorded program, in order of time."""
+    kept = json.loads(EVENTS.read_text(encoding="utf-8"))["events"]
+    return {
+        program: tuple((str(kind), int(address), int(n_bytes), str(name)) for kind, address, n_bytes, name in events)
+        for program, events in kept.items()
+    }
+
+
+TIMED_EVENTS: Final = 600
+"""The number of events of a recording that is timed."""
+
+TIMED_FUNCTIONS: Final = 8
+
+VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
+THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
+
+FREED: Final = "Memory that was freed before the peak does not count."
+FIRST_PEAK: Final = "If the sum is largest at several times, use the first of them."
+UNKNOWN: Final = "Ignore a free whose address is not in use: its block was allocated before the recording began."
+AGAIN: Final = "After a free, a new block can get the same address, with another size and another function."
+TOGETHER: Final = "The peak is the largest sum over all functions, not the largest memory of each function."
+
+
+@dataclass
+class Blocks(RowsScenario):
+    """A recording: allocations and frees in order of time."""
+
+    title: str
+    events: tuple[Event, ...]
+    advice: str = ""
+    function: str = "at_peak"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `at_peak`: the events as rows."""
+        return ([list(event) for event in self.events],)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right answer: the bytes of each function at the first largest sum, computed again for each time."""
+        moments = [_in_use(self.events[: end + 1]) for end in range(len(self.events))]
+        sums = [sum(found.values()) for found in moments]
+        held = moments[sums.index(max(sums))] if any(sums) else {}
+        return [[name, held[name]] for name in sorted(held, key=lambda each: (-held[each], each))]
+
+
+def _in_use(events: Sequence[Event]) -> dict[str, int]:
+    """Return the bytes in use of each function after the events."""
+    blocks: dict[int, Event] = {}
+    for event in events:
+        blocks.pop(event[1], None)
+        if event[0] == "alloc":
+            blocks[event[1]] = event
+    names = [name for *_, name in blocks.values()]
+    return {each: sum(n_bytes for _, _, n_bytes, name in blocks.values() if name == each) for each in names}
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
+    """Return the cases in random order: an invented recording for each special case, and a real one of each program."""
+    a, b, c = _names(rng, 3)
+    low, high = sorted((a, b))
+    s, m, t = (int(n) for n in (rng.integers(10, 100), rng.integers(200, 400), rng.integers(1000, 2000)))
+    first, second, third = (int(n) for n in rng.choice(1000, 3, replace=False))
+    return shuffled(
+        rng,
+        (
+            Blocks("no events", (), "For an empty list, return an empty list."),
+            Blocks("only a free", (_free(first),), UNKNOWN),
+            Blocks("nothing is freed", ((_alloc(first, s, a)), _alloc(second, m, b), _alloc(third, t, a)), FREED),
+            Blocks(
+                "the peak is in the middle",
+                (_alloc(first, m, a), _alloc(second, t, b), _free(second), _alloc(third, s, c)),
+                FREED,
+            ),
+            Blocks(
+                "a function without memory at the peak",
+                (_alloc(first, m, a), _free(first), _alloc(second, t, b)),
+                "Return only functions that have memory at the peak.",
+            ),
+            Blocks(
+                "each function has its own peak",
+                (_alloc(first, m, a), _free(first), _alloc(second, t, b), _alloc(third, s, a), _free(third)),
+                TOGETHER,
+            ),
+            Blocks(
+                "an address is used again",
+                (_alloc(first, s, a), _free(first), _alloc(first, t, b), _alloc(second, m, c)),
+                AGAIN,
+            ),
+            Blocks(
+                "an address is used again by a smaller block",
+                (_alloc(first, t, a), _free(first), _alloc(first, s, b), _alloc(second, t, c)),
+                AGAIN,
+            ),
+            Blocks(
+                "a free of an unknown address",
+                (_alloc(first, s, a), _free(third), _alloc(second, m, b), _free(first), _free(third)),
+                UNKNOWN,
+            ),
+            Blocks(
+                "an unknown address is freed, and then used twice",
+                (_free(third), _alloc(third, m, a), _alloc(second, s, b), _free(third), _alloc(third, t, c)),
+                AGAIN,
+            ),
+            Blocks(
+                "two peaks of the same size",
+                (_alloc(first, m, a), _alloc(second, s, b), _free(first), _alloc(third, m, c)),
+                FIRST_PEAK,
+            ),
+            Blocks(
+                "equal sizes", (_alloc(first, m, high), _alloc(second, m, low)), "Sort functions of equal size by name."
+            ),
+            *(_drawn(rng, program) for program in load()),
+        ),
+    )
+
+
+def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
+    """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
+    names, addresses = _names(rng, TIMED_FUNCTIONS), rng.permutation(TIMED_EVENTS).tolist()
+    share = np.linspace(rng.uniform(0.6, 0.75), rng.uniform(0.3, 0.45), TIMED_EVENTS)
+    allocates = (rng.random(TIMED_EVENTS) < share).tolist()
+    places, sizes = rng.random(TIMED_EVENTS).tolist(), rng.integers(16, 2000, TIMED_EVENTS).tolist()
+    owners = rng.integers(len(names), size=TIMED_EVENTS).tolist()
+    free, used, events = addresses, list[int](), list[Event]()
+    for is_alloc, place, size, owner in zip(allocates, places, sizes, owners, strict=True):
+        source, target = (free, used) if is_alloc or not used else (used, free)
+        address = source.pop(int(place * len(source)))
+        target.append(address)
+        events.append(_alloc(address, size, names[owner]) if target is used else _free(address))
+    return (Blocks("a long recording", tuple(events)),)
+
+
+def _alloc(address: int, n_bytes: int, name: str) -> Event:
+    return ("alloc", address, n_bytes, name)
+
+
+def _free(address: int) -> Event:
+    return ("free", address, 0, "")
+
+
+def _drawn(rng: np.random.Generator, program: str) -> Blocks:
+    events = load()[program]
+    names = [name for name in dict.fromkeys(name for *_, name in events) if name]
+    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    factors = dict(zip(names, rng.uniform(0.5, 2.0, len(names)).tolist(), strict=True))
+    addresses = rng.permutation(1 + max(address for _, address, _, _ in events)).tolist()
+    drawn = tuple(
+        _alloc(addresses[address], int(n_bytes * factors[name]) + 1, called[name])
+        if kind == "alloc"
+        else _free(addresses[address])
+        for kind, address, n_bytes, name in events
+    )
+    return Blocks(f"{program}, recorded", drawn, f"{FREED} {UNKNOWN}")
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"{verb}_{thing}" for verb in VERBS for thing in THINGS]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]
+
 
 AT_PEAK = Task(
     lesson="17_peaks_and_leaks",

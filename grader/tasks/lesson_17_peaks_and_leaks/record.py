@@ -21,7 +21,7 @@ from typing import Final
 from harness.errors import MachineError
 from harness.memory import lacking_memray
 
-from .recorded import EVENTS, FOLDER, Event
+from .at_peak import EVENTS, FOLDER, Event
 
 FIRST: Final = 100
 LAST: Final = 280

@@ -10,7 +10,7 @@ from grader.isolation.pool import Pool
 from grader.records import Submission
 from grader.session import Session
 
-listings = import_module("grader.tasks.lesson_08_callgrind.listings")
+listings = import_module("grader.tasks.lesson_08_callgrind.by_function")
 TASK = find_task("08_callgrind", "by_function")
 
 

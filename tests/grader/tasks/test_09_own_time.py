@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-trees = import_module("grader.tasks.lesson_09_cprofile.trees")
-recorded = import_module("grader.tasks.lesson_09_cprofile.recorded")
+trees = import_module("grader.tasks.lesson_09_cprofile.own_time")
+recorded = import_module("grader.tasks.lesson_09_cprofile.own_time")
 
 
 def test_the_tree_in_the_exercise_has_the_rows_that_it_shows() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.profiles import fold_up, placed
 
-stacks = import_module("grader.tasks.lesson_11_torch_profiler.stacks")
+stacks = import_module("grader.tasks.lesson_11_torch_profiler.fold")
 
 
 def test_the_graph_in_the_exercise_has_the_boxes_that_it_shows() -> None:

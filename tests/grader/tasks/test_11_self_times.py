@@ -12,7 +12,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from grader import paths
 
-traces = import_module("grader.tasks.lesson_11_torch_profiler.traces")
+traces = import_module("grader.tasks.lesson_11_torch_profiler.self_times")
 recorded = import_module("grader.tasks.lesson_11_torch_profiler.recorded")
 record = import_module("grader.tasks.lesson_11_torch_profiler.record")
 SOLUTION = paths.solution("11_torch_profiler")

@@ -3,7 +3,7 @@ from importlib import import_module
 
 import numpy as np
 
-traces = import_module("grader.tasks.lesson_13_bytecode.traces")
+traces = import_module("grader.tasks.lesson_13_bytecode.pairs")
 
 
 def test_traces_hold_opcodes_of_the_python_that_runs() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from harness.bytecode import instructions, plain_instructions
 
-programs = import_module("grader.tasks.lesson_13_bytecode.programs")
+programs = import_module("grader.tasks.lesson_13_bytecode.run")
 
 
 def test_programs_hold_jumps_in_both_directions_and_all_kinds_of_operators() -> None:

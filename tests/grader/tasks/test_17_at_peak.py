@@ -7,8 +7,8 @@ import pytest
 
 from harness.memory import lacking_memray
 
-blocks = import_module("grader.tasks.lesson_17_peaks_and_leaks.blocks")
-recorded = import_module("grader.tasks.lesson_17_peaks_and_leaks.recorded")
+blocks = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")
+recorded = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")
 
 
 def test_the_recording_in_the_exercise_has_the_answer_that_it_shows() -> None:
