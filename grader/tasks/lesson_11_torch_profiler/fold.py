@@ -5,8 +5,8 @@ stacks for the left edge of each box. For 2000 stacks, of which 60 differ, a dic
 as fast. Other ways without merging equal stacks are 4 to 13 times as fast. If equal stacks are merged first, the ratio
 is 17 to 23 (Python 3.11 and 3.13). The stacks are random paths in a random tree.
 
-Answers are checked on the stacks of a recorded training step, with random names and times. As in any profile, each stack
-occurs many times.
+Answers are checked on the stacks of a recorded training step, with random names and times. As in any profile, each
+stack occurs many times.
 """
 
 from dataclasses import dataclass
