@@ -15,7 +15,7 @@ STEP_OF_MINUTES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LessonEntry:
     """A lesson in the list. The comments at the top of `lessons.toml` explain the fields.
 
     `exercise_minutes` is None if the lesson has no exercise.
@@ -54,7 +54,7 @@ class Entry:
 
 
 @cache
-def listed(folder: Path = FOLDER) -> dict[str, Entry]:
+def listed(folder: Path = FOLDER) -> dict[str, LessonEntry]:
     """Return the lessons whose files are in `folder`, by name, in the order of the full path. A kit may lack some."""
     lessons: dict[str, dict[str, Any]] = _file()["lessons"]
     return {name: _entry(name, fields) for name, fields in lessons.items() if (folder / f"{name}.py").is_file()}
@@ -65,9 +65,9 @@ def short_path() -> tuple[str, ...]:
     return tuple(_file()["short_path"])
 
 
-def entry_of(name: str) -> Entry:
+def entry_of(name: str) -> LessonEntry:
     """Return the entry of a lesson. A lesson that is not in the list has its name as its title."""
-    return listed().get(name) or Entry(name, name)
+    return listed().get(name) or LessonEntry(name, name)
 
 
 def lesson_names() -> tuple[str, ...]:
@@ -80,6 +80,6 @@ def _file() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def _entry(name: str, fields: Mapping[str, Any]) -> Entry:
+def _entry(name: str, fields: Mapping[str, Any]) -> LessonEntry:
     known: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in fields.items()}
-    return Entry(name, **known)
+    return LessonEntry(name, **known)

@@ -25,7 +25,7 @@ from harness.errors import UsageError
 from harness.rendering import units
 from lessons.engine import notebook as notebooks
 from lessons.engine import recall
-from lessons.engine.catalogue import Entry
+from lessons.engine.catalogue import LessonEntry
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
@@ -36,7 +36,7 @@ from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.recording import record as record_run
 from lessons.engine.route import chosen, lessons_of
-from lessons.engine.run import RunOptions, Session, Start, start_at, step_number, unfinished
+from lessons.engine.run import LessonSession, RunOptions, StartingPoint, start_at, step_number, unfinished
 from lessons.engine.screen import Screen
 
 # torch 2.11 prints this at each use of its profiler, even without a schedule of several cycles.
@@ -143,7 +143,7 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
     left = unfinished(lesson, before)
     saver = _Saver(progress, screen)
     run_options = RunOptions(options.fast, options.interactive, save, saver)
-    session = Session(lesson, screen, run_options, conditions)
+    session = LessonSession(lesson, screen, run_options, conditions)
     code = _play(session, saver, left, options)
     if code == 0:
         if session.done:
@@ -167,7 +167,7 @@ def _next_lesson(lesson: Lesson) -> str:
     return f"python -m lessons.{following[0]}" if following else ""
 
 
-def _plan(entry: Entry) -> str:
+def _plan(entry: LessonEntry) -> str:
     """Return the line with the lessons that prepare for this one, and the minutes for its exercise."""
     after = f"Exercise afterwards: {entry.exercise_minutes} min." if entry.exercise_minutes else ""
     return " ".join(filter(None, (entry.advice, after)))
@@ -207,21 +207,21 @@ class _Saver:
             self.failed = True
 
 
-def _start(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> Start:
+def _start(session: LessonSession, saver: _Saver, left: Unfinished | None, options: _Options) -> StartingPoint:
     lesson, screen = session.lesson, session.screen
     if options.first is not None:
         return start_at(lesson, options.first, left)
     if left is None or not options.interactive:
-        return Start()
+        return StartingPoint()
     if options.json_file is not None or options.plots is not None:
         screen.note(f"Your last run ended after step {left.steps}. With --json or --plots, all steps run again.")
     elif screen.continues(left.steps, len(lesson.steps)):
-        return Start(left.steps, left)
+        return StartingPoint(left.steps, left)
     saver.restarted = True
-    return Start()
+    return StartingPoint()
 
 
-def _ask_about_last_lesson(session: Session, progress: ProgressFile) -> None:
+def _ask_about_last_lesson(session: LessonSession, progress: ProgressFile) -> None:
     """Ask the student the questions about the previous lesson, if the student has taken this lesson."""
     lesson, questions = recall.about_last_lesson(session.lesson.name, progress.load())
     if questions:
@@ -229,7 +229,7 @@ def _ask_about_last_lesson(session: Session, progress: ProgressFile) -> None:
             recall.play(lesson, questions, session.screen)
 
 
-def _play(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
+def _play(session: LessonSession, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
     screen, name = session.screen, session.lesson.name
     try:
         start = _start(session, saver, left, options)

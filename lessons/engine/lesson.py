@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.engine.catalogue import Entry, entry_of
+from lessons.engine.catalogue import LessonEntry, entry_of
 from lessons.engine.source import defaults_of
 from lessons.engine.step import Number, Question, R, Step
 
@@ -63,7 +63,7 @@ class Lesson:
         return Path(self.file).parent / "recorded" / self.name
 
     @cached_property
-    def entry(self) -> Entry:
+    def entry(self) -> LessonEntry:
         """The entry of this lesson in the list of lessons, with its title and the minutes that a student needs."""
         return entry_of(self.name)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from harness.rendering import units
 from harness.storage.user_state import state_folder
-from lessons.engine.catalogue import Entry
+from lessons.engine.catalogue import LessonEntry
 from lessons.engine.markup import styled
 from lessons.engine.predict import Score
 from lessons.engine.progress import LessonProgress
@@ -29,7 +29,7 @@ POINTS_FILE: Final = "exercise_points.json"
 FIRST_SUCCESS_MIN: Final = 10
 """The minutes after which a new student has seen the first results."""
 
-Lessons = Sequence[Entry]
+Lessons = Sequence[LessonEntry]
 Done = Mapping[str, LessonProgress]
 
 
@@ -95,7 +95,7 @@ def beginning(lessons: Lessons, done: Done) -> str:
     )
 
 
-def minutes_words(entry: Entry) -> str:
+def minutes_words(entry: LessonEntry) -> str:
     """Return the minutes for a lesson and for its exercise, such as "35 + 50"."""
     return f"{entry.minutes} + {entry.exercise_minutes}" if entry.exercise_minutes else str(entry.minutes)
 
@@ -106,7 +106,7 @@ def _total_minutes(lessons: Lessons) -> str:
     return f"{total} + {exercises}" if exercises else str(total)
 
 
-def _complete(entry: Entry, done: Done) -> bool:
+def _complete(entry: LessonEntry, done: Done) -> bool:
     return entry.name in done and done[entry.name].complete
 
 

@@ -19,7 +19,7 @@ from lessons.engine.conditions import Conditions
 from lessons.engine.glossary import COMMAND
 from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page, Results
-from lessons.engine.predict import Answer, Prediction
+from lessons.engine.predict import Prediction, StudentAnswer
 from lessons.engine.run import explain, show_recorded
 from lessons.engine.screen import WIDTH, Screen
 from lessons.engine.source import imports_of
@@ -61,7 +61,7 @@ class Guide:
         self._screen = for_this_process()
         self._noise = Conditions.measure().noise
         self._results: Results = {}
-        self._asked: dict[str, tuple[Prediction, Answer | None]] = {}
+        self._asked: dict[str, tuple[Prediction, StudentAnswer | None]] = {}
 
     def predict(self, name: str, answer: str = "") -> None:
         """Print the question of the step `name`, and keep the student's answer. An empty answer skips the question."""

@@ -15,7 +15,7 @@ from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
 from lessons.engine.interval import Interval, Standing, interval_of
 from lessons.engine.markup import plain
-from lessons.engine.predict import Answer, Prediction, PredictionResult, Truth
+from lessons.engine.predict import Prediction, PredictionResult, StudentAnswer, Truth
 from lessons.engine.screen import Screen
 
 R_co = TypeVar("R_co", covariant=True)
@@ -51,7 +51,7 @@ class Page:
     results: Results
     save: Callable[[str, str], None]
     prediction: Prediction | None = None
-    answer: Answer | None = None
+    answer: StudentAnswer | None = None
     claims: list[SettledClaim] = field(default_factory=list)
     prediction_result: PredictionResult | None = None
 

@@ -28,7 +28,7 @@ it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StudentAnswer:
     """The student's answer: the letter of an option or a number, and the same answer as text."""
 
     value: str | float
@@ -72,13 +72,13 @@ class Prediction(Protocol):
     def offer(self) -> str:
         """Return the line below the question. It shows what the student may type."""
 
-    def parse(self, typed: str) -> Answer | None:
+    def parse(self, typed: str) -> StudentAnswer | None:
         """Return the answer that a typed line means, or None if the line is not an answer."""
 
     def accepts(self) -> str:
         """Return a short sentence about what to type."""
 
-    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+    def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
         """Return the comparison of an answer with the right answer. A skipped question has the answer None."""
 
 
@@ -110,12 +110,12 @@ class Choice:
         """Return one line with all options and their letters."""
         return BETWEEN.join(f"{key}  {words}" for key, words in self.options.items())
 
-    def parse(self, typed: str) -> Answer | None:
+    def parse(self, typed: str) -> StudentAnswer | None:
         """Return the option whose letter or text was typed, or None if the line is not an option."""
         typed = typed.strip().casefold().rstrip(".)")
         for key, words in self.options.items():
             if typed in {key.casefold(), words.casefold()}:
-                return Answer(key, words)
+                return StudentAnswer(key, words)
         return None
 
     def accepts(self) -> str:
@@ -123,7 +123,7 @@ class Choice:
         *others, last = self.options
         return f"Type {', '.join(others)} or {last}"
 
-    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+    def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
         """Return whether the answer is right, with the words for the student.
 
         A measured interval can contain values of several options. An answer that is one of these options is then
@@ -168,10 +168,10 @@ class Guess:
         """Return the line below the question. It names the unit of the number, unless the number is a ratio."""
         return "A number" if self.unit in numbers.RATIOS else f"A number of {self.unit}"
 
-    def parse(self, typed: str) -> Answer | None:
+    def parse(self, typed: str) -> StudentAnswer | None:
         """Return the number that was typed, or None if `numbers.positive` cannot read it."""
         value = numbers.positive(typed, self.unit)
-        return None if value is None else Answer(value, self._text(value))
+        return None if value is None else StudentAnswer(value, self._text(value))
 
     def accepts(self) -> str:
         """Return a short sentence with examples of numbers that can be read."""
@@ -179,7 +179,7 @@ class Guess:
         more = ", 50 %" if self.unit in numbers.RATIOS else ", 3 ms" if self.unit in numbers.SECONDS else ""
         return f"Type a number{of} above 0, such as 3, 2.5e3, 1,000, 60k{more}"
 
-    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+    def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
         """Return whether the answer is right, with the words for the student.
 
         The words for a wrong answer state by which factor it is too high or too low. If the answer is near one part of
@@ -205,7 +205,7 @@ class Guess:
         return f"{units.number(value)} {self.unit}".strip()
 
 
-def ask(prediction: Prediction, read: Callable[[], str], show: Callable[[str], None]) -> Answer | None:
+def ask(prediction: Prediction, read: Callable[[], str], show: Callable[[str], None]) -> StudentAnswer | None:
     """Return the student's answer. Ask again until an answer can be read. Return None after an empty line.
 
     `read` returns one typed line, and `show` prints a sentence. The function does not catch `EOFError` (closed input)

@@ -21,7 +21,7 @@ from lessons.engine.recorded_parts import (
     RevealedAnswer,
 )
 from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep, drawings_of
-from lessons.engine.run import RunOptions, Session
+from lessons.engine.run import LessonSession, RunOptions
 from lessons.engine.screen import Screen
 
 MOST_DRAWING_BYTES = 100_000
@@ -98,7 +98,7 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     screen = RecordingScreen(console or Console(highlight=False))
     conditions = Conditions.measure(fast=fast)
     drawings: dict[str, str] = {}
-    session = Session(lesson, screen, RunOptions(fast, False, drawings.__setitem__, lambda _: None), conditions)
+    session = LessonSession(lesson, screen, RunOptions(fast, False, drawings.__setitem__, lambda _: None), conditions)
     session.replays = False
     session.play()
     made_on = RecordedOn.now(conditions.environment)

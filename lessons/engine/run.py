@@ -10,7 +10,7 @@ from harness.command_line import names
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page, Results
-from lessons.engine.predict import Answer, Prediction, ask
+from lessons.engine.predict import Prediction, StudentAnswer, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
 from lessons.engine.recorded_run import RecordedRun, show, show_real
@@ -34,7 +34,7 @@ class RunOptions:
 
 
 @dataclass(slots=True)
-class Session:
+class LessonSession:
     """A run of a lesson that has not ended yet.
 
     `earlier` is the unfinished run that this run continues, or None. `start` is the number of steps before the first
@@ -111,7 +111,7 @@ class Session:
 
         return Page(self.screen, self.conditions.noise, step.claims, self.results, save)
 
-    def _ask(self, prediction: Prediction) -> Answer | None:
+    def _ask(self, prediction: Prediction) -> StudentAnswer | None:
         self.screen.ask(prediction.question, prediction.offer())
         if not self.options.interactive:
             return None
@@ -174,7 +174,7 @@ def show_recorded(lesson: Lesson, step: Step[object], page: Page) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartingPoint:
     """The start of a run of a lesson: the number of steps before it, and the unfinished run that it continues."""
 
     steps_before: int = 0
@@ -202,16 +202,16 @@ def step_number(lesson: Lesson, given: str) -> int:
     return list(aliases).index(found) + 1
 
 
-def start_at(lesson: Lesson, number: int, left: Unfinished | None) -> Start:
+def start_at(lesson: Lesson, number: int, left: Unfinished | None) -> StartingPoint:
     """Return the start of a run that begins at step `number`.
 
     If the unfinished run `left` has finished all steps before `number`, the new run continues it.
     """
     before = number - 1
     if left is None or left.steps < before:
-        return Start(before)
+        return StartingPoint(before)
     claims = {id_: standing for id_, standing in left.claims.items() if id_ in _ids(lesson, before)}
-    return Start(before, Unfinished(before, claims) if before else None)
+    return StartingPoint(before, Unfinished(before, claims) if before else None)
 
 
 def _ids(lesson: Lesson, steps: int) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Final
 from harness.glossary import Term
 from lessons.engine.markup import plain
 from lessons.guide.contents import LessonPage
-from lessons.guide.task_texts import Task, WrongAnswer
+from lessons.guide.task_texts import TaskTexts, WrongAnswer
 
 RECALL, MISTAKE, WORD = "recall", "mistake", "word"
 POINTS: Final = {RECALL: 2, MISTAKE: 4, WORD: 1}
@@ -72,14 +72,14 @@ def questions_of(page: LessonPage) -> Iterator[Question]:
         yield from _word(page, term)
 
 
-def _mistakes(page: LessonPage, task: Task) -> Iterator[Question]:
+def _mistakes(page: LessonPage, task: TaskTexts) -> Iterator[Question]:
     for wrong in task.wrong_answers:
         others = [each.explanation for each in task.wrong_answers if each != wrong]
         if len(wrong.code.splitlines()) <= MOST_CODE_LINES and len(others) >= 2:
             yield _mistake(page, task, wrong, others)
 
 
-def _mistake(page: LessonPage, task: Task, wrong: WrongAnswer, others: Sequence[str]) -> Question:
+def _mistake(page: LessonPage, task: TaskTexts, wrong: WrongAnswer, others: Sequence[str]) -> Question:
     id_ = f"{page.name}-{task.name}-{wrong.name}"
     options, right = _shuffled(wrong.explanation, others, id_)
     text = (

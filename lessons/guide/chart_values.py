@@ -26,17 +26,17 @@ _VALUE: Final = re.compile(rf"({_NUMBER}) ?({'|'.join(UNITS)})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ChartValue:
     """A number that was read from a text, in the base unit of its kind, such as seconds for `TIME`."""
 
     value: float
     kind: str
 
 
-def read(text: str) -> Reading | None:
+def read(text: str) -> ChartValue | None:
     """Return the value that the whole text is, such as "8.30 µs", or None if the text is something else."""
     match = _VALUE.fullmatch(text.strip())
     if match is None:
         return None
     kind, scale = UNITS[match[2]] if match[2] else (NUMBER, 1.0)
-    return Reading(float(match[1].replace(" ", "")) * scale, kind)
+    return ChartValue(float(match[1].replace(" ", "")) * scale, kind)

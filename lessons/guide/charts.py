@@ -11,7 +11,7 @@ from harness.charts import svg
 from harness.charts.axis import Axis
 from harness.charts.pictures import BarRow, BarValue, bar_rows_svg, columns, ends
 from lessons.engine.markup import plain
-from lessons.guide.chart_values import NUMBER, Reading, read
+from lessons.guide.chart_values import NUMBER, ChartValue, read
 from lessons.guide.results import Shown
 
 MOST_ROWS: Final = 12
@@ -63,14 +63,14 @@ def _table(shown: Shown) -> str:
     return bar_rows_svg(plain(shown.title or shown.heads[chosen[0]]), names, rows, may_be_log=True)
 
 
-def _is_numeric(shown: Shown, readings: Sequence[Sequence[Reading | None]], at: int) -> bool:
+def _is_numeric(shown: Shown, readings: Sequence[Sequence[ChartValue | None]], at: int) -> bool:
     """Return whether each cell of a column is a number or empty, and at least two cells are numbers."""
     found = sum(each is not None for each in readings[at])
     return found >= 2 and all(each or not row[at].strip() for each, row in zip(readings[at], shown.rows, strict=True))
 
 
 def _best_columns(
-    shown: Shown, readings: Sequence[Sequence[Reading | None]], start: int, *, labelled: bool
+    shown: Shown, readings: Sequence[Sequence[ChartValue | None]], start: int, *, labelled: bool
 ) -> list[int]:
     """Return the columns with the most frequent unit, without those that contain the ends of an interval.
 
@@ -91,7 +91,7 @@ def _is_end(shown: Shown, at: int) -> bool:
     return any(shown.heads[at] in pair for pair in INTERVAL_HEADS)
 
 
-def _bar(shown: Shown, readings: Sequence[Sequence[Reading | None]], row: int, at: int) -> BarValue | None:
+def _bar(shown: Shown, readings: Sequence[Sequence[ChartValue | None]], row: int, at: int) -> BarValue | None:
     reading = readings[at][row]
     if reading is None:
         return None

@@ -11,7 +11,7 @@ from typing import Final
 from harness import glossary
 from lessons.engine import glossary as glossary_screen
 from lessons.engine import recall
-from lessons.engine.catalogue import Entry, lesson_names
+from lessons.engine.catalogue import LessonEntry, lesson_names
 from lessons.engine.claim import Claim
 from lessons.engine.lesson import Lesson
 from lessons.engine.predict import UNCLEAR, Choice, Guess
@@ -20,7 +20,7 @@ from lessons.engine.step import Step
 from lessons.guide import charts, claim_texts, task_texts
 from lessons.guide.claim_texts import Said
 from lessons.guide.results import RECORDED, ClaimResult, LessonResults, Shown
-from lessons.guide.task_texts import Task
+from lessons.guide.task_texts import TaskTexts
 
 PHOTOS: Final = Path(__file__).with_name("photos.toml")
 """The list of the recorded PNG files of lessons, such as pictures of TensorBoard's pages, with their steps."""
@@ -132,7 +132,7 @@ class LessonPage:
 
     lesson: Lesson
     steps: tuple[StepPage, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskTexts, ...]
     recall: tuple[Recall, ...]
     terms: tuple[glossary.Term, ...]
     results: LessonResults | None
@@ -143,7 +143,7 @@ class LessonPage:
         return self.lesson.name
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> LessonEntry:
         """The lesson's entry in the list of lessons, with its minutes."""
         return self.lesson.entry
 
@@ -193,7 +193,7 @@ def load_all(results: Mapping[str, LessonResults]) -> dict[str, LessonPage]:
 
 def page_of(
     lesson: Lesson,
-    tasks: Sequence[Task],
+    tasks: Sequence[TaskTexts],
     questions: Sequence[Recall],
     terms: Sequence[glossary.Term],
     results: LessonResults | None,

@@ -20,7 +20,7 @@ class ProjectTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RubricRow:
     """A row of the rubric: a criterion, its points, and the work that gets all, half or none of them."""
 
     criterion: str
@@ -39,7 +39,7 @@ class Project:
     hours: int
     tasks: tuple[ProjectTask, ...]
     optional: tuple[str, ...]
-    rubric: tuple[Row, ...]
+    rubric: tuple[RubricRow, ...]
 
     @property
     def points(self) -> int:
@@ -57,6 +57,6 @@ def _project(*, tasks: list[dict[str, Any]], rubric: list[dict[str, Any]], optio
     return Project(
         tasks=tuple(ProjectTask(each.pop("week"), tuple(each.pop("needs")), **each) for each in tasks),
         optional=tuple(optional),
-        rubric=tuple(Row(**row) for row in rubric),
+        rubric=tuple(RubricRow(**row) for row in rubric),
         **rest,
     )

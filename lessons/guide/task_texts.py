@@ -32,7 +32,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskTexts:
     """One function that a student writes, with the texts that the grader shows about it.
 
     A right answer gets `points_if_right` at any cost. `cost` is the kind of cost that the grader measures.
@@ -52,7 +52,7 @@ class Task:
     wrong_answers: tuple[WrongAnswer, ...]
 
 
-def load() -> dict[str, tuple[Task, ...]]:
+def load() -> dict[str, tuple[TaskTexts, ...]]:
     """Return the tasks of each lesson's exercise, by the lesson's name.
 
     Raise `UsageError` if the grader cannot list its tasks.
@@ -61,7 +61,7 @@ def load() -> dict[str, tuple[Task, ...]]:
     if ran.returncode:
         last = (ran.stderr.strip().splitlines() or ["no message"])[-1]
         raise UsageError(f"The tasks of the exercises cannot be listed ({last}). Run: python {' '.join(COMMAND)}")
-    found: dict[str, tuple[Task, ...]] = {}
+    found: dict[str, tuple[TaskTexts, ...]] = {}
     for each in json.loads(ran.stdout)["tasks"]:
         found[each["lesson"]] = (*found.get(each["lesson"], ()), _task(**each))
     return found
@@ -73,8 +73,8 @@ def _task(
     wrong_answers: list[dict[str, str]],
     hints: list[str],
     **rest: str,
-) -> Task:
-    return Task(
+) -> TaskTexts:
+    return TaskTexts(
         thresholds=tuple(Threshold(**each) for each in thresholds),
         wrong_answers=tuple(WrongAnswer(**each) for each in wrong_answers),
         hints=tuple(hints),

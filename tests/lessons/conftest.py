@@ -14,7 +14,7 @@ from lessons.engine import conditions
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
-from lessons.engine.run import RunOptions, Session
+from lessons.engine.run import LessonSession, RunOptions
 from lessons.engine.screen import Screen
 
 
@@ -65,7 +65,7 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
         monkeypatch.setattr(screen, "read", read)
         monkeypatch.setattr(screen, "wait", lambda: None)
         options = RunOptions(fast, typed is not None, saved.__setitem__, kept.append)
-        session = Session(lesson, screen, options, Conditions(Environment.capture(), noise, "quiet"))
+        session = LessonSession(lesson, screen, options, Conditions(Environment.capture(), noise, "quiet"))
         return Played(session, out, saved, kept)
 
     return build

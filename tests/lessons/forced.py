@@ -22,7 +22,7 @@ from lessons.engine.interval import Interval, Standing
 from lessons.engine.markup import plain
 from lessons.engine.page import Page, Words
 from lessons.engine.predict import Choice, Truth
-from lessons.engine.run import Session, explain
+from lessons.engine.run import LessonSession, explain
 from lessons.engine.screen import Screen
 from lessons.engine.step import Step
 
@@ -88,7 +88,7 @@ def as_printed(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def explanations(session: Session, step: Step[object], result: object) -> Iterator[Explained]:
+def explanations(session: LessonSession, step: Step[object], result: object) -> Iterator[Explained]:
     """Yield explanations of `result`: for each result, with each claim of the step and then with all claims forced to
     it.
     """
@@ -107,7 +107,7 @@ def explanations(session: Session, step: Step[object], result: object) -> Iterat
         yield Explained(chosen, used, " ".join(out.getvalue().split()))
 
 
-def wrong_words(session: Session) -> list[str]:
+def wrong_words(session: LessonSession) -> list[str]:
     """Return the texts in the explanations of a complete session that belong to another result than the chosen one."""
     return [
         f"{step.name}, {explained.result}: {text}"
@@ -117,10 +117,10 @@ def wrong_words(session: Session) -> list[str]:
     ]
 
 
-_sessions: list[Session] = []
+_sessions: list[LessonSession] = []
 
 
-class _KeptSession(Session):
+class _KeptSession(LessonSession):
     """A session that stays available after the lesson's command."""
 
     def __post_init__(self) -> None:
@@ -129,12 +129,13 @@ class _KeptSession(Session):
 
 
 def _run_as_script(file: str, *arguments: str) -> int:
-    vars(command)["Session"] = _KeptSession
+    vars(command)["LessonSession"] = _KeptSession
     code: int | str | None = 0
     try:
         main(arguments)
     except SystemExit as ending:
         code = ending.code
+    assert _sessions
     Path(file).write_text(json.dumps([text for each in _sessions for text in wrong_words(each)]))
     return int(code or 0)
 

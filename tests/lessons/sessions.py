@@ -22,7 +22,7 @@ from harness.paired.rounds import Reading, Round
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.conditions import Conditions
 from lessons.engine.record import LessonRecord
-from lessons.engine.run import RunOptions, Session, explain
+from lessons.engine.run import LessonSession, RunOptions, explain
 from lessons.engine.screen import Screen
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 class Played:
     """A session, with all that it printed, the pictures it saved, and the records after each step."""
 
-    session: Session
+    session: LessonSession
     out: io.StringIO
     saved: dict[str, str] = field(default_factory=dict)
     kept: list[LessonRecord] = field(default_factory=list)
@@ -66,7 +66,7 @@ class MadeUp:
         out = io.StringIO()
         conditions = Conditions(Environment.capture(), 0.0, "quiet")
         options = RunOptions(fast=True, interactive=False, save=lambda _name, _svg: None, keep=lambda _record: None)
-        session = Session(self.lesson, Screen(Console(file=out, width=80)), options, conditions)
+        session = LessonSession(self.lesson, Screen(Console(file=out, width=80)), options, conditions)
         session.results.update(before)
         (found,) = (each for each in session.lesson.steps if each.name == step)
         page = session._page(found)

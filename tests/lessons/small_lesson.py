@@ -4,11 +4,11 @@ import math
 import textwrap
 
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
-from lessons.engine.catalogue import Entry
+from lessons.engine.catalogue import LessonEntry
 from lessons.engine.command import main
 
 lesson = Lesson(__file__, objective="You know it.")
-lesson.entry = Entry("small_lesson", "How small is *small*?", step_minutes=(2, 1))
+lesson.entry = LessonEntry("small_lesson", "How small is *small*?", step_minutes=(2, 1))
 
 
 @lesson.given

@@ -15,7 +15,7 @@ from lessons.guide import contents, results
 from lessons.guide import pages as pack
 from lessons.guide.contents import LessonPage
 from lessons.guide.results import ClaimResult, LessonResults
-from lessons.guide.task_texts import Task, Threshold, WrongAnswer
+from lessons.guide.task_texts import TaskTexts, Threshold, WrongAnswer
 
 RESULTS = LessonResults(
     machine="a machine",
@@ -43,10 +43,10 @@ def pages() -> dict[str, LessonPage]:
     return contents.load_all(results.recorded())
 
 
-def task(wrong: int = 4) -> Task:
+def task(wrong: int = 4) -> TaskTexts:
     """Return a task with a number of known wrong answers."""
     answers = [WrongAnswer(f"wrong_{n}", f"Explanation {n}.", f"def f():\n    return {n} < 3") for n in range(wrong)]
-    return Task(
+    return TaskTexts(
         lesson="small_lesson",
         name="double",
         summary="Return twice a number",

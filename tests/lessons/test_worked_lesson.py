@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sessions import ROOT
 
-from lessons.engine.catalogue import Entry
+from lessons.engine.catalogue import LessonEntry
 
 PAGE = (ROOT / "lessons" / "README.md").read_text(encoding="utf-8")
 FILE = re.compile(r"^`lessons/(\d\d_\w+\.py)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -31,4 +31,4 @@ def test_the_lesson_on_the_page_runs_and_does_not_refute_its_claim(tmp_path: Pat
     assert "Read the interval" in done.stdout
     (entry,) = tomllib.loads(ENTRY.findall(PAGE)[0])["lessons"].items()
     assert f"{entry[0]}.py" == name
-    assert entry[1].keys() <= {each.name for each in fields(Entry)}
+    assert entry[1].keys() <= {each.name for each in fields(LessonEntry)}

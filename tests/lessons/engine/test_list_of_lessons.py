@@ -15,7 +15,7 @@ from harness.storage.user_state import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
 from lessons.engine import listing, route
-from lessons.engine.catalogue import FOLDER, Entry, listed
+from lessons.engine.catalogue import FOLDER, LessonEntry, listed
 from lessons.engine.glossary import FILE
 from lessons.engine.listing import FIRST_SUCCESS_MIN
 from lessons.engine.progress import ProgressFile
@@ -69,8 +69,8 @@ def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     state: Path, prepare: Play, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {
-        "small_lesson": Entry("small_lesson", "How *small*?", step_minutes=(2, 1), exercise_minutes=20),
-        "02_other": Entry("02_other", "B", ("small_lesson",), step_minutes=(6,)),
+        "small_lesson": LessonEntry("small_lesson", "How *small*?", step_minutes=(2, 1), exercise_minutes=20),
+        "02_other": LessonEntry("02_other", "B", ("small_lesson",), step_minutes=(6,)),
     }
     monkeypatch.setattr(main, "entry_of", found.get)
     monkeypatch.setattr(route, "listed", lambda: found)

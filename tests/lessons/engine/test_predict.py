@@ -8,7 +8,7 @@ from rich.console import Console
 from harness.rendering import units
 from lessons.engine.interval import Interval
 from lessons.engine.numbers import positive
-from lessons.engine.predict import Answer, Choice, Guess, Judgement, PredictionResult, Score, ask
+from lessons.engine.predict import Choice, Guess, Judgement, PredictionResult, Score, StudentAnswer, ask
 from lessons.engine.screen import Screen
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
@@ -23,7 +23,7 @@ SKIPPED = PredictionResult("Why?", None, "because", None)
 
 
 def test_a_choice_is_made_by_its_letter_or_its_words() -> None:
-    assert {CHOICE.parse(typed) for typed in ("B", " b ", "b)", "Two")} == {Answer("b", "two")}
+    assert {CHOICE.parse(typed) for typed in ("B", " b ", "b)", "Two")} == {StudentAnswer("b", "two")}
     assert {CHOICE.parse(typed) for typed in ("c", "1", "twofold")} == {None}
 
 
@@ -55,8 +55,8 @@ def test_text_that_is_not_a_positive_number_of_the_unit_is_not_read() -> None:
 def test_the_question_repeats_until_the_answer_can_be_read_and_enter_skips() -> None:
     numbers = "Type a number of calls above 0, such as 3, 2.5e3, 1,000, 60k."
     for question, typed, answer, hint in (
-        (CHOICE, "b", Answer("b", "two"), "Type a or b."),
-        (GUESS, "60k", Answer(60_000.0, "60 000 calls"), numbers),
+        (CHOICE, "b", StudentAnswer("b", "two"), "Type a or b."),
+        (GUESS, "60k", StudentAnswer(60_000.0, "60 000 calls"), numbers),
     ):
         shown = list[str]()
         assert ask(question, iter(["what?", typed]).__next__, shown.append) == answer
@@ -65,7 +65,7 @@ def test_the_question_repeats_until_the_answer_can_be_read_and_enter_skips() -> 
 
 
 def test_a_wrong_choice_is_answered_with_the_right_one() -> None:
-    right, wrong = CHOICE.judge(Answer("a", "one"), "a"), CHOICE.judge(Answer("a", "one"), "b")
+    right, wrong = CHOICE.judge(StudentAnswer("a", "one"), "a"), CHOICE.judge(StudentAnswer("a", "one"), "b")
     assert (right.right, right.words) == (True, "Your answer: one. That is right.")
     assert (wrong.right, wrong.words) == (False, "Your answer: one. The right answer: two.")
     assert CHOICE.judge(None, "b") == Judgement(None, "two", "two.")
@@ -105,7 +105,7 @@ def test_an_interval_decides_only_if_it_lies_within_one_option() -> None:
 
 
 def test_a_guess_is_right_if_all_of_the_interval_is_within_a_factor_of_two() -> None:
-    answer = Answer(100.0, "100 calls")
+    answer = StudentAnswer(100.0, "100 calls")
     for measured, right in (
         (200.0, True),
         (50.0, True),
