@@ -56,7 +56,6 @@ class Row:
 
     task: Task
     name: str
-    path: Path
     verdict: Verdict
     surprise: str
 
@@ -142,11 +141,8 @@ def misplaced_files(lesson: str) -> Iterator[str]:
             yield f"known/{folder.name} belongs to no task"
 
 
-def _silent(_: str) -> None: ...
-
-
-def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the example submissions of a lesson's tasks, and yield a `Row` for each.
+def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> Iterator[Row]:
+    """Grade the exercise file, the known submissions and the solution of each task, and yield a `Row` for each.
 
     `seed` is the seed of the test cases. `pool` provides the processes in which submissions run. `tell` is called with
     the name of each submission before it is graded. Each submission that is timed or measured gets new processes.
@@ -154,23 +150,19 @@ def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _sil
     tasks = catalogue.load().tasks(lesson)
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         for task in tasks:
-            yield from rows(task, Session(seed, trees), tell)
+            files = [paths.stub(lesson), *sorted(task.known.glob("*.py")), paths.solution(lesson)]
+            for number, path in enumerate(files, start=1):
+                name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
+                tell(f"{task.full_name}, {name} ({number} of {len(files)})")
+                yield _row(task, name, path, Session(seed, trees))
 
 
-def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the exercise file, the example submissions and the solution of a task, and yield a `Row` for each.
-
-    `tell` is called with the name of each submission before it is graded.
-    """
-    files = [paths.stub(task.lesson), *sorted(task.known.glob("*.py")), paths.solution(task.lesson)]
+def _row(task: Task, name: str, path: Path, session: Session) -> Row:
     same = digest(task.baseline.encode())  # one digest for all files, so that all are graded on the same inputs
-    for path in files:
-        name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
-        tell(f"{task.full_name}, {name} ({files.index(path) + 1} of {len(files)})")
-        submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
-        verdict = _known(task, submission, session) if path in files[1:-1] else grade_task(task, submission, session)
-        surprise = _surprise(task, name, path, verdict) or _near(task, verdict)
-        yield Row(task, name, path, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
+    submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
+    verdict = (grade_task if name in {"stub", "solution"} else _known)(task, submission, session)
+    surprise = _surprise(task, name, path, verdict) or _near(task, verdict)
+    return Row(task, name, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
