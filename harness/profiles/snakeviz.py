@@ -127,13 +127,22 @@ def serving(module: str, *options: str) -> Iterator[ProfileServer]:
         yield ProfileServer(process.pid, address[0])
     finally:
         deadline.cancel()
-        for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+        for each in family(process.pid):
             with contextlib.suppress(psutil.NoSuchProcess):
                 each.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """Return a process and the processes that it has started, or [] if it no longer exists."""
+    try:
+        own = psutil.Process(pid)
+        return [own, *own.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def served(profile: Path) -> contextlib.AbstractContextManager[ProfileServer]:

@@ -20,6 +20,7 @@ from typing import Final
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 from harness.errors import MachineError
+from harness.profiles.snakeviz import family
 
 START_S: Final = 400.0
 """Time limit for the first printed line of a live program, in seconds."""
@@ -100,7 +101,7 @@ class LiveProgram:
         """Let the program run, together with the processes that it has started."""
         self._seen = len(self._printed())
         self.mark()
-        for process in self._family():
+        for process in family(self.pid):
             process.resume()
 
     def mark(self) -> None:
@@ -109,17 +110,17 @@ class LiveProgram:
 
     def suspend(self) -> None:
         """Stop the program and the processes that it has started, until `resume`."""
-        for process in self._family():
+        for process in family(self.pid):
             process.suspend()
 
     def end(self) -> None:
         """End the program and the processes that it has started, and delete its files."""
-        family = self._family()
-        for process in family:
+        started = family(self.pid)
+        for process in started:
             with contextlib.suppress(psutil.Error):
                 process.kill()
         self._process.wait()
-        psutil.wait_procs(family, timeout=_END_S)
+        psutil.wait_procs(started, timeout=_END_S)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _cpu_s(self) -> float:
@@ -128,13 +129,6 @@ class LiveProgram:
         except psutil.Error:
             return 0.0
         return float(used.user + used.system)
-
-    def _family(self) -> list[psutil.Process]:
-        try:
-            own = psutil.Process(self._process.pid)
-            return [own, *own.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            return []
 
     def _printed(self) -> list[str]:
         whole, _, _ = self._output.read_text(encoding="utf-8", errors="replace").rpartition("\n")
