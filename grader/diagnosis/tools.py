@@ -37,7 +37,7 @@ def valgrind() -> Finding:
 
 def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
     """Return the finding on valgrind from its path, its exit status and its text on standard error."""
-    use = "needed to count instructions in lessons 08 and 13 and their exercises"
+    use = "needed to count instructions in lessons 08 and 13"
     if sys.platform != "linux":
         return Finding("valgrind", present=False, found=f"not checked ({use})", fix="count instructions on Linux")
     if path is None:

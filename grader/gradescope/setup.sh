@@ -27,7 +27,7 @@ if [ -z "$python" ]; then
     version=$("$found" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
     "$found" -c 'import ensurepip' 2>/dev/null || apt "$version-venv"
     apt bubblewrap || echo "The system package bubblewrap cannot be installed. The package from pip is tried." >&2
-    apt util-linux valgrind gcc libc6-dev  # valgrind counts instructions; gcc compiles functions in C
+    apt util-linux gcc libc6-dev  # gcc compiles functions in C
     "$found" -m venv "$root/venv"
     chmod o+x "$root"  # each process tree has its own user, which must be able to enter this folder
     python=$root/venv/bin/python
