@@ -14,7 +14,7 @@ from harness.command_line import names
 from harness.suite import command as suite
 from lessons.__main__ import app as lessons_app
 from lessons.engine import command as engine_command
-from lessons.engine.catalogue import lesson_names
+from lessons.engine.catalogue import lesson_names, listed
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = (".github", "grader", "harness", "lessons", "solutions", "tests")
@@ -62,7 +62,9 @@ def test_every_command_exists_with_its_options() -> None:
 
 
 def test_the_pages_name_all_lessons_and_folders_and_no_others() -> None:
-    assert re.findall(r"^\| (\d\d_\w+) \|", README, re.MULTILINE) == list(LESSONS)
+    titles = dict(re.findall(r"^\| (\d\d_\w+) \| (.+?) \|", README, re.MULTILINE))
+    assert list(titles) == list(LESSONS)
+    assert [name for name, words in titles.items() if not words.startswith(listed()[name].title)] == []
     pages = {page: text for page, text in PAGES.items() if page.parent.name != "exploits"}  # whose names look the same
     named = {(page.name, name) for page, text in pages.items() for name in re.findall(r"\b\d\d_[a-z]\w+\b", text)}
     assert {(page, name) for page, name in named if name not in {*LESSONS, *EXAMPLES}} == set()
