@@ -5,7 +5,6 @@ They are in `lessons/recall.toml`. They do not count in the student's score.
 
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from lessons.engine.catalogue import FOLDER
@@ -31,12 +30,9 @@ class Recall:
     key_point: str
 
 
-def load(file: Path = FILE) -> dict[str, tuple[Recall, ...]]:
-    """Return the recall questions about each lesson, by the name of the lesson.
-
-    Raise `ValueError`, `KeyError` or `TypeError` if the file is wrong. The tests read the file of this kit.
-    """
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+def load() -> dict[str, tuple[Recall, ...]]:
+    """Return the recall questions about each lesson, by the name of the lesson."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {lesson: tuple(_recall(**each) for each in questions) for lesson, questions in tables.items()}
 
 

@@ -5,7 +5,6 @@ choice is kept in the user's state folder.
 """
 
 from collections.abc import Container, Sequence
-from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
@@ -37,10 +36,10 @@ def previous(lesson: str, path: Sequence[str], taken: Container[str]) -> str | N
     return next((name for name in reversed(before) if name in taken), None)
 
 
-def chosen(folder: Path | None = None) -> str:
+def chosen() -> str:
     """Return the path that the student chose. Without a choice, return the full path."""
     try:
-        name = ((folder or state_folder()) / FILE).read_text(encoding="utf-8").strip()
+        name = (state_folder() / FILE).read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         return FULL
     return name if name in {SHORT, FULL} else FULL
@@ -54,11 +53,11 @@ def alternative(path: str) -> tuple[str, str]:
     return f"{COMMAND} {SHORT}", f"a short path ({numbers})"
 
 
-def choose(path: str, folder: Path | None = None) -> None:
+def choose(path: str) -> None:
     """Keep the student's choice of a path. Raise `UsageError` if there is no such path, or if it cannot be kept."""
     if path not in {SHORT, FULL}:
         raise UsageError(f"There is no path {path!r}. Choose a path: {COMMAND} {SHORT}, or {COMMAND} {FULL}.")
-    file = (folder or state_folder()) / FILE
+    file = state_folder() / FILE
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, f"{path}\n".encode(), mode=0o600)

@@ -40,14 +40,10 @@ def listed_photos() -> tuple[dict[str, str], ...]:
     return tuple(tomllib.loads(PHOTOS.read_text(encoding="utf-8"))["photos"])
 
 
-def photos_of(lesson: str, step: str, folder: Path = RECORDED) -> tuple[Photo, ...]:
-    """Return the photos of a step. Files that the folder does not contain are left out."""
-    found = [
-        (each["caption"], folder / each["file"])
-        for each in listed_photos()
-        if each["step"] == step and each["file"].startswith(f"{lesson}/")
-    ]
-    return tuple(Photo(caption, path.read_bytes()) for caption, path in found if path.is_file())
+def photos_of(lesson: str, step: str) -> tuple[Photo, ...]:
+    """Return the photos of a step."""
+    found = [each for each in listed_photos() if each["step"] == step and each["file"].startswith(f"{lesson}/")]
+    return tuple(Photo(each["caption"], (RECORDED / each["file"]).read_bytes()) for each in found)
 
 
 @dataclass(frozen=True, slots=True)

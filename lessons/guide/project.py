@@ -47,9 +47,9 @@ class Project:
         return sum(row.points for row in self.rubric)
 
 
-def load(file: Path = FILE) -> dict[str, Project]:
+def load() -> dict[str, Project]:
     """Return the projects from their file, by name. Raise `TypeError` if a field is missing or unknown."""
-    whole = tomllib.loads(file.read_text(encoding="utf-8"))
+    whole = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {name: _project(**fields) for name, fields in whole.items()}
 
 

@@ -120,16 +120,16 @@ def _fits(shown: Shown) -> bool:
     )
 
 
-def in_chunks(*codes: str, most: int = MOST_LINES) -> Iterator[str]:
-    """Yield pieces of code of at most `most` lines each. Functions stay whole if they are short enough."""
+def in_chunks(*codes: str) -> Iterator[str]:
+    """Yield pieces of code of at most `MOST_LINES` lines each. Functions stay whole if they are short enough."""
     chunk = ""
     for part in (part for code in codes if code for part in code.split(GAP)):
-        if chunk and _lines(chunk) + _lines(part) + 2 > most:
+        if chunk and _lines(chunk) + _lines(part) + 2 > MOST_LINES:
             yield chunk
             chunk = ""
         lines = part.splitlines()
-        while len(lines) > most:
-            at = max((n for n in range(most // 2, most) if not lines[n].strip()), default=most)
+        while len(lines) > MOST_LINES:
+            at = max((n for n in range(MOST_LINES // 2, MOST_LINES) if not lines[n].strip()), default=MOST_LINES)
             yield "\n".join(lines[:at])
             lines = lines[at:]
         chunk = f"{chunk}{GAP}" * bool(chunk) + "\n".join(lines)

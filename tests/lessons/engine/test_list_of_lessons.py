@@ -58,11 +58,12 @@ def test_the_previous_lesson_is_the_last_one_that_the_student_took() -> None:
     assert previous("x", path, {"a"}) is None
 
 
-def test_without_a_readable_choice_the_path_is_full(tmp_path: Path) -> None:
-    assert route.chosen(tmp_path) == FULL
+def test_without_a_readable_choice_the_path_is_full(state: Path) -> None:
+    assert route.chosen() == FULL
+    state.mkdir()
     for content in (b"", b"shrot\n", b"\xff"):
-        (tmp_path / route.FILE).write_bytes(content)
-        assert route.chosen(tmp_path) == FULL
+        (state / route.FILE).write_bytes(content)
+        assert route.chosen() == FULL
 
 
 def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
