@@ -51,7 +51,8 @@ MEASURES: Final[Mapping[Cost, Measure]] = {
 def examine(task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
     """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
     cases = exam.cases(generator(*seed, "cases"))
-    built = native.built(task, source, session.pool)
+    place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
+    built = native.built(task, source, place)
     with session.pool.fresh(tensors=True) as tree:
         with native.undefined_behaviour_reported(), worker(tree, task.limits) as one:
             with blame_submission("The file"):

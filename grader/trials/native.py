@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from grader.errors import MachineError, UsageError, WorkerFault
 from grader.inside import protocol
@@ -89,27 +89,15 @@ def require() -> str:
     raise MachineError(f"A C compiler is missing: {INSTALL_HINT}.")
 
 
-class CompilePlace(Protocol):
-    """States whether a source is compiled in a sandbox, and which paths are hidden there."""
-
-    @property
-    def sandboxed(self) -> bool:
-        """Whether the compiler runs in a sandbox."""
-
-    @property
-    def hidden(self) -> Sequence[Path]:
-        """The paths that are hidden in the sandbox, even if they are in the system's folders."""
-
-
 @dataclass(frozen=True, slots=True)
 class LocalPlace:
-    """A `CompilePlace` with fixed values. By default there is no sandbox."""
+    """Whether a source is compiled in a sandbox, and the paths that are hidden there."""
 
     sandboxed: bool = False
     hidden: Sequence[Path] = ()
 
 
-def built(task: Task, source: str, trees: CompilePlace) -> Built:
+def built(task: Task, source: str, place: LocalPlace) -> Built:
     """Return the Python texts that load a submission: `source` itself, or texts with its compiled C function.
 
     Raise `WorkerFault` if the source does not compile, and `MachineError` if there is no C compiler.
@@ -117,11 +105,11 @@ def built(task: Task, source: str, trees: CompilePlace) -> Built:
     if not is_native(task):
         return Built(source, source)
     compiling = require()
-    told = _compiled(source, task.name, task.limits, trees, compiling)
+    told = _compiled(source, task.name, task.limits, place, compiling)
     with untrusted(task.name):
         fault = _fault(task.name, told)
     if fault:
-        if broken := _broken(LocalPlace(trees.sandboxed, tuple(trees.hidden)), compiling):
+        if broken := _broken(place, compiling):
             raise MachineError(f"The C compiler {compiling} does not work here ({broken}): {INSTALL_HINT}.")
         raise fault
     checked, timed = (_module(task.name, told["libraries"][name]) for name in ("checked", "timed"))
@@ -133,7 +121,7 @@ def program(name: str) -> str:
     return (GRADER / "inside" / f"{name}.py").read_text(encoding="utf-8")
 
 
-def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compiling: str) -> Mapping[str, Any]:
+def _compiled(source: str, name: str, limits: Limits, place: LocalPlace, compiling: str) -> Mapping[str, Any]:
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     argv = [sys.executable, "-S", "-s", "-P", "-B", "-c", program("native_build")]
     status, printed = sandbox.run(
