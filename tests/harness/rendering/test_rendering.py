@@ -1,0 +1,229 @@
+"""Numbers with their units and digits, tables, and text that is wrapped at the width of a terminal."""
+
+import itertools
+import math
+import os
+import re
+import sys
+from io import StringIO
+from math import inf, nan
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from harness.rendering import measured, units
+from harness.rendering.tables import Column, Table
+from harness.rendering.units import TIMES, count, number, percent, ratio, seconds, size
+from harness.rendering.wrapping import say, wrapped
+
+
+def test_a_duration_is_shown_in_a_fitting_unit_and_one_that_rounds_up_gets_the_next() -> None:
+    texts = {
+        1.07e-4: "107 µs",
+        0.0149: "14.9 ms",
+        3e-9: "3 ns",
+        1e-13: "0.100 ps",
+        999.4e-6: "999 µs",
+        999.6e-6: "1.00 ms",
+        59.9: "59.9 s",
+        59.97: "1 min",
+        218: "3 min 38 s",
+        3599.7: "1 h",
+        7500: "2 h 5 min",
+        -3e-3: "-3 ms",
+        -218: "-3 min 38 s",
+        0: "0 s",
+        inf: "∞ s",
+        -inf: "-∞ s",
+    }
+    assert {value: seconds(value) for value in texts} == texts
+
+
+def test_a_count_is_whole_with_spaces_between_thousands() -> None:
+    texts = {2000: "2 000", 1248.4: "1 248", 999: "999", 0: "0", -12000: "-12 000", inf: "∞"}
+    assert {value: count(value) for value in texts} == texts
+
+
+def test_a_percentage_keeps_two_digits_and_no_trailing_zero() -> None:
+    texts = {0.019: "1.9 %", 0.0006: "0.06 %", 1.46: "146 %", 0.5: "50 %", -0.031: "-3.1 %", 0: "0 %"}
+    assert {value: percent(value) for value in texts} == texts
+
+
+def test_a_ratio_has_three_digits_unless_it_is_whole() -> None:
+    texts = {4.312: "4.31", 31.24: "31.2", 0.907: "0.907", 9.996: "10.0", 2345.6: "2 346", 8: "8", inf: "∞"}
+    assert {value: ratio(value) for value in texts} == {value: text + TIMES for value, text in texts.items()}
+
+
+def test_memory_is_shown_in_binary_units() -> None:
+    texts = {
+        512: "512 B",
+        50_000_000: "47.7 MiB",
+        2 << 20: "2 MiB",
+        1023.9 * 1024: "1.00 MiB",
+        1e18: "888 PiB",
+        -5000: "-4.88 KiB",
+        0: "0 B",
+        inf: "∞ B",
+    }
+    assert {value: size(value) for value in texts} == texts
+
+
+def test_an_unknown_number_is_shown_as_such_and_a_tiny_one_not_as_zero() -> None:
+    assert {show(nan) for show in (seconds, count, percent, ratio, size)} == {"n/a"}
+    assert number(1.5e-12) == "1.50e-12"
+    assert percent(1e-12) == "1.0e-10 %"
+
+
+VALUES = [
+    mantissa * 10.0**exponent
+    for mantissa in (1.0, 1.004, 1.96, 2.5, 4.43, 7.77, 9.94, 9.996)
+    for exponent in range(-3, 5)
+]
+HALF_WIDTHS = (1e-6, 1e-4, 0.001, 0.0035, 0.0036, 0.01, 0.034, 0.0355, 0.09, 0.0951, 0.2, 0.35, 0.6, 0.99)
+GRID = [(value, value * (1 - share), value * (1 + share)) for value, share in itertools.product(VALUES, HALF_WIDTHS)]
+GRID += [
+    (value, value * (1 - share / 3), value * (1 + share)) for value, share in itertools.product(VALUES, HALF_WIDTHS)
+]
+
+
+def read(text: str) -> float:
+    return float(text.removesuffix(units.TIMES).replace(" ", ""))
+
+
+def test_a_ratio_has_the_digits_that_its_interval_supports() -> None:
+    for value, low, high, printed, ends in [
+        (44.3, 34.9, 56.3, "44×", ("34×", "57×")),
+        (4.312, 4.26, 4.36, "4.31×", ("4.26×", "4.36×")),
+        (4.312, 4.1, 4.6, "4.31×", ("4.10×", "4.60×")),
+        (4.312, 3.9, 4.7, "4.3×", ("3.9×", "4.7×")),
+        (1.96, 1.5, 2.6, "2.0×", ("1.5×", "2.6×")),
+        (1.961, 1.91, 2.03, "1.96×", ("1.91×", "2.03×")),
+        (12.34, 12.1, 12.6, "12.3×", ("12.1×", "12.6×")),
+        (1234.0, 1111.0, 1333.0, "1 230×", ("1 110×", "1 340×")),
+        (2.1, 0.5, 9.0, "2×", ("0.5×", "9×")),
+        (99.6, 89.0, 108.0, "100×", ("89×", "108×")),
+        (3.0, 0.0, 9.0, "3×", ("0×", "9×")),
+        (3.2, 1.0, math.inf, "3×", ("1×", "∞×")),
+        (12.3456, 12.3456, 12.3456, "12.3×", ("12.3×", "12.3×")),
+        (2.0, 2.0, 2.0, "2×", ("2×", "2×")),
+    ]:
+        assert (measured.ratio(value, low, high), measured.interval(value, low, high)) == (printed, ends)
+
+
+def test_what_is_printed_agrees_with_what_was_measured() -> None:
+    for value, low, high in GRID:
+        agrees(value, low, high)
+
+
+def agrees(value: float, low: float, high: float) -> None:
+    printed, (bottom, top) = read(measured.ratio(value, low, high)), map(read, measured.interval(value, low, high))
+    assert bottom <= low <= high <= top
+    assert bottom <= printed <= top
+    half = (high - low) / 2
+    n_digits = measured.digits(value, low, high)
+    if n_digits > 1:
+        assert abs(printed - value) <= max(half / 5, 0.005 * value) * (1 + 1e-9)
+    if n_digits < measured.MOST_DIGITS:
+        assert 10 * abs(printed - value) <= max(10 * half, 5 * value)
+        one_more = 10.0 ** (math.floor(math.log10(value)) - n_digits)
+        assert half > 3 * one_more, "the interval allows one more digit"
+
+
+def test_a_wider_interval_never_supports_more_digits() -> None:
+    for value in VALUES:
+        found = [measured.digits(value, value * (1 - share), value * (1 + share)) for share in HALF_WIDTHS]
+        assert found == sorted(found, reverse=True), value
+
+
+def test_the_unit_does_not_change_the_digits() -> None:
+    for value, low, high in GRID:
+        assert measured.digits(value, low, high) == measured.digits(value * 1000, low * 1000, high * 1000)
+
+
+def test_what_is_not_a_number_is_said_as_everywhere() -> None:
+    assert measured.ratio(math.nan, math.nan, math.nan) == units.UNKNOWN
+    assert measured.interval(math.nan, math.nan, math.nan) == (units.UNKNOWN, units.UNKNOWN)
+    assert measured.ratio(math.inf, 2.0, math.inf) == "∞×"
+    assert measured.ratio(0.0, 0.0, 0.0) == "0×"
+    assert {measured.digits(v, low, high) for v, low, high in GRID} == {1, 2, 3}
+
+
+TABLE = Table(
+    "Two ways",
+    (Column("what"), Column("median", seconds), Column("gain", ratio)),
+    (("mul-sum", 1.07e-4, None), ("bmm", 3e-6, 35.67)),
+)
+
+
+def test_plain_text_is_aligned_and_rounded() -> None:
+    assert Table.of("Two ways", {"what": None, "median": seconds, "gain": ratio}, list(TABLE.rows)) == TABLE
+    assert TABLE.to_text().replace("\N{MULTIPLICATION SIGN}", "*").splitlines() == [
+        "Two ways",
+        "what     median   gain",
+        "───────  ──────  ─────",
+        "mul-sum  107 µs",
+        "bmm        3 µs  35.7*",
+    ]
+    # A wide character takes two columns.
+    table = Table("", (Column("name"), Column("n")), (("日本", 1.0), ("abcd", 2.0)))
+    assert table.to_text().splitlines() == ["name  n", "────  ─", "日本  1", "abcd  2"]
+
+
+def test_a_terminal_shows_markup_in_cells_as_text() -> None:
+    table = Table("[b]", (Column("[i]"), Column("t", seconds)), (("[red]x[/red]", 0.25),))
+    console = Console(file=StringIO(), width=60)
+    console.print(table)
+    assert isinstance(console.file, StringIO)
+    shown = console.file.getvalue()
+    for text in ("[b]", "[i]", "[red]x[/red]", "250 ms"):
+        assert text in shown
+
+
+def test_a_table_without_rows_is_its_heading_and_a_row_that_does_not_fit_is_refused() -> None:
+    assert Table("", (Column("a"), Column("b")), ()).to_text() == "a  b\n─  ─"
+    with pytest.raises(ValueError, match="1 cells under 2 columns"):
+        Table("t", (Column("a"), Column("b")), (("only one",),))
+
+
+ROOT = Path(__file__).parents[3]
+CONTROLS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
+SENTENCE = "A block need only be long enough for the clock, and no longer than that, since it meets more disturbances."
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_check_at_a_terminal_fits_its_width(tmp_path: Path) -> None:
+    environment = {**os.environ, "FAIRCLOCK_STATE": str(tmp_path), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    environment.pop("COLUMNS", None)
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "grader", "check", "2", "--hint", "repair"],
+        env=environment,
+        cwd=str(ROOT),
+        encoding="utf-8",
+        timeout=120,
+        dimensions=(24, 60),
+    )
+    lines = [line.rstrip() for line in CONTROLS.sub("", child.read()).splitlines() if "Checking" not in line]
+    assert any("Hint 1 of 3" in line for line in lines)
+    assert 50 < max(map(cell_len, lines)) <= 60
+    assert not any(line.endswith("…") for line in lines)
+
+
+def test_an_indent_is_kept_for_what_follows_and_no_word_is_lost() -> None:
+    lines = list(wrapped(f"  {SENTENCE}", 40, indent=3))
+    assert all(line.startswith("     ") and len(line) <= 40 for line in lines)
+    assert " ".join(line.strip() for line in lines) == SENTENCE
+
+
+def test_where_no_terminal_is_there_lines_stay_whole() -> None:
+    assert list(wrapped(SENTENCE, None, indent=3)) == [f"   {SENTENCE}"]
+
+
+def test_a_terminal_gets_the_text_without_colours() -> None:
+    screen = StringIO()
+    say(Console(file=screen, force_terminal=True, width=200), "4 of 'ten' calls [bold] took 0.5 s")
+    assert screen.getvalue() == "4 of 'ten' calls [bold] took 0.5 s\n"
