@@ -1,14 +1,47 @@
-"""Profiles as rows, and scripts under Python's two profilers."""
+"""Profiles of Python's profilers as rows, and results of torch.profiler as rows, traces and flame graphs."""
 
+import gzip
+import json
 import math
 import pstats
-from typing import Any
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
-from harness.profiles import ProfiledFunction, of_one_thread, rows, run_script
+from harness.profiles import (
+    Frame,
+    NamedModules,
+    Operator,
+    ProfiledFunction,
+    columns,
+    every_thread,
+    flame_graph,
+    flame_graph_svg,
+    fold_up,
+    keep_stacks,
+    named_modules,
+    of_one_thread,
+    operators,
+    own_cost_by_name,
+    placed,
+    read_stacks,
+    read_trace,
+    rows,
+    run_script,
+    without_frames,
+)
 from harness.profiles.stats import run_module
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 SCRIPT = """
 def fib(n):
@@ -77,3 +110,225 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
         run_script("1 / 0", "cProfile")
     with pytest.raises(UsageError, match="ran longer than"):
         run_module("timeit", "while True: pass", timeout_s=0.5)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The profile of a product of two matrices: rows, printed table, trace and stacks."""
+
+    rows: tuple[Operator, ...]
+    by_shape: tuple[Operator, ...]
+    table: str
+    trace: Path
+    stacks: str
+    unasked: str
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("profiled")
+    network, x = torch.nn.Linear(32, 8), torch.rand(64, 32)
+    with (
+        profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True) as found,
+        record_function("product"),
+    ):
+        network(x)
+        x.t() @ x
+    found.export_chrome_trace(str(folder / "trace.json"))
+    texts = []
+    for config in (keep_stacks(), None):
+        with profile(activities=[ProfilerActivity.CPU], with_stack=True, experimental_config=config) as stacked:
+            network(x)
+        stacked.export_stacks(str(folder / "stacks.txt"))
+        texts.append((folder / "stacks.txt").read_text(encoding="utf-8"))
+    averages = found.key_averages()
+    by_shape = operators(found.key_averages(group_by_input_shape=True))
+    table = averages.table(sort_by="cpu_time_total")
+    return Run(operators(averages), by_shape, table, folder / "trace.json", *texts)
+
+
+def drawn(text: str) -> ET.Element:
+    return ET.fromstring(text)  # noqa: S314 - our own
+
+
+def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
+    named = {each.name: each for each in run.rows}
+    product = named["aten::mm"]
+    assert (product.calls, product.flops) == (1, 2 * 32 * 64 * 32)
+    assert product.own_bytes == 4 * 32 * 32
+    assert 0 < product.own_s <= product.total_s < named["product"].total_s
+    own_s = [each.own_s for each in run.rows]
+    assert own_s == sorted(own_s, reverse=True)
+
+
+def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
+    assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
+    assert {each.shapes for each in run.rows} == {""}
+    lines = columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
+    assert lines[0].split() == ["Name", "CPU", "total", "#", "of", "Calls"]
+    assert len(lines) == 1 + len(run.rows)
+    assert len(set(map(len, lines))) == 1
+    with pytest.raises(ValueError, match="not in list"):
+        columns(run.table, "Name", "CUDA total")
+
+
+def test_a_trace_has_the_table_s_times(run: Run) -> None:
+    trace = read_trace(run.trace)
+    calls = [each for each in trace.events if each.name == "aten::mm"]
+    (row,) = (each for each in run.rows if each.name == "aten::mm")
+    assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(row.total_s, rel=0.01, abs=1e-8)
+    (label,) = (each for each in trace.events if each.name == "product")
+    assert set(calls) < set(trace.within(label))
+    assert trace.partial_overlaps() == 0
+
+
+def event(name: str, start: float, length: float, tid: int | str = 1) -> dict[str, object]:
+    return {"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length}
+
+
+def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_and_partial_overlaps_are_counted(tmp_path: Path) -> None:
+    arrows = [{"ph": phase, "name": "to", "id": 1} for phase in "sf"]
+    found = [event("b", 2, 1), event("a", 0, 5), {"ph": "M", "name": "process_name"}, *arrows]
+    plain, packed = tmp_path / "plain.json", tmp_path / "packed.json.gz"
+    plain.write_text(json.dumps(found), encoding="utf-8")
+    packed.write_bytes(gzip.compress(json.dumps({"traceEvents": found}).encode()))
+    for file in (plain, packed):
+        trace = read_trace(file)
+        assert [each.name for each in trace.events] == ["a", "b"]
+        assert (trace.arrows, trace.phases["M"]) == (1, 1)
+    across = [event("a", 0, 5), event("b", 3, 5), event("c", 4, 9, tid="other"), event("d", 8, 2)]
+    plain.write_text(json.dumps(across), encoding="utf-8")
+    assert read_trace(plain).partial_overlaps() == 1
+
+
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    for text in ("", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match="not a trace"):
+            read_trace(file)
+
+
+def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: Run) -> None:
+    stacks = read_stacks(run.stacks)
+    (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
+    assert linear == "<linear>"
+    assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
+    assert run.unasked == ""  # if this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim
+
+
+def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
+    config = every_thread()
+    if config is None:
+        pytest.skip("this torch has no setting profile_all_threads")
+    with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as found:
+        second = Thread(target=torch.ones, args=(3,))
+        second.start()
+        second.join()
+    assert [row.calls for row in operators(found.key_averages()) if row.name == "aten::ones"] == [1]
+
+
+def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught() -> None:
+    class Hooked(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with record_function("Module Hierarchy"):
+                return x + 1
+
+    network = torch.nn.Linear(8, 8)
+    found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
+    assert found.events == 0
+    assert not found.warning or "deprecated" in found.warning
+    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
+    with pytest.warns(UserWarning, match="its own"):
+        named_modules(lambda: warnings.warn("its own", stacklevel=1))
+
+
+def test_a_torch_without_these_settings_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_it(*, activities: object) -> None: ...
+
+    monkeypatch.setattr("torch.profiler.profile", without_it)
+    assert named_modules(lambda: None) == NamedModules(None, "")
+    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)  # an argument raises TypeError
+    assert every_thread() is None
+
+
+def test_the_same_function_of_two_objects_is_one_frame() -> None:
+    text = (
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00aa> 3\n"
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00bb> 4\n"
+        "a.py(1):_run;<built-in_method_relu_of_type_object_at_0x55> 2\n"
+    )
+    tree = fold_up(read_stacks(text))
+    (run,) = tree.above
+    assert (run.name, run.total, run.own) == ("a.py(1): run", 9, 0)
+    assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
+
+
+def test_frames_lie_above_their_callers_in_order_of_name_and_the_cost_of_removed_frames_goes_below() -> None:
+    tree = fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
+    boxes = [(each.frame.name, each.below, each.start, each.frame.total) for each in placed(tree)]
+    a, b = ("all", "a"), ("all", "b")
+    assert boxes == [("all", (), 0, 15), ("a", ("all",), 5, 5), ("c", a, 8, 2), ("b", ("all",), 10, 5), ("c", b, 11, 4)]
+    assert own_cost_by_name(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
+    assert without_frames([(("a", "call", "b"), 2)], "^call$") == [(("a", "b"), 2)]
+
+
+def test_a_flame_graph_as_text_has_the_caller_below() -> None:
+    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=40)
+    top, middle, bottom = text.splitlines()
+    assert bottom.startswith("▏all")
+    assert middle.startswith("▏train")
+    assert top.index("backward") < top.index("forward")
+
+
+def test_a_picture_has_one_box_per_frame_as_wide_as_its_share() -> None:
+    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1)])
+    svg = drawn(flame_graph_svg(tree, title="Where it goes", description="Of a test."))
+    boxes = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
+    widths = {name: float(boxes[name].find(f"{SVG}rect").attrib["width"]) for name in ("all", "train", "<conv2d>")}  # type: ignore[union-attr]
+    assert widths["train"] == widths["all"]
+    assert widths["<conv2d>"] == pytest.approx(0.75 * widths["all"], rel=0.01)
+    assert boxes["<conv2d>"].find(f"{SVG}rect").attrib["class"] == "native"  # type: ignore[union-attr]
+    said = svg.findtext(f"{SVG}desc") or ""
+    assert said.startswith("Of a test. 4 frames, 4 in all. Largest own cost: <conv2d> 75 %")
+    assert svg.findtext(f"{SVG}title") == "Where it goes"
+
+
+def test_a_picture_escapes_names_and_a_tree_without_cost_is_refused() -> None:
+    text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
+    assert "<script" not in text
+    assert drawn(text).findtext(f"{SVG}title") == "<b>"
+    for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
+        with pytest.raises(ValueError, match="cost above 0"):
+            draw(Frame("all", 0, ()))
+
+
+STACKS = [
+    (("train.py(3): step", "nn.Module: Conv2d_0", "torch/nn/modules/conv.py(9): forward", "<conv2d>"), 60.0),
+    (("train.py(3): step", "a_function_with_quite_a_long_name", "<_record_function_enter_new>"), 5.0),
+    (("train.py(3): step", "tiny"), 0.01),
+]
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_in_a_browser_each_label_fits_into_its_box_and_the_ground_is_light_or_dark(
+    page: "Page", tmp_path: Path
+) -> None:
+    file = tmp_path / "flames.svg"
+    file.write_text(flame_graph_svg(fold_up(STACKS), title="One step"), encoding="utf-8")
+    page.goto(file.as_uri())
+    over = page.evaluate(
+        "[...document.querySelectorAll('.boxes g')].map((g) => { const r = g.querySelector('rect').getBBox(),"
+        " t = g.querySelector('text'); return t ? t.getBBox().x + t.getBBox().width - (r.x + r.width) : 0 })"
+    )
+    assert len(over) == 8
+    assert max(over) <= 0
+    grounds = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type,unused-ignore]
+        grounds.append(page.evaluate("getComputedStyle(document.querySelector('.paper')).fill"))
+    assert grounds == ["rgb(255, 255, 255)", "rgb(20, 23, 28)"]
