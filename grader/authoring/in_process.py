@@ -28,9 +28,9 @@ from grader.seeds import generator, independent
 from grader.task import (
     Array,
     Inputs,
+    Mismatch,
     Scenario,
     SimulatedExam,
-    SimulatedFunction,
     Task,
     TensorExam,
     ValueExam,
@@ -91,7 +91,7 @@ class Draw:
                 if len(wrong) > (exam.forgiven if isinstance(exam, SimulatedExam) else 0):
                     return wrong[0]
             mismatch = exam.together(scenarios) if isinstance(exam, SimulatedExam) else None
-        return f"all scenarios together: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
+        return _told("all scenarios together", mismatch)
 
     def mistake_in_time(self, solver: Solver) -> str:
         """Return what `mistake` returns, or a description of a function that never ends. Windows has no time limit."""
@@ -142,9 +142,7 @@ class Draw:
     @property
     def measures(self) -> bool:
         """Whether the function takes measurements. Even a right one then fails in a few random cases."""
-        if isinstance(self.task.exam, TensorExam):
-            return False
-        return any(isinstance(given, SimulatedFunction) for one in self.scenarios() for given in one.arguments)
+        return not isinstance(self.task.exam, TensorExam) and any(map(simulated.measures, self.scenarios()))
 
     @cached_property
     def cases(self) -> list[TensorCase]:
@@ -188,7 +186,7 @@ def of_tensors(solver: Solver, words: str, inputs: Inputs, expected: Expected) -
     except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
         return f"{words}: raises {type(error).__name__}"
     mismatch = judge(expected, Answer(answer, "Tensor", unchanged()))
-    return f"{words}: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
+    return _told(words, mismatch)
 
 
 def _of_scenario(solver: Solver, scenario: Scenario) -> str:
@@ -196,11 +194,11 @@ def _of_scenario(solver: Solver, scenario: Scenario) -> str:
         mismatch = scenario.judge(simulated.as_plain(solver(scenario)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
         return f"{scenario.title}: raises {type(error).__name__}"
-    if mismatch is None:
-        return ""
-    text = ", ".join(repr(given) for given in scenario.arguments if not isinstance(given, SimulatedFunction))
-    call = f", {scenario.function}({text})" if text and len(text) <= simulated.MOST_SHOWN else ""
-    return f"{scenario.title}{call}: expected {mismatch.expected}, got {mismatch.got}"
+    return _told(simulated.case_title(scenario), mismatch)
+
+
+def _told(words: str, mismatch: Mismatch | None) -> str:
+    return f"{words}: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
 
 
 def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:

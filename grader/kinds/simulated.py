@@ -111,7 +111,7 @@ def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
     arguments = [
         {"simulated": a.name} if isinstance(a, SimulatedFunction) else {"value": a} for a in scenario.arguments
     ]
-    with blame_submission(scenario.function, f"{RAISED_IN} {_case(scenario)}"):
+    with blame_submission(scenario.function, f"{RAISED_IN} {case_title(scenario)}"):
         claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
         if "answer" in claim:
             return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
@@ -119,7 +119,8 @@ def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
     return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
 
-def _case(scenario: Scenario) -> str:
+def case_title(scenario: Scenario) -> str:
+    """Return the title of a scenario, with the call of the student's function if its arguments are plain and short."""
     given = [argument for argument in scenario.arguments if not isinstance(argument, SimulatedFunction)]
     text = ", ".join(map(repr, given))
     plain = len(given) == len(scenario.arguments) and len(text) <= MOST_SHOWN
