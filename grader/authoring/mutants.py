@@ -83,6 +83,14 @@ class Tally:
     equivalent: int = 0
     survivors: tuple[tuple[Mutant, str], ...] = ()
 
+    def plus(self, mutant: Mutant, report: str) -> "Tally":
+        """Return these numbers with the report on another mutant."""
+        if report == REJECTED:
+            return replace(self, rejected=self.rejected + 1)
+        if report == EQUIVALENT:
+            return replace(self, equivalent=self.equivalent + 1)
+        return replace(self, survivors=(*self.survivors, (mutant, report)))
+
     @property
     def tried(self) -> int:
         """The number of mutants that were judged."""
@@ -153,19 +161,15 @@ def tally(
     in_time = (each for each in made if time.monotonic() < end_s)
 
     def judged(mutant: Mutant) -> str:
-        _limit_memory(task.limits.memory_bytes)
+        import resource  # noqa: PLC0415 - Windows has no such module, and must still be able to import this file
+
+        resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + task.limits.memory_bytes,) * 2)
         return _judged(mutant, sources[mutant.file], (graded, *further), allowed_s[mutant.file])
 
     wall_s = WALL_S_PER_CPU_S * (2 * max(allowed_s.values()) + FURTHER_S)
     with closing(_in_children(in_time, judged, cores, wall_s)) as reports:
         for mutant, report in reports:
-            if report == REJECTED:
-                found = replace(found, rejected=found.rejected + 1)
-            elif report == EQUIVALENT:
-                found = replace(found, equivalent=found.equivalent + 1)
-            else:
-                found = replace(found, survivors=(*found.survivors, (mutant, report)))
-            progress(found)
+            progress(found := found.plus(mutant, report))
     return found
 
 
@@ -251,13 +255,6 @@ def _mistake(draw: Draw, source: str) -> str:
         return draw.mistake(of_source(draw.task, source))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a mutant may raise anything when it is executed
         return f"the file raises {type(error).__name__}"
-
-
-def _limit_memory(more_bytes: int) -> None:
-    """Limit the additional memory of this process to `more_bytes`."""
-    import resource  # noqa: PLC0415 - Windows has no such module, and must still be able to import this file
-
-    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + more_bytes,) * 2)
 
 
 def _in_children(
