@@ -8,13 +8,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from commanding import ROOT, CommandResult
+from commanding import ROOT, CommandResult, command, tree
 from needs import needs
 from small_tasks import negation, search
 
@@ -76,15 +75,11 @@ def kit(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def lint(kit: Path, *options: str) -> CommandResult:
+def in_kit(kit: Path, *arguments: str) -> CommandResult:
+    """Run `python -m grader` with the code of a kit."""
+    environment = {**os.environ, "PYTHONPATH": str(kit)}
     done = subprocess.run(
-        [sys.executable, "-m", "grader", "lint", *options],
-        cwd=kit,
-        env={**os.environ, "PYTHONPATH": str(kit)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
+        command(*arguments), cwd=kit, env=environment, capture_output=True, encoding="utf-8", timeout=300, check=False
     )
     return CommandResult(done.returncode, done.stdout, done.stderr)
 
@@ -108,7 +103,7 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
     changed(kit / "lessons" / "exercises" / f"{LESSON}.py", "Exercise of lesson 04", "Exercise of lesson 40")
     (known.parent / "another_task").mkdir()
 
-    ended = lint(kit)
+    ended = in_kit(kit, "lint")
     told = [line.removeprefix("SURPRISE  ") for line in ended.out.splitlines() if line.startswith("SURPRISE")]
 
     assert ended.code == 1
@@ -162,3 +157,35 @@ def test_a_surprise_shows_the_times_of_both_functions_in_each_pair_of_processes(
     told = "(baseline ÷ submission, in each pair of processes: 6 ms ÷ 1.60 ms; 5 ms ÷ 400 µs)"
     assert pair_times(rounds).strip() == told
     assert pair_times([]) == ""
+
+
+README = (ROOT / "grader" / "tasks" / "README.md").read_text(encoding="utf-8")
+FILE = re.compile(r"^`(\S+\.(?:py|toml))`\n\n```(?:python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^python -m grader (stubs|lint 90_row_norms.*)$", re.MULTILINE)
+MOST_FILES = 15
+"""The largest number of files that a new exercise with one task adds or changes, its known answers included."""
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_the_exercise_on_the_authors_page_is_fair_until_a_known_answer_is_wrong(kit: Path) -> None:
+    before = tree(kit)
+    for path, text in FILE.findall(README):
+        (kit / path).parent.mkdir(parents=True, exist_ok=True)
+        with (kit / path).open("a", encoding="utf-8") as file:  # the list of lessons exists already
+            file.write(text)
+    (kit / "grader/tasks/lesson_90_row_norms/__init__.py").touch()
+    stubs, lint = (each.split() for each in COMMAND.findall(README))
+    for arguments in (stubs, lint):
+        ended = in_kit(kit, *arguments)
+        assert ended.code == 0, ended.out + ended.err
+    assert len(re.findall(r"✓ 90_row_norms\.row_norms", ended.out)) == 7
+    changed = {path for path, content in tree(kit).items() if before.get(path) != content and "__pycache__" not in path}
+    assert len(changed) <= MOST_FILES, changed
+    assert '"reference": null' not in (kit / "grader/tasks/ways.json").read_text(encoding="utf-8").splitlines()[-2]
+
+    known = kit / "grader/tasks/lesson_90_row_norms/known/row_norms"
+    shutil.copy(known / "wrong_largest.py", known / "tier2_at_once.py")
+    ended = in_kit(kit, *lint)
+    assert ended.code == 1
+    assert "SURPRISE  90_row_norms.row_norms, tier2_at_once: expected right, got wrong" in ended.out

@@ -1,11 +1,13 @@
-"""Making stubs from solutions, and keeping stubs that a person has edited."""
+"""Making stubs from solutions, keeping stubs that a person has edited, and the texts for the teacher's pack."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from grader import catalogue, paths
+from grader.authoring import task_texts
 from grader.authoring.stubs import SolutionError, stub_of, write_all
 from grader.desk import originals
 from grader.errors import UsageError
@@ -83,3 +85,18 @@ def test_a_kit_without_solutions_says_so(exercises: Path) -> None:
     with pytest.raises(UsageError, match="no solutions"):
         list(write_all())
     assert (exercises / "notebooks.json").read_bytes() == before
+
+
+def test_every_task_is_printed_with_its_wrong_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    task_texts.main()
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["format"] == task_texts.FORMAT
+    tasks = list(catalogue.all_tasks())
+    assert [(each["lesson"], each["name"]) for each in printed["tasks"]] == [(task.lesson, task.name) for task in tasks]
+    for each, task in zip(printed["tasks"], tasks, strict=True):
+        assert len(each["wrong_answers"]) == len(task.wrong_answers)
+        assert len(each["thresholds"]) == len(task.tiers)
+        assert max(row["points"] for row in [*each["thresholds"], {"points": each["points_if_right"]}]) == task.points
+        for wrong in each["wrong_answers"]:
+            assert wrong["explanation"]
+            compile(wrong["code"], wrong["name"], "exec")
