@@ -10,6 +10,7 @@ its input.
 import gc
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -22,13 +23,21 @@ from typing import Final, TypedDict
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock
 from harness.paired.blocks import Statement, TimingLoop, gc_off_one_thread, timing_loop
-from harness.processes.channel import Channel, Closed, stdio_channel
+from harness.processes.channel import Channel, Closed, frame, stdio_channel
 
 PREPARE: Final = b"p"  # run the setup of a job
 CALLS: Final = b"c"  # set the number of calls of later blocks
-RUN: Final = b"r"  # run one block of calls
 DONE: Final = b"d"  # the answer: a request is done
 FAILED: Final = b"f"  # the answer: the timed code has failed
+
+RUN_FRAME: Final = frame(b"r")
+"""The message that requests one block of calls. It is read and answered without a channel.
+
+With the Python code of `Channel` between two blocks, the ratios of equal code scattered more: their interquartile range
+was 3.0 to 4.2 %, and without this code 2.5 to 3.1 %, on a busy machine with 2 cores.
+"""
+
+DONE_FRAME: Final = frame(DONE)
 
 PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
 """Name of an environment variable that is set only in processes that run the timed code of a duel."""
@@ -93,16 +102,20 @@ def serve(channel: Channel) -> None:
     try:
         with gc_off_one_thread():
             while True:
-                kind, body = channel.receive()
+                began = os.read(channel.descriptor, len(RUN_FRAME))
+                if began == RUN_FRAME:
+                    if calls:
+                        loop(calls)
+                    os.write(channel.writing, DONE_FRAME)
+                    continue
+                kind, body = channel.receive(began=began)
                 if kind == PREPARE:
                     loop = make_loop(Job(statement=body["statement"], setup=body["setup"], path=body["path"]))
                     gc.collect()
                 elif kind == CALLS:
                     calls = body["calls"]
-                elif calls:
-                    loop(calls)
                 channel.send(DONE)
-    except Closed:
+    except (Closed, BrokenPipeError):
         return
     except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
         with suppress(Closed):

@@ -63,13 +63,13 @@ class Channel:
         idle: Callable[[], None] | None = None,
         max_bytes: int = MAX_FRAME_BYTES,
     ) -> None:
-        self.descriptor, self._writing = reading, reading if writing is None else writing
+        self.descriptor, self.writing = reading, reading if writing is None else writing
         self._idle, self._max_bytes = idle, max_bytes
         self._due = 0.0
         if sys.platform != "win32":
             self._readable, self._writable = select.poll(), select.poll()
             self._readable.register(self.descriptor, select.POLLIN)
-            self._writable.register(self._writing, select.POLLOUT)
+            self._writable.register(self.writing, select.POLLOUT)
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
         """Send one frame. Raise `Closed` if the other process has ended, and `Late` if it does not read in time."""
@@ -77,7 +77,7 @@ class Channel:
         view = memoryview(frame(kind, body, self._max_bytes))
         while view:
             try:
-                view = view[os.write(self._writing, view) :]
+                view = view[os.write(self.writing, view) :]
             except BlockingIOError:
                 if not self._writable.poll(_left_ms(deadline)):
                     raise Late from None

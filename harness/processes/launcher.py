@@ -53,26 +53,26 @@ class Child:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
-        self._channel = Channel(
+        self.channel = Channel(
             self._answers.fileno(), self._requests.fileno(), idle=self._check, max_bytes=MAX_TRUSTED_BYTES
         )
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None) -> None:
         """Send a message. If the process has ended, do nothing: the next `receive` raises `Closed`."""
         with suppress(Closed):
-            self._channel.send(kind, body)
+            self.channel.send(kind, body)
 
     def has_message(self) -> bool:
         """Return whether `receive` would not wait: there is a message, or the process has ended."""
-        return self._channel.has_message() or self._process.poll() is not None
+        return self.channel.has_message() or self._process.poll() is not None
 
-    def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
-        """Wait for a message, and return its kind and its body.
+    def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
+        """Wait for a message, and return its kind and its body. `began` is as for `Channel.receive`.
 
         Raise `Closed` if the process has ended, and `Late` if no message arrives within `timeout_s` seconds. On
         Windows, this time is not limited.
         """
-        return self._channel.receive(timeout_s if os.name == "posix" else None)
+        return self.channel.receive(timeout_s if os.name == "posix" else None, began=began)
 
     def exit_status(self) -> int:
         """Wait until the process has ended, and return its exit status."""
@@ -119,7 +119,7 @@ class Child:
 
     def _check(self) -> None:
         # A process that this process has started may keep the pipe open, so the pipe does not show that it has ended.
-        if self._process.poll() is not None and not self._channel.has_message():
+        if self._process.poll() is not None and not self.channel.has_message():
             raise Closed
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, RUN, FunctionLocation, locate
+from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, FunctionLocation, locate
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
 
@@ -42,7 +42,7 @@ def conversation(*requests: tuple[str | FunctionLocation, str] | int, path: str 
             if isinstance(request, int):
                 child.send(CALLS, {"calls": request})
                 assert child.receive() == (DONE, {})
-                child.send(RUN)
+                child.send(b"r")
             else:
                 entries = [entry for entry in (path, *sys.path) if entry]
                 child.send(PREPARE, {"statement": request[0], "setup": request[1], "path": entries})
