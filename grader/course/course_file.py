@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from grader.course.policy import NO_PENALTY, Late, Rule, Which
+from grader.course.policy import NO_PENALTY, LatePenalty, Rule, Which
 from harness.errors import UsageError
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Course:
     text: str = ""
     zone: tzinfo = UTC
     which: Which = Which.LATEST
-    late: Late = NO_PENALTY
+    late: LatePenalty = NO_PENALTY
     closes_after: timedelta | None = None
     lessons: Mapping[str, Dates] = field(default_factory=dict)
     sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class _Reader:
             text,
             self.zone or UTC,
             self._which(table, "") or Which.LATEST,
-            Late(
+            LatePenalty(
                 self._number(late, "percent_per_day", 0.0, 100) / 100,
                 timedelta(minutes=self._number(late, "grace_minutes", 0.0)),
                 self._number(late, "at_most_percent", 100.0, 100) / 100,

@@ -26,7 +26,7 @@ class Which(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LatePenalty:
     """The penalty for lateness, in shares of the points earned: `per_day` for each day begun, and at most `most`.
 
     Within the time `grace` after the due date, there is no penalty.
@@ -37,7 +37,7 @@ class Late:
     most: float = 1.0
 
 
-NO_PENALTY = Late()
+NO_PENALTY = LatePenalty()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Rule:
     which: Which = Which.LATEST
     due: datetime | None = None
     closes: datetime | None = None
-    late: Late = NO_PENALTY
+    late: LatePenalty = NO_PENALTY
     usual_due: datetime | None = None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from grader.course.policy import Late, Rule, days_late
+from grader.course.policy import LatePenalty, Rule, days_late
 from grader.course.roll import Roll
 from grader.records import Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, grade_texts, task_info, templates
@@ -256,7 +256,7 @@ def _when(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[str, 
     yield "Handed in", f"{_moment(at, zone)}{late}"
 
 
-def _lateness(late: Late) -> str:
+def _lateness(late: LatePenalty) -> str:
     if not late.per_day:
         return "A late hand-in loses no points."
     most = f", at most {units.percent(late.most)}" if late.most < 1 else ""

@@ -5,7 +5,7 @@ import pytest
 from commanding import ROOT
 
 from grader.course.course_file import Course, parse
-from grader.course.policy import NO_PENALTY, Late, Rule, Which
+from grader.course.policy import NO_PENALTY, LatePenalty, Rule, Which
 from harness.errors import UsageError
 
 LESSONS = ("01_dot", "02_timer")
@@ -46,7 +46,7 @@ def utc(*when: int) -> datetime:
 
 
 def test_dates_are_those_of_the_time_zone_and_a_date_alone_is_its_end() -> None:
-    course, late = read(WHOLE), Late(0.1, timedelta(minutes=15), 0.5)
+    course, late = read(WHOLE), LatePenalty(0.1, timedelta(minutes=15), 0.5)
     assert course.rule("eve", "01_dot") == Rule(Which.BEST, utc(2026, 11, 20, 22, 59), utc(2026, 11, 27, 22, 59), late)
     assert course.rule("eve", "02_timer") == Rule(
         Which.FIRST, utc(2026, 11, 27, 22, 59, 59), utc(2026, 12, 1, 12), late

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.policy import DAY, Counted, Handed, Late, Rule, Which, candidates, count
+from grader.course.policy import DAY, Counted, Handed, LatePenalty, Rule, Which, candidates, count
 
 DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 TWO_DAYS = "2 days late: 20 % are taken off, so 4.8 of the 6 earned points count."
-TEN_A_DAY = Rule(due=DUE, closes=DUE + 7 * DAY, late=Late(0.1, timedelta(minutes=15), 0.5))
+TEN_A_DAY = Rule(due=DUE, closes=DUE + 7 * DAY, late=LatePenalty(0.1, timedelta(minutes=15), 0.5))
 
 moments = st.one_of(st.none(), st.integers(-200, 400).map(lambda hours: DUE + hours * HOUR))
 attempts = st.lists(
@@ -27,7 +27,7 @@ rules = st.builds(
     st.sampled_from(Which),
     st.one_of(st.none(), st.just(DUE)),
     st.one_of(st.none(), st.integers(0, 200).map(lambda hours: DUE + hours * HOUR)),
-    st.builds(Late, st.integers(0, 100).map(lambda part: part / 100), st.timedeltas(timedelta(0), DAY)),
+    st.builds(LatePenalty, st.integers(0, 100).map(lambda part: part / 100), st.timedeltas(timedelta(0), DAY)),
 )
 
 
