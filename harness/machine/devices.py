@@ -184,7 +184,7 @@ class SimulatedStream:
         self.close()
 
     def _work_off(self) -> None:
-        with _one_torch_thread():
+        with one_torch_thread():
             while (item := self._queue.get()) is not None:
                 if isinstance(item, threading.Event):
                     item.set()
@@ -196,7 +196,11 @@ class SimulatedStream:
 
 
 @contextmanager
-def _one_torch_thread() -> Iterator[None]:
+def one_torch_thread() -> Iterator[None]:
+    """Let torch use only one thread in a `with` block, if torch is imported. Afterwards, it uses as many as before.
+
+    Otherwise torch would use one thread also for calls from Python threads that start after the block.
+    """
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0
     if torch:
@@ -205,9 +209,7 @@ def _one_torch_thread() -> Iterator[None]:
         yield
     finally:
         if torch:
-            torch.set_num_threads(
-                threads
-            )  # otherwise torch would use one thread also for calls from new Python threads
+            torch.set_num_threads(threads)
 
 
 def pick_stream() -> Cuda | SimulatedStream:

@@ -18,6 +18,7 @@ from harness import syntax
 from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
+from harness.machine.devices import one_torch_thread
 from harness.paired.rounds import Reading, make_reading
 
 BLOCK_S = 0.2e-3
@@ -122,18 +123,13 @@ def gc_off_one_thread() -> Iterator[None]:
     Garbage is collected once at the start. With only one torch thread, the CPU clock of the calling thread includes all
     of torch's work.
     """
-    torch = sys.modules.get("torch")
-    threads = torch.get_num_threads() if torch else 0
     collecting = gc.isenabled()
     gc.collect()
     gc.disable()
-    if torch:
-        torch.set_num_threads(1)
     try:
-        yield
+        with one_torch_thread():
+            yield
     finally:
-        if torch:
-            torch.set_num_threads(threads)
         if collecting:
             gc.enable()
 
