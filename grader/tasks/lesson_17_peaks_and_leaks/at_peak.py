@@ -154,7 +154,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
 def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
     """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
     names, addresses = _names(rng, TIMED_FUNCTIONS), rng.permutation(TIMED_EVENTS).tolist()
-    share = np.linspace(rng.uniform(0.6, 0.75), rng.uniform(0.3, 0.45), TIMED_EVENTS)
+    share = np.linspace(rng.uniform(0.66, 0.72), rng.uniform(0.36, 0.42), TIMED_EVENTS)
     allocates = (rng.random(TIMED_EVENTS) < share).tolist()
     places, sizes = rng.random(TIMED_EVENTS).tolist(), rng.integers(16, 2000, TIMED_EVENTS).tolist()
     owners = rng.integers(len(names), size=TIMED_EVENTS).tolist()
