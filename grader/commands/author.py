@@ -24,7 +24,8 @@ def lint_exercises(
         list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=lesson_names)
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Save the ratios that students read about other ways.")
+        bool,
+        typer.Option("--record", help="If all is as expected, save the ratios that students read about other ways."),
     ] = False,
     changed: Annotated[
         str | None,
@@ -55,12 +56,12 @@ def lint_exercises(
                     out_console.print(row.line, markup=False, highlight=False)
                     status.start()
                     if speed := row.verdict.attempt.speed:
-                        measured.setdefault(row.task.full_name, {})[row.name] = float(f"{speed.ratio:.4g}")
+                        measured.setdefault(row.task.full_name, {})[row.name] = speed.ratio
                     problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
-            if record:
+            if record and not problems:
                 print(f"Wrote the ratios of {lesson} to {way_texts.write(measured)}.", flush=True)
     print(
         f"{found} problems, listed above as SURPRISE." if found else "Every known submission got the expected verdict."
