@@ -11,7 +11,7 @@ OUT is the output folder. The leaderboard is only written with --leaderboard.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -45,12 +45,16 @@ class Unmade:
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Written:
-    """The number of report files that changed, and the reports that are incomplete because of internal errors."""
+    """Writes reports one at a time, because all reports of a large class would not fit into memory.
 
-    changed: int
-    unmade: tuple[Unmade, ...]
+    `changed` is the number of report files that changed. `unmade` are the reports that are incomplete because of
+    internal errors.
+    """
+
+    changed: int = 0
+    unmade: list[Unmade] = field(default_factory=list)
 
     def lines(self, out: Path) -> tuple[str, ...]:
         """Return a message that names the incomplete reports, or () if all reports are complete."""
@@ -61,43 +65,6 @@ class Written:
         failed = f"{units.some(len(self.unmade), 'report')} could not be written completely: {names}{more}"
         see = f"All grades are kept. To see the error, run: python -m grader report {out} --debug"
         return (f"Internal error: {failed}. {see}",)
-
-
-def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf | None = None) -> Written:
-    """Write all reports of a class into the folder `out`. Each file is written atomically.
-
-    `whole` returns a student's reports with all measurements. `name_of` returns a student's name on the leaderboard.
-    Without it, no leaderboard is written, and an earlier one is removed, because it would show old grades. If an
-    internal error prevents the report of one student, only this report is missing, and its earlier version is removed.
-    Raise `WriteError` if a file cannot be written, for example because the disk is full.
-    """
-    infos = task_info.known_tasks(roll)
-    writer = _Writer()
-    for student, alone in roll.one_by_one():
-        folder = out / folder_name(student)
-        with explained(folder):
-            folder.mkdir(exist_ok=True)
-        writer.write(folder / RESULTS, partial(gradescope.render, alone, student))
-        writer.write(folder / PAGE, partial(_page_of, student, alone, infos, whole, name_of))
-    missing = (
-        f"{one.path.relative_to(out)}: missing because of an internal error ({one.fault.kind})" for one in writer.unmade
-    )
-    roll = replace(roll, notes=(*roll.notes, *missing))
-    writer.write_of_class(out / PAGE, partial(class_page.render, infos=infos, board=name_of is not None), roll)
-    writer.write_of_class(out / GRADEBOOK, gradebook.render, roll)
-    if name_of:
-        writer.write_of_class(out / BOARD, partial(leaderboard.render, name_of=name_of), roll)
-    else:
-        writer.remove(out / BOARD)
-    return Written(writer.changed, tuple(writer.unmade))
-
-
-class _Writer:
-    """Writes reports one at a time, because all reports of a large class would not fit into memory."""
-
-    def __init__(self) -> None:
-        self.changed = 0
-        self.unmade: list[Unmade] = []
 
     def write(self, path: Path, make: Callable[[], str]) -> None:
         """Write the text that `make` returns to `path`. If `make` fails because of an internal error, remove the file.
@@ -133,6 +100,35 @@ class _Writer:
             with explained(path):
                 path.unlink()
             self.changed += 1
+
+
+def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf | None = None) -> Written:
+    """Write all reports of a class into the folder `out`. Each file is written atomically.
+
+    `whole` returns a student's reports with all measurements. `name_of` returns a student's name on the leaderboard.
+    Without it, no leaderboard is written, and an earlier one is removed, because it would show old grades. If an
+    internal error prevents the report of one student, only this report is missing, and its earlier version is removed.
+    Raise `WriteError` if a file cannot be written, for example because the disk is full.
+    """
+    infos = task_info.known_tasks(roll)
+    writer = Written()
+    for student, alone in roll.one_by_one():
+        folder = out / folder_name(student)
+        with explained(folder):
+            folder.mkdir(exist_ok=True)
+        writer.write(folder / RESULTS, partial(gradescope.render, alone, student))
+        writer.write(folder / PAGE, partial(_page_of, student, alone, infos, whole, name_of))
+    missing = (
+        f"{one.path.relative_to(out)}: missing because of an internal error ({one.fault.kind})" for one in writer.unmade
+    )
+    roll = replace(roll, notes=(*roll.notes, *missing))
+    writer.write_of_class(out / PAGE, partial(class_page.render, infos=infos, board=name_of is not None), roll)
+    writer.write_of_class(out / GRADEBOOK, gradebook.render, roll)
+    if name_of:
+        writer.write_of_class(out / BOARD, partial(leaderboard.render, name_of=name_of), roll)
+    else:
+        writer.remove(out / BOARD)
+    return writer
 
 
 def _page_of(student: str, alone: Roll, infos: Mapping[str, Task], whole: Whole | None, name_of: NameOf | None) -> str:

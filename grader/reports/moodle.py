@@ -38,16 +38,26 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     placed = match_rows(handed_in, _people(rows, at))
     for student in handed_in:
         given = [(lesson, grades[student][lesson]) for lesson in lessons if lesson in grades[student]]
+        earned = [points for _, points in given if points is not None]
         if student in placed.why:
             done.missing.append(f"{student}: {_points_text(given)}, but {student!r} {placed.why[student]}")
-        elif any(points is None for _, points in given):
-            done.missing.append(
-                f"{student}: not all of these lessons are graded yet: {', '.join(lesson for lesson, _ in given)}"
-            )
-        else:
-            row = placed.rows[student]
-            cells = {column: rows[row][place] for column, place in at.items() if place < len(rows[row])}
-            _write(sheet, row, cells, at, given, sum(map(roll.possible, lessons)), name, done, scale=scale)
+            continue
+        if len(earned) < len(given):
+            named = ", ".join(lesson for lesson, _ in given)
+            done.missing.append(f"{student}: not all of these lessons are graded yet: {named}")
+            continue
+        row = placed.rows[student]
+        cells = {column: rows[row][place] for column, place in at.items() if place < len(rows[row])}
+        grade = grade_texts.points(sum(earned) * _factor(cells, sum(map(roll.possible, lessons)), name, scale=scale))
+        if fold(cells.get(OPEN, "yes")) == "no":
+            done.missing.append(f"{cells[IDENTIFIER]}: {grade} points, but the grade is locked in Moodle")
+            continue
+        done.written += 1
+        if number(cells[GRADE]) != number(grade):
+            done.changed += sheet.fill(row, at[GRADE], grade.replace(".", ",") if "," in cells.get(MOST, "") else grade)
+        comment = cells.get(FEEDBACK)
+        if comment is not None and (not comment.strip() or comment.startswith(OURS)):
+            sheet.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(_points_text(given))))
     for student in placed.by_name:
         done.notes.append(f"{student} was matched only by name, with {rows[placed.rows[student]][at[IDENTIFIER]]}.")
     empty = len(rows) - 1 - len(placed.rows)
@@ -56,38 +66,23 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     return done
 
 
-def _write(
-    sheet: CsvFile,
-    row: int,
-    cells: dict[str, str],
-    at: dict[str, int],
-    given: Sequence[tuple[str, float | None]],
-    possible: float,
-    name: str,
-    done: Filled,
-    *,
-    scale: bool,
-) -> None:
-    identifier, most = cells[IDENTIFIER], number(cells.get(MOST, ""))
-    if (most is None and cells.get(MOST, "").strip()) or "scale" in at:
+def _factor(cells: dict[str, str], possible: float, name: str, *, scale: bool) -> float:
+    """Return the maximum grade of a row of the worksheet `name`, divided by the `possible` points of its lessons.
+
+    Raise `UsageError` if the worksheet has no such number, or if the two numbers differ and `scale` is not set.
+    """
+    most = number(cells.get(MOST, ""))
+    if (most is None and cells.get(MOST, "").strip()) or "scale" in cells:
         raise UsageError(f"{name} uses a scale of words. Set the grade type to `Point` in Moodle and export again.")
-    if most is not None and most != possible and not scale:
+    if most is None:
+        return 1.0
+    if most != possible and not scale:
         raise UsageError(
             f"{name}: the maximum grade is {grade_texts.points(most)}, but the lessons have "
             f"{grade_texts.points(possible)} points. Set the same number in Moodle and export again, choose other "
             "lessons with --lessons, or use --scale."
         )
-    factor = most / possible if most is not None else 1.0
-    grade = grade_texts.points(sum(points or 0.0 for _, points in given) * factor)
-    if fold(cells.get(OPEN, "yes")) == "no":
-        done.missing.append(f"{identifier}: {grade} points, but the grade is locked in Moodle")
-        return
-    done.written += 1
-    if number(cells[GRADE]) != number(grade):
-        done.changed += sheet.fill(row, at[GRADE], grade.replace(".", ",") if "," in cells.get(MOST, "") else grade)
-    comment = cells.get(FEEDBACK)
-    if comment is not None and (not comment.strip() or comment.startswith(OURS)):
-        sheet.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(_points_text(given))))
+    return most / possible
 
 
 def _points_text(given: Sequence[tuple[str, float | None]]) -> str:
