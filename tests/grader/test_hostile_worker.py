@@ -54,41 +54,31 @@ FRAME = st.one_of(
     st.tuples(st.just(protocol.RAISED), ERRORS),
     st.tuples(st.binary(min_size=1, max_size=1), st.dictionaries(st.text(max_size=4), VALUE, max_size=2)),
 )
-MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def message(kind: bytes, body: Any) -> bytes:
     return frame(kind + json.dumps(body).encode())
 
 
-@MANY
-@given(name=NAMES, said=st.lists(FRAME, max_size=6), hangs_up=st.booleans())
-def test_frames_in_any_order_with_any_content_end_in_an_answer_or_a_fault_of_its_own(
-    name: str, said: list[tuple[bytes, Any]], hangs_up: bool
-) -> None:
-    ask(name, b"".join(message(kind, body) for kind, body in said), hangs_up=hangs_up)
-
-
-@MANY
-@given(name=NAMES, stream=st.binary(max_size=200), hangs_up=st.booleans())
-def test_bytes_that_are_no_frames_end_in_a_fault_of_its_own(name: str, stream: bytes, hangs_up: bool) -> None:
-    ask(name, stream, hangs_up=hangs_up)
-
-
-@MANY
-@given(
-    name=NAMES,
-    said=st.lists(FRAME, min_size=1, max_size=3),
-    at=st.floats(0, 1),
-    changed=st.binary(min_size=1, max_size=6),
-)
-def test_frames_with_a_few_bytes_changed_end_in_an_answer_or_a_fault_of_its_own(
-    name: str, said: list[tuple[bytes, Any]], at: float, changed: bytes
-) -> None:
+def stream_of(said: list[tuple[bytes, Any]], at: float = 0.0, changed: bytes = b"") -> bytes:
+    """Return these messages as bytes, in which some bytes are replaced."""
     stream = bytearray(b"".join(message(kind, body) for kind, body in said))
-    place = int(at * (len(stream) - 1))
+    place = int(at * len(stream))
     stream[place : place + len(changed)] = changed
-    ask(name, bytes(stream), hangs_up=True)
+    return bytes(stream)
+
+
+STREAM = (
+    st.binary(max_size=200)
+    | st.lists(FRAME, max_size=6).map(stream_of)
+    | st.builds(stream_of, st.lists(FRAME, min_size=1, max_size=3), st.floats(0, 1), st.binary(min_size=1, max_size=6))
+)
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(name=NAMES, stream=STREAM, hangs_up=st.booleans())
+def test_any_bytes_and_frames_end_in_an_answer_or_a_fault_of_its_own(name: str, stream: bytes, hangs_up: bool) -> None:
+    ask(name, stream, hangs_up=hangs_up)
 
 
 @pytest.mark.parametrize(
