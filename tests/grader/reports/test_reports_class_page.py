@@ -86,7 +86,10 @@ def test_what_the_class_lacked_is_told() -> None:
 def test_every_student_stands_with_points_and_status() -> None:
     waiting = (HandIn("zoe", "01_dot", "zoe/01_dot.py", "00"),)
     class_ = roll(submission("right"), submission("wrong", "bob"), waiting=waiting)
-    text = Outline(render(class_)).text
+    outline = Outline(render(class_))
+    links = {value for name, value in outline.attributes if name == "href" and value and not value.startswith("#")}
+    assert links == {f"{name}/report.html" for name in ("ada", "bob", "zoe")}
+    text = outline.text
     for part in ("ada 6 6 right nothing handed in", "bob 0 0 wrong nothing handed in", "zoe not graded yet"):
         assert part in text
 
