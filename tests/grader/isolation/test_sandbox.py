@@ -15,6 +15,7 @@ from trees import BARE, SAFE, ask, opened, until
 from grader.errors import WorkerFault
 from grader.inside import tree_namespaces
 from grader.isolation import bubblewrap, sandbox, tree_users
+from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.paths import KIT
@@ -258,6 +259,19 @@ def test_closing_gives_every_descriptor_back_also_twice_and_without_a_request(de
     with opened(LIMITS, BARE, tensors=False) as one:
         one.load("")
         one.close()
+    assert descriptors() == before
+
+
+def test_a_start_that_fails_leaves_no_descriptor(
+    descriptors: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(sandbox, "start", fails)
+    before = descriptors()
+    with pytest.raises(OSError):  # noqa: PT011
+        ForkServer(tensors=False, sandboxed=False)
     assert descriptors() == before
 
 
