@@ -6,7 +6,7 @@ are not changed. No row is added.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll
@@ -115,7 +115,7 @@ def _columns(
         raise UsageError(
             f"This class has no lesson {min(unknown)}. --column accepts: {', '.join(roll.lessons)}, {TOTAL}."
         )
-    there = [cell for cell in head if _ASSIGNMENT.fullmatch(cell)]
+    listed = ", ".join(repr(cell) for cell in head if _ASSIGNMENT.fullmatch(cell)) or "none"
     found: list[_Column] = []
     without: list[str] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
@@ -127,30 +127,24 @@ def _columns(
             continue
         if len(at) != 1:
             which = f"{len(at)} columns" if at else "no column"
-            listed = ", ".join(repr(cell) for cell in there) or "none"
             raise UsageError(f"{name} has {which} {named.get(one, one)!r}. Its assignments are: {listed}.")
         factor = _factor(roll, lessons, possible[at[0]], head[at[0]], name, scale=scale)
         found.append(_Column(at[0], lessons, factor))
     if not found:
-        listed = ", ".join(repr(cell) for cell in there) or "none"
         raise UsageError(
             f"{name} has no column with the name of a lesson. Its assignments are: {listed}. "
             "Name the column with --column LESSON=TITLE."
         )
-    done.notes += _left_out(without)
+    if without:
+        have, which = ("has", without[0]) if len(without) == 1 else ("have", "LESSON")
+        what = f"Not exported: {', '.join(without)} {have} no column"
+        done.notes.append(f"{what}. Name the column with --column {which}=TITLE.")
     return found
 
 
 def _own_names(lesson: str) -> set[str]:
     """Return the headings that a lesson's column may have in Canvas after the import of the grader's gradebook.csv."""
     return {fold(one) for one in (lesson, title(lesson), heading_of(lesson))}
-
-
-def _left_out(lessons: Sequence[str]) -> Iterator[str]:
-    """Yield one sentence that names these lessons, which have no column. Yield nothing without lessons."""
-    if lessons:
-        have, which = ("has", lessons[0]) if len(lessons) == 1 else ("have", "LESSON")
-        yield f"Not exported: {', '.join(lessons)} {have} no column. Name the column with --column {which}=TITLE."
 
 
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:
