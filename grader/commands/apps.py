@@ -108,7 +108,6 @@ def staff_commands() -> Mapping[str, Callable[..., int]]:
 
 def grader_options(context: typer.Context, version: Version = False, completion: _Completion = False) -> None:
     """Print the help if no command is given."""
-    del version  # the callback of --version has printed the version
     if completion:
         raise UsageError("Tab completion belongs to the command fairclock. Run: fairclock --install-completion")
     _print_help(context)
@@ -116,7 +115,6 @@ def grader_options(context: typer.Context, version: Version = False, completion:
 
 def fairclock_options(context: typer.Context, version: Version = False) -> None:
     """Print the help if no command is given."""
-    del version  # the callback of --version has printed the version
     _print_help(context)
 
 

@@ -38,7 +38,6 @@ def lint_exercises(
     debug: Debug = False,
 ) -> int:
     """Check the verdict of each known submission. The name of its file states the expected verdict."""
-    del debug
     if changed is not None:
         if lessons or record:
             raise UsageError("--mutants TARGET cannot be combined with lessons or --record. Run `lint` twice.")
@@ -98,7 +97,6 @@ def calibrate_machine(
     debug: Debug = False,
 ) -> int:
     """Measure the reference solutions on this machine. List the tiers that it cannot reach or distinguish."""
-    del debug
     found = 0
     with Pool(sandboxed=not sandbox.trouble(), spare=1) as pool:
         for one in calibrate.calibrate(catalogue.load().chosen(lessons), Session(str(time.time_ns()), pool)):

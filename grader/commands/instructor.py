@@ -56,7 +56,6 @@ def run_class(
     debug: Debug = False,
 ) -> int:
     """Grade a class. To continue a run, use the same OUT again."""
-    del debug
     if not no_sandbox:
         sandbox.require()
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
@@ -145,7 +144,6 @@ def export_points(
     debug: Debug = False,
 ) -> int:
     """Export the points to Canvas, Moodle, nbgrader or JUnit XML."""
-    del debug
     form = export.form_of(canvas=canvas, moodle=moodle, nbgrader=nbgrader, junit=junit)
     with journal.read(out) as book:
         roll = book.roll()
@@ -168,7 +166,6 @@ def release_kit(
     debug: Debug = False,
 ) -> int:
     """Make the student kit, an autograder for Gradescope, or both. The kit has no solutions."""
-    del debug
     if place is None and gradescope is None:
         raise UsageError("Give a folder or a zip for the student kit, or --gradescope ZIP for an autograder.")
     if place:

@@ -75,7 +75,6 @@ def check(
     debug: Debug = False,
 ) -> int:
     """Grade your own exercises on this machine."""
-    del debug
     if json_file:
         refuse_edited(json_file, force=force)
     target, only = checking.split_target(target, task)
@@ -109,7 +108,6 @@ def submit(
     debug: Debug = False,
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
-    del debug
     command = "python -m grader submit --take"
     choices = ask_which_file.settle(pack.choices(places or (), take or ()), command, err_console)
     packed = pack.pack(choices, out, kit=catalogue.kit_version(), force=force)
@@ -131,7 +129,6 @@ def notebook(
     debug: Debug = False,
 ) -> int:
     """Write an exercise as a Jupyter notebook, for check and submit."""
-    del debug
     name = catalogue.load().named(lesson)
     written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"), force=force)
     print(f"Wrote {written}. Open it with Jupyter. Its last cell grades your answers.")
@@ -158,7 +155,6 @@ PART_WIDTH: Final = 34
 
 def examine_machine(debug: Debug = False) -> int:
     """Show what this machine has and what to install."""
-    del debug
     can_grade = True
     for finding in doctor.examine():
         can_grade &= finding.present or not finding.needed
