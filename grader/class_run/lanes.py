@@ -83,16 +83,27 @@ class Threads:
 
 @contextmanager
 def opened(
-    known: Catalogue, jobs: int, scheduler: str, hidden: Sequence[Path], *, sandboxed: bool
+    known: Catalogue,
+    jobs: int,
+    scheduler: str,
+    hidden: Sequence[Path],
+    *,
+    sandboxed: bool,
+    warn: Callable[[str], None],
 ) -> Iterator[tuple[Grade, Lanes, str]]:
     """Yield the function that grades a submission, the lanes that call it, and a line that describes the lanes.
 
-    The lanes are `jobs` threads of this process, or those of the Dask cluster at the address `scheduler`. `known` are
-    the lessons that may be graded, and `hidden` paths that submissions must not read.
+    The lanes are `jobs` threads of this process, or those of the Dask cluster at the address `scheduler`. `warn` is
+    called with a warning if the connection to the cluster is not encrypted. `known` are the lessons that may be graded,
+    and `hidden` paths that submissions must not read. Raise `MachineError` if Dask is needed and not installed.
     """
     if scheduler:
+        if find_spec("distributed") is None:
+            raise MachineError("Grading on a cluster needs Dask. Install Dask with `pip install -e '.[cluster]'`.")
         from grader.class_run import cluster, remote  # noqa: PLC0415 - they need `distributed`, an extra
 
+        if unsafe := cluster.warning(scheduler):
+            warn(unsafe)
         with cluster.join(scheduler, hidden, sandboxed=sandboxed) as (lanes, about):
             yield remote.grade_here, lanes, about
         return
@@ -102,15 +113,3 @@ def opened(
             return grade(submission, seed, pool, known.tasks(submission.lesson))
 
         yield grade_one, Threads(jobs), units.some(jobs, "lane")
-
-
-def warning(scheduler: str) -> str:
-    """Return a warning if the connection to this Dask scheduler is not encrypted, else "".
-
-    Raise `MachineError` if Dask is not installed.
-    """
-    if find_spec("distributed") is None:
-        raise MachineError("Grading on a cluster needs Dask. Install Dask with `pip install -e '.[cluster]'`.")
-    from grader.class_run import cluster  # noqa: PLC0415 - it needs `distributed`, an extra
-
-    return cluster.warning(scheduler)

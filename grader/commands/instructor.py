@@ -65,10 +65,10 @@ def run_class(
         meant = [*graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())]
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
-    if scheduler and (unsafe := lanes.warning(scheduler)):
-        say(out_console, unsafe)
     shown = err_console.is_terminal if progress is None else progress
-    with lanes.opened(known, jobs, scheduler, hidden, sandboxed=not no_sandbox) as (grade_one, opened, where):
+    with lanes.opened(
+        known, jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=lambda line: say(out_console, line)
+    ) as (grade_one, opened, where):
         ended = run.grade_class(
             folder,
             out,

@@ -39,7 +39,7 @@ def split_target(target: str | None, task: str | None) -> tuple[str | None, str 
     The student writes the task as part of the target, as in "02.time_per_call", or as the argument after the target.
     """
     if target is None or _is_file(target):
-        lesson = _lesson_of(Path(target)) if target and task else None
+        lesson = exercise_files.require_lesson(Path(target)) if target and task else None
         return target, _named_task(lesson, task) if lesson and task else None
     lesson, named = catalogue.load().target(target)
     return lesson, _named_task(lesson, task) if task else named
@@ -50,7 +50,7 @@ def files_to_check(target: str | None) -> list[Choice]:
     lessons = catalogue.load().lessons
     path = Path(target or "")
     if target and _is_file(target):
-        lesson = _lesson_of(path)
+        lesson = exercise_files.require_lesson(path)
         return [Choice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
     wanted = [catalogue.load().named(target)] if target else list(lessons)
     found = exercise_files.find_files(exercise_files.exercise_folders(), wanted)
@@ -141,20 +141,6 @@ def _is_file(target: str) -> bool:
 def _named_task(lesson: str, given: str) -> str:
     """Return the full name of a task of a lesson from a shorter name that the student typed."""
     return catalogue.load().target(f"{lesson}.{given}")[1] or given
-
-
-def _lesson_of(path: Path) -> str:
-    lessons = catalogue.load().lessons
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
-    if path.suffix not in exercise_files.SUFFIXES:
-        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
-    lesson = exercise_files.lesson_of(path)
-    if not lesson:
-        raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
-    return lesson
 
 
 def _tasks(report: Report) -> Iterator[tuple[Task, Verdict]]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from grader import catalogue, paths
 from grader.desk import originals
+from grader.errors import UsageError
 from grader.hand_ins.collect import submission_of
 from harness.storage.notebook_files import stamp_of
 
@@ -130,6 +131,21 @@ def lesson_of(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         return ""
     return max((name for name in catalogue.load().lessons if path.stem.startswith(name)), key=len, default="")
+
+
+def require_lesson(path: Path) -> str:
+    """Return the lesson of an exercise file. Raise `UsageError` if `path` is not the path of an exercise."""
+    lessons = catalogue.load().lessons
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
+    lesson = lesson_of(path)
+    if not lesson:
+        raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
+    return lesson
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:

@@ -175,11 +175,7 @@ def _inside(places: Sequence[Path], lessons: Sequence[str]) -> dict[str, list[Ex
 
 
 def _named(path: Path) -> ExerciseFile:
-    lesson = exercise_files.lesson_of(path)
-    if not lesson:
-        there_are = ", ".join(catalogue.load().lessons)
-        raise UsageError(f"{path} is not an exercise. There are: {there_are} (as .py or .ipynb).")
-    file = exercise_files.read_file(path, lesson)
+    file = exercise_files.read_file(path, exercise_files.require_lesson(path))
     if file.refusal:
         raise UsageError(file.refusal)
     return replace(file, named=True)

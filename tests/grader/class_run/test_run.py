@@ -8,7 +8,6 @@ from classroom import KIT, grade, hand_in, run
 
 from grader import reports, seeds
 from grader.class_run import journal
-from grader.class_run.published import publish
 from grader.class_run.run import pace
 from grader.isolation import sandbox
 from grader.records import Report, Status, Submission
@@ -138,16 +137,6 @@ def test_every_grading_gets_the_same_secret_seed_and_no_report_shows_it(folder: 
     assert seen == {seed := (out / seeds.FILE).read_text().strip()}
     shown = [path for path in out.rglob("*") if path.is_file() and path.name != seeds.FILE]
     assert not any(seed.encode() in path.read_bytes() for path in shown)
-
-
-def test_reports_are_rebuilt_from_the_journal_alone(folder: Path, out: Path) -> None:
-    run(folder, out)
-    before = {name: content for name, (_, content) in everything(out).items()}
-    for path in (out / reports.PAGE, out / reports.GRADEBOOK, *(out / "ada").iterdir()):
-        path.unlink()
-    with journal.read(out) as book:
-        assert publish(book)[1].changed == 4
-    assert {name: content for name, (_, content) in everything(out).items()} == before
 
 
 def test_a_students_page_draws_the_rounds_that_the_journal_kept(folder: Path, out: Path) -> None:
