@@ -27,7 +27,7 @@ def form_of(**asked: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedPoints:
     """The file that `export` wrote. `ungraded` lists the submissions that have no grade and are not in the file."""
 
     place: Path
@@ -63,7 +63,7 @@ def export(
     columns: Sequence[str] = (),
     scale: bool = False,
     force: bool = False,
-) -> Exported:
+) -> ExportedPoints:
     """Write the points of a class in the format `form`, to the file `to` or to a file in the folder `out`.
 
     `source` is the file from Canvas or Moodle that is filled in. `lessons` are the lessons to export, by default all.
@@ -86,7 +86,7 @@ def export(
     replaced = place.exists()
     written = write_atomically(place, text)
     ungraded = [f"{who}, {lesson}" for who, given in roll.grades().items() for lesson in given if given[lesson] is None]
-    return Exported(place, filled, replaced and written, () if filled else tuple(ungraded))
+    return ExportedPoints(place, filled, replaced and written, () if filled else tuple(ungraded))
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:

@@ -42,7 +42,7 @@ class Lanes(Protocol):
         """Drop the queued calls, and stop the current ones."""
 
 
-class Threads:
+class LocalLanes:
     """`jobs` threads of this process. Calls start in the order in which they were submitted.
 
     The interpreter does not wait for these threads at exit, so Ctrl-C ends a run at once.
@@ -112,4 +112,4 @@ def opened(
         def grade_one(submission: Submission, seed: str) -> Report:
             return grade(submission, seed, pool, known.tasks(submission.lesson))
 
-        yield grade_one, Threads(jobs), units.some(jobs, "lane")
+        yield grade_one, LocalLanes(jobs), units.some(jobs, "lane")

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Final
 
 from grader.class_run import tables
-from grader.class_run.standing import Row
+from grader.class_run.standing import StoredAttempt
 from grader.course.roll import HandIn, Span
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from grader.text import storable
@@ -94,10 +94,10 @@ def _turn(reading: Reading) -> tuple[float, float, int]:
     return reading.cpu_s, reading.wall_s, reading.calls
 
 
-def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
+def attempts(db: sqlite3.Connection, student: str | None = None) -> list[StoredAttempt]:
     """Return all attempts of the class, or of one student, sorted by student and lesson."""
     return [
-        Row(
+        StoredAttempt(
             HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"]),
             datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
             bool(row["there"]),
@@ -111,7 +111,7 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
     ]
 
 
-def report(db: sqlite3.Connection, attempt: Row, *, raw: bool = True) -> tuple[Report, Span]:
+def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) -> tuple[Report, Span]:
     """Return the newest report on the file of an attempt, and the times at which this grading began and ended.
 
     Without `raw`, single measurements are left out.

@@ -15,7 +15,7 @@ from grader.course.roll import HandIn, SameContent, Standing
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredAttempt:
     """One attempt of a student, with the number (`grading`) and points of the newest grading of its file.
 
     Both are None if the file was never graded. `points` is also None after an internal error. `there` is False if the
@@ -47,9 +47,9 @@ class StudentLesson:
     """
 
     standing: Standing | None
-    chosen: Row | None
-    may_count: tuple[Row, ...]
-    gone: tuple[Row, ...] = ()
+    chosen: StoredAttempt | None
+    may_count: tuple[StoredAttempt, ...]
+    gone: tuple[StoredAttempt, ...] = ()
 
     @property
     def waiting(self) -> tuple[HandIn, ...]:
@@ -62,7 +62,7 @@ class StudentLesson:
         return tuple(row.hand_in for row in self.may_count if row.points is None and row.there)
 
 
-def student_lessons(rows: Sequence[Row], course: Course) -> Iterator[StudentLesson]:
+def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[StudentLesson]:
     """Yield the attempt that counts for each student and lesson. Rows of one student and lesson must be adjacent."""
     for (student, lesson), group in groupby(rows, key=lambda row: (row.hand_in.student, row.hand_in.lesson)):
         given = [row for row in group if not course.strikes(student, lesson, row.hand_in.sha256)]
@@ -72,7 +72,7 @@ def student_lessons(rows: Sequence[Row], course: Course) -> Iterator[StudentLess
             yield _stand(student, lesson, attempts, _gone(given, course.rule(student, lesson)), course)
 
 
-def struck(rows: Sequence[Row], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return sentences on the attempts that the course file excludes: those that exist, and those that do not."""
     found: list[str] = []
     missing: list[str] = []
@@ -86,9 +86,9 @@ def struck(rows: Sequence[Row], course: Course) -> tuple[tuple[str, ...], tuple[
     return tuple(found), tuple(missing)
 
 
-def same_content(rows: Sequence[Row]) -> Iterator[SameContent]:
+def same_content(rows: Sequence[StoredAttempt]) -> Iterator[SameContent]:
     """Yield each graded file content that several students handed in, sorted by lesson and student."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[StoredAttempt]] = {}
     for row in rows:
         if row.grading is not None:
             groups.setdefault((row.hand_in.lesson, row.hand_in.content), []).append(row)
@@ -98,7 +98,9 @@ def same_content(rows: Sequence[Row]) -> Iterator[SameContent]:
             yield SameContent(lesson, students, group[0].hand_in.sha256, group[0].untouched, group[0].regraded)
 
 
-def _stand(student: str, lesson: str, attempts: Sequence[Row], gone: tuple[Row, ...], course: Course) -> StudentLesson:
+def _stand(
+    student: str, lesson: str, attempts: Sequence[StoredAttempt], gone: tuple[StoredAttempt, ...], course: Course
+) -> StudentLesson:
     rule = course.rule(student, lesson)
     handed = [row.handed for row in attempts]
     may = tuple(attempts[place] for place in policy.candidates(handed, rule))
@@ -113,6 +115,6 @@ def _stand(student: str, lesson: str, attempts: Sequence[Row], gone: tuple[Row, 
     return StudentLesson(standing, chosen, may, gone)
 
 
-def _gone(rows: Sequence[Row], rule: policy.Rule) -> tuple[Row, ...]:
+def _gone(rows: Sequence[StoredAttempt], rule: policy.DateRule) -> tuple[StoredAttempt, ...]:
     may = policy.candidates([row.handed for row in rows], rule)
     return tuple(rows[place] for place in may if not rows[place].there and rows[place].points is None)

@@ -13,7 +13,7 @@ from grader.commands.options import Debug, Force, NextHint, OneTask, Target, les
 from grader.course.roll import is_faulted
 from grader.desk import ask_which_file, early_start, exercise_notebook, pack, student_state, watch
 from grader.desk import check as checking
-from grader.desk.exercise_files import Choice
+from grader.desk.exercise_files import FileChoice
 from grader.diagnosis import doctor
 from grader.errors import UsageError
 from grader.files import write_atomically
@@ -30,7 +30,7 @@ err_console: Final = Console(stderr=True)
 class _Check:
     """One call of the command `check`: its options, and the exercise of each checked file."""
 
-    choices: dict[Path, Choice]
+    choices: dict[Path, FileChoice]
     only: str | None
     ask_hint: bool
     past_hints: bool
@@ -139,7 +139,7 @@ def _say(line: str) -> None:
     say(out_console, line)
 
 
-def _print_files(choice: Choice) -> None:
+def _print_files(choice: FileChoice) -> None:
     """Print which file of an exercise is checked, and which other changed files are not."""
     taken = choice.taken
     if taken and taken.code:  # "" if the student named the file

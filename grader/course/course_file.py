@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from grader.course.policy import NO_PENALTY, LatePenalty, Rule, Which
+from grader.course.policy import NO_PENALTY, DateRule, LatePenalty, Which
 from harness.errors import UsageError
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Course:
         """Return whether the course file excludes the attempt whose file has this SHA-256. It then does not count."""
         return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
 
-    def rule(self, student: str, lesson: str) -> Rule:
+    def rule(self, student: str, lesson: str) -> DateRule:
         """Return the dates and the penalty for lateness that hold for a student in a lesson."""
         dates = self.lessons.get(lesson, Dates())
         due, closes = dates.due, dates.closes
@@ -74,7 +74,7 @@ class Course:
         if isinstance(more, timedelta):
             more = due + more if due else None
         due, closes = _moved(due, closes, more)
-        return Rule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
+        return DateRule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
 
     def require_known(self, handed_in: Iterable[str], name: str) -> None:
         """Raise `UsageError` if this course file, called `name`, names a student who is not in the class.

@@ -41,7 +41,7 @@ NO_PENALTY = LatePenalty()
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DateRule:
     """The dates and the penalty that hold for one student in one lesson. Without a due date, no attempt is late.
 
     `usual_due` is the due date of the class if the student has a different one.
@@ -69,7 +69,7 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedAttempt:
     """The attempt that counts: its index, its points before and after the penalty for lateness, and the reason."""
 
     index: int
@@ -78,7 +78,7 @@ class Counted:
     reason: str
 
 
-def candidates(attempts: Sequence[Handed], rule: Rule) -> tuple[int, ...]:
+def candidates(attempts: Sequence[Handed], rule: DateRule) -> tuple[int, ...]:
     """Return the indices of the attempts that may count, in order of time. Only these attempts are graded."""
     order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
     order = [place for place in order if attempts[place].there or rule.which is not Which.LATEST]
@@ -88,7 +88,7 @@ def candidates(attempts: Sequence[Handed], rule: Rule) -> tuple[int, ...]:
     return tuple(one.get(rule.which, taken))
 
 
-def count(attempts: Sequence[Handed], rule: Rule) -> Counted | None:
+def count(attempts: Sequence[Handed], rule: DateRule) -> CountedAttempt | None:
     """Return which of a student's attempts at a lesson counts and for how many points, or None without attempts.
 
     If an attempt that may count has no grade yet, the points are None, because that attempt might be the best.
@@ -96,15 +96,15 @@ def count(attempts: Sequence[Handed], rule: Rule) -> Counted | None:
     if not (may := candidates(attempts, rule)):
         return None
     if ungraded := [place for place in may if attempts[place].points is None]:
-        return Counted(ungraded[0], None, None, "")
+        return CountedAttempt(ungraded[0], None, None, "")
     index = max(may, key=lambda place: _after(attempts[place], rule))  # the earliest of attempts with equal points
     chosen = attempts[index]
     points = _after(chosen, rule)
     told = [_which(attempts, index, rule), _why(chosen, rule, points)]
-    return Counted(index, chosen.points, points, " ".join(part for part in told if part))
+    return CountedAttempt(index, chosen.points, points, " ".join(part for part in told if part))
 
 
-def days_late(at: datetime | None, rule: Rule) -> int:
+def days_late(at: datetime | None, rule: DateRule) -> int:
     """Return the number of days begun since the due date.
 
     It is 0 for an attempt in time, within the grace time, or at an unknown time.
@@ -114,29 +114,29 @@ def days_late(at: datetime | None, rule: Rule) -> int:
     return max(0, math.ceil((at - rule.due) / DAY))
 
 
-def _closed(attempt: Handed, rule: Rule) -> bool:
+def _closed(attempt: Handed, rule: DateRule) -> bool:
     return bool(rule.closes and attempt.at and attempt.at > rule.closes)
 
 
-def _off(attempt: Handed, rule: Rule) -> float:
+def _off(attempt: Handed, rule: DateRule) -> float:
     """Return the share of the points that the student loses for lateness, from 0 to 1."""
     if _closed(attempt, rule):
         return 1.0
     return min(1.0, rule.late.most, rule.late.per_day * days_late(attempt.at, rule))
 
 
-def _after(attempt: Handed, rule: Rule) -> float:
+def _after(attempt: Handed, rule: DateRule) -> float:
     return max(0.0, round((attempt.points or 0.0) * (1 - _off(attempt, rule)), 2))
 
 
-def _which(attempts: Sequence[Handed], index: int, rule: Rule) -> str:
+def _which(attempts: Sequence[Handed], index: int, rule: DateRule) -> str:
     if len(attempts) == 1:
         return ""
     order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
     return f"Attempt {order.index(index) + 1} of {len(attempts)} counts: the {rule.which}."
 
 
-def _why(attempt: Handed, rule: Rule, points: float) -> str:
+def _why(attempt: Handed, rule: DateRule, points: float) -> str:
     raw = f"{attempt.points or 0.0:g}"
     if _closed(attempt, rule):
         return f"This file was handed in after the closing date: 0 of the {raw} earned points count."

@@ -11,11 +11,11 @@ from datetime import datetime
 from rich.console import Console
 from rich.prompt import Prompt
 
-from grader.desk.exercise_files import Choice
+from grader.desk.exercise_files import FileChoice
 from grader.errors import UsageError
 
 
-def settle(choices: Sequence[Choice], command: str, console: Console) -> list[Choice]:
+def settle(choices: Sequence[FileChoice], command: str, console: Console) -> list[FileChoice]:
     """Return the choices with one file selected for each exercise, by asking the student if needed.
 
     The student is asked if several files of an exercise were changed. Without a terminal, raise `UsageError`, which
@@ -27,7 +27,7 @@ def settle(choices: Sequence[Choice], command: str, console: Console) -> list[Ch
     return [_asked(choice, command, console) if choice.candidates else choice for choice in choices]
 
 
-def _asked(choice: Choice, command: str, console: Console) -> Choice:
+def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
     """Ask until the student types a number from the list, and return the choice with that file selected.
 
     Raise `UsageError` at Ctrl-D.
@@ -45,7 +45,7 @@ def _asked(choice: Choice, command: str, console: Console) -> Choice:
     return choice.take(choice.candidates[int(typed) - 1])
 
 
-def _unsettled(choice: Choice, command: str) -> str:
+def _unsettled(choice: FileChoice, command: str) -> str:
     paths = " and ".join(str(file.path) for file in choice.candidates)
     commands = " or ".join(f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates)
     return f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from grader import catalogue, seeds
 from grader.desk import exercise_files, hints
-from grader.desk.exercise_files import Choice
+from grader.desk.exercise_files import FileChoice
 from grader.errors import UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
@@ -45,13 +45,13 @@ def split_target(target: str | None, task: str | None) -> tuple[str | None, str 
     return lesson, _named_task(lesson, task) if task else named
 
 
-def files_to_check(target: str | None) -> list[Choice]:
+def files_to_check(target: str | None) -> list[FileChoice]:
     """Return the file to check for each exercise, by default for all exercises. `target` is an exercise or a file."""
     lessons = catalogue.load().lessons
     path = Path(target or "")
     if target and _is_file(target):
         lesson = exercise_files.require_lesson(path)
-        return [Choice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
+        return [FileChoice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
     wanted = [catalogue.load().named(target)] if target else list(lessons)
     found = exercise_files.find_files(exercise_files.exercise_folders(), wanted)
     return [exercise_files.choose(lesson, found[lesson]) for lesson in wanted]

@@ -46,7 +46,7 @@ class ExerciseFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FileChoice:
     """The selected file of one exercise (`taken`), or None if the student must choose one of `candidates`.
 
     `left_out` has every other changed file, with the reason why it is not selected. `unchanged` are files that the
@@ -59,7 +59,7 @@ class Choice:
     left_out: tuple[tuple[ExerciseFile, str], ...] = ()
     unchanged: tuple[ExerciseFile, ...] = ()
 
-    def take(self, chosen: ExerciseFile) -> "Choice":
+    def take(self, chosen: ExerciseFile) -> "FileChoice":
         """Return a copy in which the file `chosen` is selected."""
         changed = self.candidates or ((self.taken,) if self.taken and self.taken.changed else ())
         same = {chosen.code}
@@ -68,7 +68,7 @@ class Choice:
         return replace(self, taken=chosen, candidates=(), left_out=(*left, *kept))
 
 
-def choose(lesson: str, files: Sequence[ExerciseFile]) -> Choice:
+def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
     """Select one of the files of a lesson. Of files with equal code, the first is selected."""
     named = [file for file in files if not file.is_copy and not file.refusal]
     changed = [file for file in named if file.changed]
@@ -90,7 +90,7 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> Choice:
     ]
     taken = next(iter(candidates or named), None) if len(candidates) < 2 else None
     unchanged = tuple(file for file in named if file is not taken and not file.changed)
-    return Choice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)
+    return FileChoice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)
 
 
 def _is_older(file: ExerciseFile, other: ExerciseFile) -> bool:

@@ -11,7 +11,7 @@ from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import exercise_files, student_state
-from grader.desk.exercise_files import Choice, ExerciseFile
+from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.desk.submission_zip import submit
 from grader.errors import FairclockError, UsageError
 from grader.hand_ins.collect import submission_of
@@ -25,13 +25,13 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedExercises:
     """The zip that was written, and the selected file of each exercise. `missing` are the lessons without any file."""
 
     out: Path
     replaced: bool
     files: tuple[ExerciseFile, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[FileChoice, ...]
     missing: tuple[str, ...]
 
     @property
@@ -56,7 +56,7 @@ class Packed:
             yield from (f"  {line}" for line in found)
 
 
-def choices(places: Sequence[Path], take: Sequence[Path]) -> list[Choice]:
+def choices(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     """Return, for each lesson, which file is put into the zip.
 
     With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
@@ -79,17 +79,17 @@ def choices(places: Sequence[Path], take: Sequence[Path]) -> list[Choice]:
     return [choice for choice in made if choice.taken or choice.candidates or choice.left_out or not places]
 
 
-def pack(made: Sequence[Choice], out: Path, *, kit: str, force: bool) -> Packed:
+def pack(made: Sequence[FileChoice], out: Path, *, kit: str, force: bool) -> PackedExercises:
     """Write the zip `out` with the selected files. Raise `UsageError` with the reasons if no file is selected."""
     files = tuple(choice.taken for choice in made if choice.taken)
     if not files:
         raise UsageError(" ".join(why_no_file(choice) for choice in made if choice.left_out) or why_no_file(made[0]))
     replaced = submit({file.lesson: file.path for file in files}, out, kit=kit, force=force)
     gone = tuple(choice.lesson for choice in made if not choice.taken and not choice.left_out)
-    return Packed(out, replaced, files, tuple(made), gone)
+    return PackedExercises(out, replaced, files, tuple(made), gone)
 
 
-def show_points(packed: Packed, say: Say, status: Console, *, graded: bool) -> None:
+def show_points(packed: PackedExercises, say: Say, status: Console, *, graded: bool) -> None:
     """Print the points of each file in the zip. With `graded`, the files that the student changed are graded first.
 
     Ctrl-C stops the grading and raises `KeyboardInterrupt`. The zip is complete before grading begins.
@@ -133,7 +133,7 @@ def syntax_fault(file: ExerciseFile) -> str:
     return ""
 
 
-def why_no_file(choice: Choice) -> str:
+def why_no_file(choice: FileChoice) -> str:
     """Return the reasons why no file of an exercise is put into the zip, as text."""
     reasons = [why for _, why in choice.left_out]
     return " ".join(reasons) or f"There is no file of {choice.lesson}. Copy lessons/exercises from the kit again."
@@ -181,7 +181,9 @@ def _named(path: Path) -> ExerciseFile:
     return replace(file, named=True)
 
 
-def _with_those_outside(choice: Choice, everywhere: Sequence[ExerciseFile], inside: Sequence[ExerciseFile]) -> Choice:
+def _with_those_outside(
+    choice: FileChoice, everywhere: Sequence[ExerciseFile], inside: Sequence[ExerciseFile]
+) -> FileChoice:
     known = {file.path.resolve() for file in inside}
     codes = {file.code for file in inside}
     outside = [

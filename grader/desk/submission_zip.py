@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.files import write_atomically
 from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
-from grader.hand_ins.manifest import Entry, Manifest
+from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import Refusal, digest
 from harness.errors import UsageError
 from harness.storage.overwriting import refuse_edited
@@ -55,7 +55,7 @@ def is_submission(path: Path) -> bool:
 
 
 def _zipped(contents: dict[str, bytes], kit: str) -> bytes:
-    entries = tuple(Entry(Path(name).stem, name, digest(data)) for name, data in contents.items())
+    entries = tuple(ManifestEntry(Path(name).stem, name, digest(data)) for name, data in contents.items())
     text = io.BytesIO()
     with zipfile.ZipFile(text, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in {**contents, manifest.NAME: Manifest(kit, entries).to_json()}.items():

@@ -19,7 +19,7 @@ _CHANGED = "The zip was changed after `submit` wrote it"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """One exercise file in a zip: its lesson, its name in the zip, and its SHA-256 in hexadecimal."""
 
     lesson: str
@@ -32,7 +32,7 @@ class Manifest:
     """The files of one zip, and the version of the course that made the zip."""
 
     kit: str
-    files: tuple[Entry, ...]
+    files: tuple[ManifestEntry, ...]
 
     def to_json(self) -> bytes:
         """Return the bytes of `manifest.json`. They are equal for equal manifests."""
@@ -57,7 +57,7 @@ class Manifest:
             values = [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
             if not all(map(_is_plain, values)):
                 raise wrong
-            entries.append(Entry(*values))
+            entries.append(ManifestEntry(*values))
         return cls(kit, tuple(entries))
 
     def check(self, file: str, sha256: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from grader.course.policy import LatePenalty, Rule, days_late
+from grader.course.policy import DateRule, LatePenalty, days_late
 from grader.course.roll import Roll
 from grader.records import Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, grade_texts, task_info, templates
@@ -231,7 +231,7 @@ def _moment(at: datetime, zone: tzinfo) -> str:
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def _due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
+def _due(rule: DateRule, zone: tzinfo) -> Iterator[tuple[str, str]]:
     """Yield the due date and the penalty for lateness, each as a label and a text. Yield nothing without a due date."""
     if rule.due is None:
         return
@@ -241,7 +241,7 @@ def _due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield "Late submissions", f"{_lateness(rule.late)}{closing}"
 
 
-def _when(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
+def _when(at: datetime | None, rule: DateRule, zone: tzinfo) -> Iterator[tuple[str, str]]:
     """Yield when an attempt was handed in, and how many days after the due date, each as a label and a text."""
     if at is None:
         if rule.due:

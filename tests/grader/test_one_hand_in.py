@@ -22,7 +22,7 @@ from nasty import TAKEN, Nasty, nasty
 
 from grader import reports
 from grader.class_run import rows
-from grader.class_run.lanes import Threads
+from grader.class_run.lanes import LocalLanes
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, folder_name, is_faulted
@@ -240,7 +240,7 @@ def test_whatever_grading_raises_is_that_hand_ins_verdict(folder: Path, out: Pat
     the_next_run_grades_eve(folder, out)
 
 
-class Refusing(Threads):
+class Refusing(LocalLanes):
     """Fake grading lanes that refuse or lose one submission."""
 
     def __init__(self, *, cancels: bool) -> None:
@@ -262,7 +262,7 @@ class Refusing(Threads):
 def test_a_hand_in_that_the_lanes_refuse_or_drop_gets_a_verdict_on_the_grader(
     folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *, cancels: bool
 ) -> None:
-    monkeypatch.setattr(classroom, "Threads", lambda _jobs: Refusing(cancels=cancels))
+    monkeypatch.setattr(classroom, "LocalLanes", lambda _jobs: Refusing(cancels=cancels))
     at_fault_for_eve_alone(out, run(folder, out)[0])
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out)

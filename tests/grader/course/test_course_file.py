@@ -5,7 +5,7 @@ import pytest
 from commanding import ROOT
 
 from grader.course.course_file import Course, parse
-from grader.course.policy import NO_PENALTY, LatePenalty, Rule, Which
+from grader.course.policy import NO_PENALTY, DateRule, LatePenalty, Which
 from harness.errors import UsageError
 
 LESSONS = ("01_dot", "02_timer")
@@ -47,8 +47,10 @@ def utc(*when: int) -> datetime:
 
 def test_dates_are_those_of_the_time_zone_and_a_date_alone_is_its_end() -> None:
     course, late = read(WHOLE), LatePenalty(0.1, timedelta(minutes=15), 0.5)
-    assert course.rule("eve", "01_dot") == Rule(Which.BEST, utc(2026, 11, 20, 22, 59), utc(2026, 11, 27, 22, 59), late)
-    assert course.rule("eve", "02_timer") == Rule(
+    assert course.rule("eve", "01_dot") == DateRule(
+        Which.BEST, utc(2026, 11, 20, 22, 59), utc(2026, 11, 27, 22, 59), late
+    )
+    assert course.rule("eve", "02_timer") == DateRule(
         Which.FIRST, utc(2026, 11, 27, 22, 59, 59), utc(2026, 12, 1, 12), late
     )
 
@@ -62,8 +64,8 @@ def test_an_extension_and_a_section_move_due_date_and_closing_alike() -> None:
     rule = course.rule("bob", "01_dot")
     assert (rule.due, rule.closes) == (utc(2026, 11, 21, 22, 59), utc(2026, 11, 28, 22, 59))
     assert course.rule("bob", "02_timer") == course.rule("eve", "02_timer")
-    assert read("").rule("ada", "01_dot") == Rule()
-    assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == Rule()
+    assert read("").rule("ada", "01_dot") == DateRule()
+    assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == DateRule()
 
 
 def test_who_is_named_and_not_in_the_class_is_an_error_that_names_the_nearest() -> None:

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.policy import DAY, Counted, Handed, LatePenalty, Rule, Which, candidates, count
+from grader.course.policy import DAY, CountedAttempt, DateRule, Handed, LatePenalty, Which, candidates, count
 
 DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 TWO_DAYS = "2 days late: 20 % are taken off, so 4.8 of the 6 earned points count."
-TEN_A_DAY = Rule(due=DUE, closes=DUE + 7 * DAY, late=LatePenalty(0.1, timedelta(minutes=15), 0.5))
+TEN_A_DAY = DateRule(due=DUE, closes=DUE + 7 * DAY, late=LatePenalty(0.1, timedelta(minutes=15), 0.5))
 
 moments = st.one_of(st.none(), st.integers(-200, 400).map(lambda hours: DUE + hours * HOUR))
 attempts = st.lists(
@@ -23,7 +23,7 @@ attempts = st.lists(
     max_size=6,
 )
 rules = st.builds(
-    Rule,
+    DateRule,
     st.sampled_from(Which),
     st.one_of(st.none(), st.just(DUE)),
     st.one_of(st.none(), st.integers(0, 200).map(lambda hours: DUE + hours * HOUR)),
@@ -31,7 +31,7 @@ rules = st.builds(
 )
 
 
-def counted(*given_: Handed, rule: Rule = TEN_A_DAY) -> Counted:
+def counted(*given_: Handed, rule: DateRule = TEN_A_DAY) -> CountedAttempt:
     found = count(given_, rule)
     assert found
     return found
@@ -48,10 +48,10 @@ def test_each_day_begun_takes_its_part_up_to_the_most_and_after_closing_nothing_
         (7 * DAY, 3.0, "7 days late: 50 % are taken off, so 3 of the 6 earned points count."),
         (7 * DAY + HOUR, 0.0, "This file was handed in after the closing date: 0 of the 6 earned points count."),
     ):
-        assert counted(Handed(DUE + late, 6.0)) == Counted(0, 6.0, points, reason), late
+        assert counted(Handed(DUE + late, 6.0)) == CountedAttempt(0, 6.0, points, reason), late
     unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
-    assert counted(Handed(None, 6.0)) == Counted(0, 6.0, 6.0, unknown)
-    assert counted(Handed(None, 6.0), rule=Rule()).reason == ""
+    assert counted(Handed(None, 6.0)) == CountedAttempt(0, 6.0, 6.0, unknown)
+    assert counted(Handed(None, 6.0), rule=DateRule()).reason == ""
 
 
 def test_the_attempt_that_the_course_chose_counts() -> None:
@@ -63,7 +63,7 @@ def test_the_attempt_that_the_course_chose_counts() -> None:
         (Which.LATEST, 2, 4.8, f"Attempt 3 of 3 counts: the latest. {TWO_DAYS}"),
     ):
         found = counted(*three, rule=replace(TEN_A_DAY, which=which))
-        assert found == Counted(index, three[index].points, points, reason)
+        assert found == CountedAttempt(index, three[index].points, points, reason)
 
 
 def test_the_best_is_the_best_after_lateness() -> None:
@@ -77,25 +77,25 @@ def test_the_latest_in_time_goes_before_one_after_closing() -> None:
 
 def test_a_refused_file_is_no_attempt_beside_one_that_could_be_taken() -> None:
     for which in Which:
-        rule = Rule(which)
+        rule = DateRule(which)
         assert counted(Handed(DUE, 0.0, refused=True), Handed(DUE + HOUR, 6.0), rule=rule).points == 6.0
         assert counted(Handed(DUE, 0.0, refused=True), rule=rule).points == 0.0
 
 
 def test_what_was_replaced_counts_for_the_best_and_the_first_alone() -> None:
     two = (Handed(DUE - HOUR, 10.0, there=False), Handed(DUE, 6.0))
-    points = [counted(*two, rule=Rule(which)).points for which in (Which.LATEST, Which.BEST, Which.FIRST)]
+    points = [counted(*two, rule=DateRule(which)).points for which in (Which.LATEST, Which.BEST, Which.FIRST)]
     assert points == [6.0, 10.0, 10.0]
 
 
 def test_an_attempt_without_a_grade_leaves_its_student_without_one() -> None:
-    assert counted(Handed(DUE, None)) == Counted(0, None, None, "")
+    assert counted(Handed(DUE, None)) == CountedAttempt(0, None, None, "")
     assert counted(Handed(DUE, 6.0), Handed(DUE + HOUR, None)).points is None
     assert count((), TEN_A_DAY) is None
 
 
 @given(attempts, rules)
-def test_never_more_counts_than_was_earned_and_never_less_than_nothing(given_: list[Handed], rule: Rule) -> None:
+def test_never_more_counts_than_was_earned_and_never_less_than_nothing(given_: list[Handed], rule: DateRule) -> None:
     found, may = count(given_, rule), candidates(given_, rule)
     assert (found is None) == (not may)
     assert found is None or found.index in may
@@ -107,7 +107,7 @@ def test_never_more_counts_than_was_earned_and_never_less_than_nothing(given_: l
 
 
 @given(attempts, rules)
-def test_the_best_is_never_worse_than_the_latest_or_the_first(given_: list[Handed], rule: Rule) -> None:
+def test_the_best_is_never_worse_than_the_latest_or_the_first(given_: list[Handed], rule: DateRule) -> None:
     graded = [replace(one, points=0.0 if one.refused else one.points or 0.0) for one in given_]
     points = {which: count(graded, replace(rule, which=which)) for which in Which}
     best = points[Which.BEST]
@@ -120,7 +120,7 @@ def test_the_best_is_never_worse_than_the_latest_or_the_first(given_: list[Hande
 
 @given(attempts.filter(bool), rules, st.randoms())
 def test_the_order_in_which_attempts_are_listed_changes_nothing(
-    given_: list[Handed], rule: Rule, random: object
+    given_: list[Handed], rule: DateRule, random: object
 ) -> None:
     apart = [replace(one, at=DUE + place * HOUR) for place, one in enumerate(given_)]
     mixed = list(apart)
@@ -133,7 +133,7 @@ def test_the_order_in_which_attempts_are_listed_changes_nothing(
 
 @given(moments, st.integers(0, 40), rules, st.timedeltas(timedelta(0), 9 * DAY))
 def test_later_is_never_worth_more_and_an_extension_never_less(
-    at: datetime | None, points: int, rule: Rule, more: timedelta
+    at: datetime | None, points: int, rule: DateRule, more: timedelta
 ) -> None:
     now = counted(Handed(at, points), rule=rule).points
     assert now is not None

@@ -14,7 +14,7 @@ from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebo
 
 from grader import catalogue, paths
 from grader.desk import ask_which_file, exercise_notebook, originals
-from grader.desk.exercise_files import Choice, choose, find_files
+from grader.desk.exercise_files import FileChoice, choose, find_files
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import python_source
 
@@ -26,7 +26,7 @@ def kit(tmp_path: Path) -> Path:
     return student_kit(tmp_path)
 
 
-def choice(kit: Path) -> Choice:
+def choice(kit: Path) -> FileChoice:
     """Return which file of the lesson counts, if the student calls `check` in the kit."""
     with contextlib.chdir(kit):
         folders = (kit / "lessons" / "exercises", kit / "notebooks", kit)

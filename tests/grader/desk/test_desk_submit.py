@@ -13,7 +13,7 @@ from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebo
 
 from grader import catalogue
 from grader.desk.submission_zip import is_submission, submit
-from grader.hand_ins.manifest import Entry, Manifest
+from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import digest
 from harness.errors import UsageError
 
@@ -168,7 +168,7 @@ def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files
         assert archive.namelist() == ["01_dot.py", "02_timer.ipynb", "manifest.json"]
         manifest = Manifest.from_json(archive.read("manifest.json"))
     entries = (("01_dot", "01_dot.py", b"x = 1"), ("02_timer", "02_timer.ipynb", notebook("y = 2")))
-    assert manifest == Manifest(KIT, tuple(Entry(lesson, name, digest(data)) for lesson, name, data in entries))
+    assert manifest == Manifest(KIT, tuple(ManifestEntry(lesson, name, digest(data)) for lesson, name, data in entries))
     os.utime(files["01_dot"], (0, 0))
     files["01_dot"].chmod(0o755)
     submit(dict(reversed(files.items())), again, kit=KIT)
