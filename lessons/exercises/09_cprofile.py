@@ -35,8 +35,8 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
     All times are whole numbers. Trees may be thousands of rows deep.
 
     Points: 4 of 10 for right answers. The baseline searches callers and called rows among all rows, for each function
-    again. You get 6 points if your function is 1.25 times as fast as the baseline, 8 for 2.2 times, and all 10 for 6
-    times. Both are timed on trees of 400 rows, up to 100 deep.
+    again. You get 7 points if your function is 2.2 times as fast as the baseline, and all 10 for 6 times. Both are
+    timed on trees of 400 rows, up to 100 deep.
     """
     raise NotImplementedError("Return rows of name, calls, own and cumulative time.")
 

@@ -38,7 +38,7 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     these. No program divides by zero, and no program reads a local before it is set.
 
     Points: 4 of 10 for right answers. For every step, the baseline reads a row and goes through a chain of comparisons.
-    You get 7 points if your function is 2.8 times as fast as the baseline, and all 10 for 48 times. The timed programs
+    You get 7 points if your function is 2.8 times as fast as the baseline, and all 10 for 30 times. The timed programs
     have a loop of 1500 rounds.
     """
     raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
@@ -56,6 +56,7 @@ def pairs(trace: list[str]) -> list[list[str | int]]:
     of CPython use such a list to choose two opcodes to merge into one.
 
     Points: 4 of 10 for right answers. The baseline searches each pair in a list of rows. You get 6 points if your
-    function is 10 times as fast as the baseline, and all 10 for 26 times. Both are timed on traces of 5000 opcodes.
+    function is 10 times as fast as the baseline, and all 10 for 22.5 times. Both are timed on traces of 10,000
+    opcodes.
     """
     raise NotImplementedError("Return rows of first, second and times.")

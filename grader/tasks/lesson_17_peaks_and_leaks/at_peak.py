@@ -198,12 +198,12 @@ def _names(rng: np.random.Generator, number: int) -> list[str]:
 AT_PEAK = Task(
     lesson="17_peaks_and_leaks",
     name="at_peak",
-    summary="find the memory at the peak, 65 times as fast as the baseline",
+    summary="find the memory at the peak, 53 times as fast as the baseline",
     points=10.0,
     cost=Cost.TIME,
     tiers=(
         Tier(3.2, 0.7),
-        Tier(65.0, 1.0),
+        Tier(53.0, 1.0),
     ),
     hints=(
         "How does the memory in use change with one event? Which events must your code read again for the next event?",
