@@ -39,7 +39,9 @@ def test_marks_that_do_not_fit_are_one_clear_sentence(solution: str, message: st
 def test_the_committed_stub_is_the_one_generated_from_the_solution() -> None:
     for lesson in catalogue.load().lessons:
         solution = paths.solution(lesson).read_text(encoding="utf-8")
-        assert paths.stub(lesson).read_text(encoding="utf-8") == stub_of(solution), lesson
+        stub = stub_of(solution)
+        assert paths.stub(lesson).read_text(encoding="utf-8") == stub, lesson
+        assert originals.listed(lesson) == originals.row(stub), f"{lesson}: run `python -m grader stubs`"
 
 
 @pytest.fixture
