@@ -1,1 +1,1 @@
-"""Exercises of lesson 08: find the function that became slower from two profiles, and remove instructions."""
+"""Exercises of lesson 08: find the function that became slower from two profiles, and sum counts by function."""

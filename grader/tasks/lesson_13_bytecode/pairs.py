@@ -114,9 +114,9 @@ PAIRS = Task(
     ),
     hints=(
         (
-            "Does your code search all rows for each pair? A dict finds a pair without a search. Then count the "
+            "Does your code search all rows for each pair? A dict finds a pair without a search. Then look at the "
             "opcodes of one round of your loop (dis.dis shows them). How many of these opcodes only fetch the two "
-            "names?"
+            "names? Each of them takes time in every round."
         ),
         (
             "A for loop over zip(trace, trace[1:]) gives both names without an index. A comprehension needs no calls "
@@ -132,9 +132,9 @@ PAIRS = Task(
     folder=Path(__file__).parent,
     read="lesson 13, “Counting executed opcodes”",
     idea=(
-        "The interpreter executes opcodes only for Python code, so the solution moves the loop into C: zip (or "
+        "A loop in Python takes time for every opcode that it executes, so the solution moves the loop into C: zip (or "
         "itertools.pairwise) and Counter go through the trace in C. The solution does the remaining work once for each "
-        "different pair. Do not mistake the count for a time: a call of a builtin is one opcode, or two in Python "
+        "different pair. Only the time shows what is gained: a call of a builtin is one opcode, or two in Python "
         "3.11, whether it takes nanoseconds or minutes."
     ),
     references=(

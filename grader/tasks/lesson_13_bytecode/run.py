@@ -10,7 +10,7 @@ loop of 1500 rounds, on Python 3.11 to 3.13:
 - a closure for several rows: 24 to 40
 - a translation to Python: 58 to 85
 
-So the first points need 2.8, and full points 48.
+So the first points need 2.8, and full points 30.
 
 The scenarios are programs compiled by CPython, and the results that CPython computes for them.
 
