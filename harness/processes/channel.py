@@ -6,6 +6,7 @@ its own kinds.
 
 The other process may run untrusted code. So a frame has a limited length, which is checked before its bytes are read.
 The JSON text is limited in depth and must be valid Unicode. Pickle is not used, because reading it could run code.
+Between processes that trust each other, the depth is not limited, and a text may be a file name that is not UTF-8.
 
 This file imports only the standard library. So it can be bound into a sandbox alone, and another version of Python can
 run it.
@@ -52,7 +53,7 @@ class Channel:
 
     Without a timeout, `send` and `receive` wait for ever. A timeout for sending needs a non-blocking descriptor. While
     `receive` waits with a timeout, it calls `idle` about every `IDLE_MS`. An exception of `idle` ends the wait. Windows
-    cannot wait for a pipe with a timeout.
+    cannot wait for a pipe with a timeout. `trusted` means that this process trusts the other one.
     """
 
     def __init__(
@@ -61,10 +62,11 @@ class Channel:
         writing: int | None = None,
         *,
         idle: Callable[[], None] | None = None,
-        max_bytes: int = MAX_FRAME_BYTES,
+        trusted: bool = False,
     ) -> None:
         self.descriptor, self.writing = reading, reading if writing is None else writing
-        self._idle, self._max_bytes = idle, max_bytes
+        self._idle, self._trusted = idle, trusted
+        self._max_bytes = MAX_TRUSTED_BYTES if trusted else MAX_FRAME_BYTES
         self._due = 0.0
         if sys.platform != "win32":
             self._readable, self._writable = select.poll(), select.poll()
@@ -106,7 +108,8 @@ class Channel:
         missing = _HEADER.size + length - len(got)
         if missing:
             got += self._exactly(missing, deadline)
-        return got[_HEADER.size : _HEADER.size + 1], parse(got[_HEADER.size + 1 :]) if length > 1 else {}
+        kind, text = got[_HEADER.size : _HEADER.size + 1], got[_HEADER.size + 1 :]
+        return kind, parse(text, trusted=self._trusted) if text else {}
 
     def _exactly(self, size: int, deadline: float | None) -> bytes:
         parts = bytearray()
@@ -142,7 +145,7 @@ def stdio_channel() -> Channel:
 
     From now on, the other code of this process has an empty standard input, and its output goes to standard error.
     """
-    channel = Channel(os.dup(0), os.dup(1), max_bytes=MAX_TRUSTED_BYTES)
+    channel = Channel(os.dup(0), os.dup(1), trusted=True)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -158,10 +161,11 @@ def frame(kind: bytes, body: Mapping[str, Any] | None = None, max_bytes: int = M
     return _HEADER.pack(len(payload)) + payload
 
 
-def parse(text: bytes) -> dict[str, Any]:
+def parse(text: bytes, *, trusted: bool = False) -> dict[str, Any]:
     """Return the JSON object in `text`.
 
-    Raise `ProtocolError` if it is not a JSON object, is nested too deeply, or has texts that are not valid Unicode.
+    Raise `ProtocolError` if it is not a JSON object. Unless it is `trusted`, also raise this error if it is nested too
+    deeply, or has texts that are not valid Unicode.
     """
     try:
         body = json.loads(text)
@@ -169,7 +173,8 @@ def parse(text: bytes) -> dict[str, Any]:
         raise ProtocolError("a message that is not JSON") from error
     if not isinstance(body, dict):
         raise ProtocolError("a message that is not a JSON object")
-    _inspect(body, MAX_DEPTH)
+    if not trusted:
+        _inspect(body, MAX_DEPTH)
     return body
 
 

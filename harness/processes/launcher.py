@@ -7,6 +7,7 @@ them in a sandbox.
 import os
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from harness.processes.channel import MAX_TRUSTED_BYTES, Channel, Closed
+from harness.processes.channel import Channel, Closed
 
 KIT: Final = Path(__file__).parents[2]
 """The folder that contains the package `harness`, for the import path of a new process."""
@@ -53,9 +54,7 @@ class Child:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
-        self.channel = Channel(
-            self._answers.fileno(), self._requests.fileno(), idle=self._check, max_bytes=MAX_TRUSTED_BYTES
-        )
+        self.channel = Channel(self._answers.fileno(), self._requests.fileno(), idle=self._check, trusted=True)
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None) -> None:
         """Send a message. If the process has ended, do nothing: the next `receive` raises `Closed`."""
@@ -70,9 +69,16 @@ class Child:
         """Wait for a message, and return its kind and its body. `began` is as for `Channel.receive`.
 
         Raise `Closed` if the process has ended, and `Late` if no message arrives within `timeout_s` seconds. On
-        Windows, this time is not limited.
+        Windows, the process is killed after this time, and `Closed` is raised.
         """
-        return self.channel.receive(timeout_s if os.name == "posix" else None, began=began)
+        if os.name == "posix" or timeout_s is None:
+            return self.channel.receive(timeout_s, began=began)
+        limit = threading.Timer(timeout_s, self._process.kill)
+        limit.start()
+        try:
+            return self.channel.receive(began=began)
+        finally:
+            limit.cancel()
 
     def exit_status(self) -> int:
         """Wait until the process has ended, and return its exit status."""

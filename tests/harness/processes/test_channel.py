@@ -77,6 +77,14 @@ def test_only_limited_objects_of_plain_json_are_accepted(ends: tuple[Channel, so
             channels.parse(text)
 
 
+def test_a_trusted_process_may_send_names_of_files_that_are_not_utf_8() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe, os.fdopen(writing, "wb") as other:
+        channel = Channel(pipe.fileno(), other.fileno(), trusted=True)
+        channel.send(b"D", {"path": os.fsdecode(b"\xff")})
+        assert channel.receive() == (b"D", {"path": os.fsdecode(b"\xff")})
+
+
 @pytest.mark.parametrize("sent", [b"", b"\x05\x00", b"\x05\x00\x00\x00", b"\x05\x00\x00\x00D{"], ids=len)
 def test_a_frame_that_stops_halfway_is_late_or_closed(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
     channel, other = ends
