@@ -2,11 +2,13 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind import count_script, denoise, is_nameless, lookups, searches
+from harness.callgrind import count_script, denoise, is_nameless, lookups, searches, tools
 from harness.storage import disk_cache
 
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
@@ -57,6 +59,26 @@ def test_only_nameless_functions_with_more_instructions_per_lookup_are_found() -
     at_once = counts(SEARCH=100, OTHER=100, EVAL=100)
     late = counts(SEARCH=100 + lookups.LOOKS, OTHER=99 + lookups.LOOKS, EVAL=10 * lookups.LOOKS)
     assert lookups.longer_in(late, at_once) == {"???:0x0000000000530910"}
+
+
+def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(sources: list[str]) -> list[SimpleNamespace]:
+        """Run the scripts without valgrind. Return a count of one instruction per step of a lookup."""
+        names: list[dict[str, Any]] = [{} for _ in sources]
+        for source, defined in zip(sources, names, strict=True):
+            exec(source, defined)  # noqa: S102 - a script of this house
+        steps = [1 + list(defined["numbers"]).index(defined["key"]) for defined in names]
+        return [SimpleNamespace(exclusive=counts(SEARCH=lookups.LOOKS * each, OTHER=7)) for each in steps]
+
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(lookups, "count_scripts", count)
+    monkeypatch.setattr(tools, "lacking", str)
+    lookups.nameless.cache_clear()
+    found = lookups.nameless()
+    lookups.nameless.cache_clear()
+    assert found == {"???:0x0000000000530910"}
 
 
 @pytest.mark.valgrind
