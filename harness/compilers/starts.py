@@ -114,8 +114,12 @@ def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float
 def _start(folder: Path) -> Start:
     caches = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
     command = [sys.executable, "-W", "ignore", "driver.py"]
+    answer = folder / "answer.json"
+    answer.unlink(missing_ok=True)
     run_program(command, folder, **caches, **{inductor.THREADS_VARIABLE: "1"})
-    return Start(*json.loads((folder / "answer.json").read_text(encoding="utf-8")))
+    if not answer.exists():
+        raise MachineError("it ended before its second call was over")
+    return Start(*json.loads(answer.read_text(encoding="utf-8")))
 
 
 def _key(program: str) -> str:

@@ -34,7 +34,7 @@ CLASS = ROOT / "tests" / "submissions"
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 PATIENCE_S = 300
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["grader.commands.apps", "grader.commands.staff"])
+CONTEXT.set_forkserver_preload(["grader.commands.apps"])
 ENVIRONMENT = dict(os.environ)
 """The environment in which the process to fork from imports the grader."""
 READ_LATE = ("FAIRCLOCK_", "PYTEST_")

@@ -118,6 +118,7 @@ def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_
     file.write_text("{", encoding="utf-8")
     assert "without --fast" in starts(COUNTING, measuring=False).reason
     assert "no such thing" in starts("def call(): raise ValueError('no such thing')").reason
+    assert "before its second call" in starts("import os\ndef call(): os._exit(0)").reason
     assert list((kept / "starts").iterdir()) == [file]
 
 

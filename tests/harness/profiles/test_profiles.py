@@ -108,6 +108,7 @@ def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
 def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
     with pytest.raises(UsageError, match="ZeroDivisionError"):
         run_script("1 / 0", "cProfile")
+    assert run_script("import sys; sys.stderr.write('Traceback of a caught error')", "cProfile").printed
     with pytest.raises(UsageError, match="ran longer than"):
         run_module("timeit", "while True: pass", timeout_s=0.5)
 

@@ -1,4 +1,4 @@
-"""The files of a suite's run: results at the end, a journal until then. A killed run continues from its journal."""
+"""The file of a suite's run, which is written again after each result, so that a killed run continues from it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
