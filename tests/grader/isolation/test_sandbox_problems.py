@@ -161,6 +161,37 @@ def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:
 
 
 @pytest.mark.sandbox
+def test_a_file_that_is_not_executable_is_found_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    binary = tmp_path / "bwrap"
+    binary.write_bytes(Path(bubblewrap.installed()[0]).read_bytes())
+    binary.chmod(0o644)
+    found = planted(binary, monkeypatch)
+    assert "the file is not executable" in found.found
+    assert found.fix == f"`chmod a+x {binary}`"
+
+
+@pytest.mark.sandbox
+@pytest.mark.program("unshare")
+def test_a_file_system_without_programs_is_found_as_such(tmp_path: Path) -> None:
+    program = (
+        "import shutil, sys; from grader.isolation import bubblewrap, sandbox_problems, machine_facts; "
+        "binary = sys.argv[1] + '/bwrap'; shutil.copy(bubblewrap.installed()[0], binary); "
+        "print(sandbox_problems.explain(machine_facts.observe(binary, 'Permission denied')))"
+    )
+    mount = 'mount -t tmpfs -o noexec tmpfs "$1" && exec "$0" -c "$2" "$1"'
+    unshared = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount]
+    argv = [*unshared, sys.executable, str(tmp_path), program]
+    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    assert f"{tmp_path} is mounted with noexec" in said
+    assert f"mount -o remount,exec {tmp_path}" in said
+
+
+def test_a_python_that_others_may_not_read_is_told_as_such() -> None:
+    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("execvp python: Permission denied").fix
+    assert tree_users.not_started("Creating new namespace failed").fix == tree_users.NOT_AS_ROOT
+
+
+@pytest.mark.sandbox
 def test_a_program_for_another_machine_is_found_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     binary = tmp_path / "bwrap"
     binary.write_bytes(b"\x7fELF of another machine")

@@ -21,6 +21,7 @@ from grader.isolation.template import ForkedTree, Template
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials.worker_client import WorkerClient, worker
+from harness.machine.clocks import process_cpu
 
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "uts")
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
@@ -165,6 +166,22 @@ def test_that_the_template_process_ends_is_no_fault_of_a_submission(
         outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
             use(other)
+
+
+@pytest.mark.sandbox
+def test_nor_if_it_ends_just_before_a_cpu_clock_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_late(pid: int) -> None:
+        template.kill()
+        psutil.wait_procs([psutil.Process(pid)], timeout=10)
+        process_cpu(pid)
+
+    with two_trees_that_share_nothing_with_other_tests() as (one, other):
+        template = outer_processes(one)["template process"]
+        monkeypatch.setattr(forkserver, "cpu_clock", too_late)
+        with pytest.raises(MachineError, match="Grade again"), worker(other._server, LIMITS):
+            pass
+        with pytest.raises(MachineError, match="Grade again"), other._running():
+            other._server.spent_s()
 
 
 @pytest.mark.sandbox

@@ -65,6 +65,17 @@ def test_memory_of_many_processes_counts_together(session: Session, monkeypatch:
     assert "memory together" in ended.rationale
 
 
+@EACH_START
+@pytest.mark.usefixtures("processes_allowed")
+@pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["processes", "threads"])
+def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sandbox and without control groups, only the supervisor limits them."""
+    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    ended = fault(bomb, BARE, memory_bytes=4 << 30)
+    assert ended.status is Status.CRASHED
+    assert f"more than {FEW} threads and processes" in ended.rationale
+
+
 @pytest.mark.sandbox
 @EACH_START
 @pytest.mark.usefixtures("processes_allowed")
