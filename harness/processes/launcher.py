@@ -50,7 +50,7 @@ class Child:
             bufsize=0,
             process_group=0 if os.name == "posix" else None,
         )
-        self.pid = self._process.pid
+        self.pid, self._killed = self._process.pid, False
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
@@ -93,6 +93,9 @@ class Child:
 
     def kill(self) -> None:
         """Kill the process, and the processes that it has started. `exit_status` and `log_lines` still work."""
+        if self._killed:  # another process may have the same number now
+            return
+        self._killed = True
         if os.name == "posix":
             with suppress(ProcessLookupError, PermissionError):  # macOS forbids to kill a group that has ended
                 os.killpg(self.pid, 9)
