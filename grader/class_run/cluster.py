@@ -7,6 +7,7 @@ worker is lost, Dask sends its submissions to another worker.
 This module needs the package `distributed`, an extra.
 """
 
+import asyncio
 import ipaddress
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
 from distributed import Client, Security
-from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.addressing import get_address_host_port, parse_address, parse_host_port
+from distributed.comm.core import connect
 
 from grader.class_run import openssl_errors
 from grader.class_run.remote import LANE, NAME, GradingPlugin, standard, standing
@@ -68,23 +70,39 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     """
     openssl_errors.repair()
     require_settings(address)
-    try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError) as error:
-        raise MachineError(
-            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`. For a scheduler with TLS, the "
-            "address must begin with tls://, and both machines need certificates of the same authority."
-        ) from error
-    except ValueError as error:
-        raise UsageError(
-            f"{address!r} is not the address of a scheduler. Give an address such as tcp://10.0.0.1:8786."
-        ) from error
-    with client:
+    with _connected(address) as client:
         try:
             yield Cluster(client), _enlist(client, hidden, sandboxed=sandboxed)
         finally:
             with suppress(Exception):  # if the scheduler is gone, so are its workers' process trees
                 client.unregister_worker_plugin(NAME)  # ends the process trees for this class
+
+
+def _connected(address: str) -> Client:
+    try:
+        get_address_host_port(address)
+    except ValueError as error:
+        raise UsageError(
+            f"{address!r} is not the address of a scheduler. Give an address such as tcp://10.0.0.1:8786."
+        ) from error
+    try:
+        asyncio.run(_greet(address))
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
+    except Exception as error:  # another program may answer there, and its bytes may raise anything
+        raise MachineError(
+            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`. For a scheduler with TLS, the "
+            "address must begin with tls://, and both machines need certificates of the same authority."
+        ) from error
+
+
+async def _greet(address: str) -> None:
+    """Connect to the Dask scheduler at `address`, and disconnect. Raise an exception if another program answers there.
+
+    A `Client` would wait without end for such a program, or would not close after its answer.
+    """
+    arguments = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, timeout=CONNECT_S, **arguments), CONNECT_S)
+    comm.abort()
 
 
 def require_settings(address: str) -> None:

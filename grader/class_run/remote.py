@@ -45,9 +45,9 @@ def standard() -> dict[str, str]:
 def differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> str:
     """Return as text how the files and versions of another machine differ from mine, or "" if they are equal."""
     told = [f"{name} {theirs[name]} instead of {one}" for name, one in mine.items() if one != theirs[name]]
-    if told and told[0].startswith("files "):
+    if told == [f"files {theirs['files']} instead of {mine['files']}"]:
         told = [f"different files in {GRADER.name} or harness of the same version {mine['kit']}"]
-    return ", ".join(told)
+    return ", ".join(one for one in told if not one.startswith("files "))
 
 
 class GradingPlugin(WorkerPlugin):

@@ -6,11 +6,13 @@ import errno
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -51,7 +53,7 @@ def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert differences(MINE, MINE) == ""
-    assert differences(MINE, {**MINE, "python": "3.12.1", "torch": "2.9.0"}) == (
+    assert differences(MINE, {**MINE, "python": "3.12.1", "torch": "2.9.0", "files": "def"}) == (
         "python 3.12.1 instead of 3.11.7, torch 2.9.0 instead of 2.13.0"
     )
     given: dict[str, float] = {}
@@ -120,6 +122,18 @@ def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
     required = {"distributed.comm.require-encryption": True}
     with config.set(required), pytest.raises(UsageError, match="Use a tls:// address"):
         cluster.require_settings("tcp://127.0.0.1:9")
+    with socket.create_server(("127.0.0.1", 0)) as web, ThreadPoolExecutor(1) as pool:
+
+        def answer() -> None:
+            with web.accept()[0] as connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
+
+        pool.submit(answer)
+        with (
+            pytest.raises(MachineError, match="No Dask scheduler answers"),
+            cluster.join(f"tcp://127.0.0.1:{web.getsockname()[1]}", (), sandboxed=False),
+        ):
+            pass
     assert not (tmp_path / "out").exists()
 
 
