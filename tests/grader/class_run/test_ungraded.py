@@ -2,18 +2,22 @@
 
 import csv
 import io
+import os
 import shlex
+import sqlite3
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from classroom import LESSONS, hand_in
+from classroom import run as run_class
 from commanding import CommandResult, said
 from exported import CANVAS
 from outline import Outline
 from test_attempts import attempt, run
 
-from grader import reports
+from grader import reports, seeds
 from grader.class_run import journal
 from grader.commands import instructor
 from grader.course import course_file
@@ -103,6 +107,28 @@ def test_an_attempt_that_was_replaced_before_it_was_graded_is_named_and_does_not
     assert f"ada 01_dot the file was replaced before it was graded {told}" in text
     assert "was replaced before it was graded, so it cannot count." in (out / "ada" / reports.PAGE).read_text()
     assert "class folder" not in (out / "ada" / reports.PAGE).read_text()
+
+
+def test_the_command_names_the_seed_and_the_missing_sandbox_where_the_class_needs_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder.parent / "out"
+    (out / seeds.FILE).rename(folder.parent / "seed")
+    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
+        db.execute("UPDATE gradings SET sandboxed = 0")
+    assert "--seed-file FILE --no-sandbox" in report(capsys, folder, BEST).out
+
+
+def test_names_of_the_class_folder_and_of_out_may_be_any_that_the_file_system_allows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, out in (("a class's", "the #1 <grades>?%20"), (os.fsdecode(b"hw\xff"), os.fsdecode(b"out\xfe"))):
+        hand_in(tmp_path / name, "ada", "boom")
+        run_class(tmp_path / name, tmp_path / out)
+        ended = said(capsys, "report", tmp_path / out)
+        command = shlex.join(["python", "-m", "grader", "run", str(tmp_path / name), "--out", str(tmp_path / out)])
+        assert ended.code == 3
+        assert name.isprintable() == (f"  {command}" in ended.out.splitlines())
 
 
 def test_a_name_that_is_not_in_the_class_is_an_error_in_report_and_nothing_is_touched(

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from container import DOCKER, container
 from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
 from grader.diagnosis import doctor, packages
-from grader.diagnosis.finding import Finding
 from grader.isolation import sandbox, sandbox_problems
 from harness.machine import lanes, programs
 
@@ -46,12 +44,6 @@ PARTS = (
 NESTED = ["unshare", "--user", "--map-root-user"]
 """A command that runs as root of a new user namespace, where a test may change settings without touching the machine.
 """
-
-
-@cache
-def here() -> tuple[Finding, ...]:
-    """Return the doctor's findings on this machine, computed once for all tests."""
-    return tuple(doctor.examine())
 
 
 class Report:
@@ -92,16 +84,17 @@ DOCTOR = [sys.executable, "-m", "grader", "doctor"]
 def test_every_part_of_the_machine_is_named_with_what_was_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    findings = {finding.part: finding for finding in here()}
+    here = list(doctor.examine())
+    findings = {finding.part: finding for finding in here}
     assert findings.keys() >= {*PARTS, *(f"· {layer.name}" for layer in sandbox.layers())}
     for finding in findings.values():
         assert finding.found
         assert len(finding.part) <= PART_WIDTH
         assert finding.present or finding.fix, f"{finding.part} is missing, and the finding has no fix"
-    monkeypatch.setattr(doctor, "examine", here)
+    monkeypatch.setattr(doctor, "examine", lambda: here)
     assert run_grader(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert all(f"\n{'✓' if one.present else '–'} {one.part} " in f"\n{said}" for one in here())
+    assert all(f"\n{'✓' if one.present else '–'} {one.part} " in f"\n{said}" for one in here)
     assert said.splitlines()[-1] == "This machine can grade a class."
 
 

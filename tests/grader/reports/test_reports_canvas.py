@@ -44,6 +44,12 @@ def test_a_student_is_found_by_login_number_address_or_name(name: str) -> None:
     }
 
 
+def test_who_was_found_by_name_alone_is_told() -> None:
+    by_name = "Ada Lovelace was matched only by name, with 'Lovelace, Ada'."
+    assert by_name in filled(class_of(submission("Ada Lovelace"))).notes
+    assert "by name" not in "".join(filled(class_of(submission("ada"))).notes)
+
+
 def test_who_stands_in_no_row_is_named_with_the_points_and_nothing_is_added() -> None:
     done = filled(class_of(submission("ada"), submission("mallory")))
     assert done.missing == ["mallory, 01_dot: 6 points, but 'mallory' matches no row"]

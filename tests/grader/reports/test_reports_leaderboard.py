@@ -127,6 +127,17 @@ def test_pseudonyms_are_stable_and_no_two_are_alike() -> None:
     assert few == {name: given_[name] for name in everybody[:5]}, "names stay the same in a larger class"
 
 
+def test_without_the_key_a_list_of_the_class_says_nothing_of_who_is_who() -> None:
+    one, other = (pseudonyms.pseudonyms(key, NAMES) for key in ("one", "other"))
+    assert not set(one.values()) & set(other.values())
+    assert not any(name in pseudonym for name, pseudonym in one.items())
+
+
+def test_a_class_without_a_ratio_has_a_page_that_says_so() -> None:
+    page = leaderboard.render(roll(submission("wrong")), themselves)
+    assert "There is no right answer with a measured cost yet." in page
+
+
 def written(folder: Path, text: str) -> str:
     path = folder / "names.csv"
     path.write_text(text, encoding="utf-8")

@@ -71,6 +71,15 @@ def test_another_maximum_is_refused_or_scaled() -> None:
     assert rows(done.data)[0]["Grade"] == "4,5", "where decimals have a comma, ours have one"
 
 
+def test_a_worksheet_with_more_columns_is_one_too() -> None:
+    text = (
+        "Identifier,Full name,ID number,Email address,Status,Group,Grade,Maximum Grade,Grade can be changed,"
+        "Last modified (submission),Online text,Last modified (grade)\r\n"
+        "Participant 7,Ada Lovelace,S-1,a@b.c,Submitted,G1,,10.00,Yes,-,,-\r\n"
+    )
+    assert filled(class_of(submission("s-1")), text).data.decode() == text.replace("G1,,", "G1,6,")
+
+
 def test_a_fault_of_ours_is_not_filled_in_and_is_named() -> None:
     done = filled(with_a_fault(class_of(submission("ada"))))
     assert done.missing == ["ada: not all of these lessons are graded yet: 01_dot"]
