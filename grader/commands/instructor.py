@@ -75,7 +75,7 @@ def run_class(
             grade=grade_one,
             tasks=tasks,
             lanes=opened,
-            console=err_console if shown else Console(quiet=True),
+            console=err_console if shown else Console(quiet=True, force_terminal=False),
             kit=catalogue.kit_version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,

@@ -52,7 +52,8 @@ def as_bytes(rows: Mapping[str, Mapping[str, str]]) -> bytes:
 def listed(lesson: str) -> dict[str, str]:
     """Return the entry of a lesson, or empty texts if the list is damaged. The exercise then counts as changed."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return {key: str(text) for key, text in json.loads(LISTING.read_text(encoding="utf-8"))[lesson].items()}
+        found = json.loads(LISTING.read_text(encoding="utf-8"))[lesson]
+        return {key: str(found[key]) for key in (STUB, CODE)}
     return {STUB: "", CODE: ""}
 
 

@@ -105,10 +105,10 @@ def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[
 
 
 def interval_text(board: Board, speed: Speed) -> str:
-    """Return an interval as text, or "" for a ratio of CPU times that replaced a ratio of counts."""
+    """Return the interval of a ratio on a list of the leaderboard as text."""
     if board.measured == COUNTED:
         return "exact count"
-    return " to ".join(interval(speed.ratio, speed.low, speed.high)) if speed.low < speed.high else ""
+    return " to ".join(interval(speed.ratio, speed.low, speed.high))
 
 
 def _is_a_number(speed: Speed) -> bool:

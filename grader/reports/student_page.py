@@ -107,7 +107,7 @@ def _task(verdict: Verdict, info: Task | None) -> TaskView:
     return TaskView(
         verdict,
         info,
-        ways_of(info) if info else None,
+        ways_of(info) if info and verdict.points >= verdict.max_points else None,
         tuple(_facts(verdict, speed, info)),
         _ladder(verdict, speed, marks) if speed else None,
         _rounds(verdict, speed, marks) if speed and attempt.rounds else None,
