@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from grader.errors import GraderFault
 from grader.kinds import simulated, tensors, values
 from grader.kinds.kind import Kind
 from grader.records import Attempt
@@ -17,7 +18,10 @@ def examine(task: Task, source: str, session: Session, seed: Sequence[str]) -> A
 
     Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
     """
-    return KINDS[type(task.exam)].examine(task, task.exam, source, session, seed)
+    kind = KINDS[type(task.exam)]
+    if task.cost not in kind.costs:
+        raise GraderFault(f"{task.full_name}: a {type(task.exam).__name__} cannot measure {task.cost}.")
+    return kind.examine(task, task.exam, source, session, seed)
 
 
 def try_out(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
 from grader.kinds.kind import Kind
-from grader.records import Attempt, Speed, Status
+from grader.records import Attempt, Cost, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, ValueExam, tier_of
@@ -286,4 +286,4 @@ def _with_lists(answer: Any) -> Value:
     return [_with_lists(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
 
-KIND: Final = Kind(SimulatedExam, examine, try_out)
+KIND: Final = Kind(SimulatedExam, {Cost.CALLS, Cost.SIMULATED_TIME, Cost.PEAK_MEMORY}, examine, try_out)

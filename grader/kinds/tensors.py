@@ -160,4 +160,4 @@ def try_out(exam: TensorExam, function: Callable[..., Any], seed: str = "try") -
     return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
 
 
-KIND: Final = Kind(TensorExam, examine, try_out)
+KIND: Final = Kind(TensorExam, MEASURES, examine, try_out)

@@ -23,7 +23,7 @@ from grader.inside import protocol
 from grader.isolation.forkserver import ForkServer
 from grader.kinds import simulated
 from grader.kinds.kind import Kind
-from grader.records import Attempt, Status
+from grader.records import Attempt, Cost, Status
 from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
@@ -125,4 +125,4 @@ def _read(outputs: SharedMemory) -> bytes:
     return outputs.read(protocol.LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[protocol.LENGTH_BYTES :]
 
 
-KIND: Final = Kind(ValueExam, examine, simulated.try_out)
+KIND: Final = Kind(ValueExam, {Cost.TIME}, examine, simulated.try_out)

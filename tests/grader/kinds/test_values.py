@@ -1,6 +1,6 @@
 """Functions of plain values: the answers are checked, and the CPU time is compared with the baseline's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +66,12 @@ def test_a_faster_function_reaches_the_tier_and_the_baseline_does_not(task: Task
     assert fast.attempt.control
     assert fast.attempt.rounds
     assert (plain.status, plain.points) == (Status.PASSED, 4)
+
+
+def test_a_cost_that_this_kind_of_exam_cannot_measure_is_a_fault_of_the_grader(task: Task) -> None:
+    verdict = graded(replace(task, cost=Cost.PEAK_MEMORY), FAST)
+    assert verdict.status is Status.GRADER_ERROR
+    assert "a ValueExam cannot measure peak memory" in verdict.attempt.rationale
 
 
 LARGE = f"if len(numbers) > {TIMED // 2}:"
