@@ -6,11 +6,11 @@
     collect(Snippet("x * y", setup="x, y = torch.ones(2, 128)")).stats  # runs torch's collect_callgrind; half a minute
 
 `count_script` returns `ScriptCounts`, and `collect` returns torch's `CallgrindStats`. Both results contain torch's
-`FunctionCounts`, which `denoise`, `by_file` and `picture` take as their argument.
+`FunctionCounts`, which `denoise` and `picture` take as their argument.
 """
 
 from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
-from harness.callgrind.counts import by_file, denoise, file_of, picture
+from harness.callgrind.counts import denoise, picture
 from harness.callgrind.lookups import is_nameless, searches
 from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking

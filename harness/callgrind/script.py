@@ -35,9 +35,7 @@ class ScriptCounts:
     printed: str
 
 
-def count_script(
-    source: str, arguments: Sequence[str] = (), *, hash_seed: str = tools.HASH_SEED, timeout_s: float = 300.0
-) -> ScriptCounts:
+def count_script(source: str, *, hash_seed: str = tools.HASH_SEED, timeout_s: float = 300.0) -> ScriptCounts:
     """Run a script under Callgrind, and return its counts. `hash_seed="random"` is Python's default.
 
     Raise `MachineError` if valgrind is missing, and `UsageError` if the script fails or takes too long.
@@ -50,7 +48,7 @@ def count_script(
         base = tools.environment(base={})
         try:
             done = subprocess.run(
-                [*valgrind, sys.executable, *PYTHON_FLAGS, "-", *arguments],
+                [*valgrind, sys.executable, *PYTHON_FLAGS, "-"],
                 env={**base, "PYTHONHASHSEED": hash_seed, "PYTHONDONTWRITEBYTECODE": "1"},
                 cwd="/",
                 input=source,  # a script in a file has a path, whose hash changes the count

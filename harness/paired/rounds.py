@@ -236,18 +236,12 @@ def contest(
             next_look_s = total_s * LOOK_GROWTH
 
 
-def judge(
-    rounds: Sequence[Round],
-    thresholds: Sequence[float],
-    rules: Rules = DEFAULT,
-    *,
-    ratio_of: RatioOf | None = None,
-) -> Outcome:
+def judge(rounds: Sequence[Round], thresholds: Sequence[float], rules: Rules = DEFAULT) -> Outcome:
     """Return the estimated ratio of rounds that were already measured, and how many thresholds it reaches.
 
-    `ratio_of` returns the ratio of a round, as for `contest`. Raise `MeasurementError` if there are no rounds.
+    The ratios are those that `contest` uses without `ratio_of`. Raise `MeasurementError` if there are no rounds.
     """
-    tally = _Tally(ratio_of)
+    tally = _Tally(None)
     tally.add(rounds)
     return tally.outcome(thresholds, rules)
 

@@ -194,9 +194,9 @@ class Trace:
             if each.thread == outer.thread and outer.start_us <= each.start_us and each.end_us <= outer.end_us
         )
 
-    def partial_overlaps(self, tolerance_us: float = 0.01) -> int:
+    def partial_overlaps(self) -> int:
         """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
-        pairs = 0
+        pairs, tolerance_us = 0, 0.01
         for thread in {each.thread for each in self.events}:
             mine = [each for each in self.events if each.thread == thread]
             start, end = (np.array([getattr(each, name) for each in mine]) for name in ("start_us", "end_us"))
