@@ -15,7 +15,7 @@ from grader.trials.known_mistakes import docstring
 from harness import syntax
 
 FORMAT = 1
-"""The version of the JSON's format. Increase it with each change that can break the teacher's pack."""
+"""The version of the JSON's format."""
 
 
 def texts_of(task: Task) -> dict[str, object]:

@@ -47,7 +47,7 @@ TIMED_FUNCTIONS: Final = 80
 
 BACK, MOST = 2, 100  # the most levels between a row and a next row that is not deeper, and the greatest depth
 DEEPER: Final = 0.7
-"""The probability that the next row of a random tree is one deeper than a row. Such trees are 40 to 80 deep."""
+"""The probability that the next row of a random tree is one deeper than a row. Such trees reach the greatest depth."""
 
 VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
 THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
