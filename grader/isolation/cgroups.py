@@ -35,12 +35,12 @@ _numbers = count()
 _lock = threading.Lock()
 
 
-def delegation_fix(*, systemd: Path = SYSTEMD) -> str:
+def delegation_fix() -> str:
     """Return advice for users: how to start the grader in a control group of its own.
 
     On a machine with systemd, the advice contains the command.
     """
-    if systemd.exists():
+    if SYSTEMD.exists():
         user = "" if os.geteuid() == 0 else "--user "
         return f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
     return (

@@ -1,4 +1,4 @@
-"""Memory that the grader shares with the process of a submission, to exchange tensors as raw bytes.
+"""Memory that the grader shares with the process of a submission, to exchange tensors and plain values as raw bytes.
 
 On Linux the size of the memory is fixed, so that the process cannot shrink it while the grader reads it.
 """

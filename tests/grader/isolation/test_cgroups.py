@@ -61,6 +61,15 @@ def test_what_is_no_place_says_why(machine: tuple[Path, Path]) -> None:
     assert "no cgroup v2" in str(support(machine))
 
 
+def test_the_advice_has_the_command_of_systemd_only_where_it_runs(
+    machine: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (group_of(machine) / "cgroup.procs").write_text("1\n")
+    for place, advised in ((group_of(machine), True), (group_of(machine) / "none", False)):
+        monkeypatch.setattr(cgroups, "SYSTEMD", place)
+        assert ("systemd-run" in str(support(machine))) is advised
+
+
 def test_making_one_moves_this_process_aside_once_and_hands_the_controllers_down(machine: tuple[Path, Path]) -> None:
     where = support(machine)
     one = cgroups.create(where)
