@@ -143,19 +143,18 @@ def tally(
     progress: Callable[[Tally], None] = lambda _: None,
     *,
     cores: int = CORES,
-    time_limit_s: float = TIME_LIMIT_S,
 ) -> Tally:
     """Judge all mutants of a task's right submissions, and return the results.
 
-    `sources` are the right submissions by file name. `cores` child processes run at once, for at most `time_limit_s`
+    `sources` are the right submissions by file name. `cores` child processes run at once, for at most `TIME_LIMIT_S`
     seconds in all. `progress` is called with the results so far. Raise `UsageError` if an unchanged submission is
     wrong, and `MachineError` if this system cannot fork.
     """
     if not hasattr(os, "fork"):
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
-    end_s = time.monotonic() + time_limit_s
+    end_s = time.monotonic() + TIME_LIMIT_S
     graded, allowed_s = _graded(task, sources)
-    further = list(_further(task, sources, time.monotonic() + DRAWING_SHARE * time_limit_s))
+    further = list(_further(task, sources, time.monotonic() + DRAWING_SHARE * TIME_LIMIT_S))
     made = _made(task, sources)
     found = Tally(task.full_name, len(made))
     in_time = (each for each in made if time.monotonic() < end_s)

@@ -220,7 +220,8 @@ def _smaller(case: Case, slowness: Slowness) -> Case:
     return next(each for each in candidates if each != case)
 
 
-def _disturbance(rng: np.random.Generator, length: int = 2048) -> tuple[float, ...]:
+def _disturbance(rng: np.random.Generator) -> tuple[float, ...]:
+    length = 2048
     factors = rng.uniform(0.96, 1.04, length)
     hit = np.cumsum(rng.integers(6, 14, length // 6))
     hit = hit[hit < length]

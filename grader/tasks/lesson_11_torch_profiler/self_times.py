@@ -97,10 +97,10 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     begin = int(rng.integers(10**6))
 
     # A row is (name, beginning, duration, own time).
-    def spans(title: str, advice: str, *rows: tuple[str, int, int, int], thread: Thread = here) -> TraceScenario:
+    def spans(title: str, advice: str, *rows: tuple[str, int, int, int]) -> TraceScenario:
         return TraceScenario(
             title,
-            tuple((thread, name, begin + start, length) for name, start, length, _ in rows),
+            tuple((here, name, begin + start, length) for name, start, length, _ in rows),
             tuple((name, own) for name, _, _, own in rows),
             advice,
         )
