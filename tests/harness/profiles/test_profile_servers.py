@@ -108,7 +108,11 @@ def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path)
 
 
 def widths(page: "Page", style: str, shape: str) -> list[float]:
-    """Choose a style in the page's menu, wait until its chart is drawn, and return the widths of the shapes."""
+    """Choose a style in the page's menu, wait until its chart is drawn, and return the widths of the shapes.
+
+    The chart before it must be complete. Otherwise the page sometimes shows an error, because its worker is stopped.
+    """
+    page.locator("#chart svg :is(rect, path)").nth(2).wait_for(state="attached")
     page.select_option("#sv-style-select", style)
     page.locator(f"#chart svg {shape}").nth(2).wait_for(state="attached")
     found = page.evaluate(
