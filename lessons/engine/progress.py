@@ -150,12 +150,26 @@ def _decode(text: str) -> dict[str, LessonProgress]:
 
 
 def _progress(
-    *, predictions: dict[str, dict[str, Any]], left: dict[str, Any] | None = None, claims: dict[str, str], **rest: Any
+    *,
+    complete: bool,
+    steps_done: int,
+    claims: dict[str, str],
+    predictions: dict[str, dict[str, Any]],
+    durations_s: dict[str, float],
+    left: dict[str, Any] | None = None,
+    **rest: Any,
 ) -> LessonProgress:
-    """Return a lesson's progress from its fields in the file. Raise `ValueError` or `TypeError` if a field is wrong."""
+    """Return a lesson's progress from its fields in the file. Raise an exception if a field is wrong."""
     return LessonProgress(
-        claims={id_: Standing(standing).value for id_, standing in claims.items()},
+        complete=complete is True,
+        steps_done=int(steps_done),
+        claims=_claims(claims),
         predictions={step: PredictionResult(**result) for step, result in predictions.items()},
-        left=Unfinished(**left) if left else None,
+        durations_s={length: float(took_s) for length, took_s in durations_s.items()},
+        left=Unfinished(int(left["steps"]), _claims(left["claims"])) if left else None,
         **rest,
     )
+
+
+def _claims(claims: dict[str, str]) -> dict[str, str]:
+    return {id_: Standing(standing).value for id_, standing in claims.items()}
