@@ -98,7 +98,7 @@ def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
     box, and takes no space. A name may contain any character. Times are at least 1.
 
     Points: 4 of 10 for right answers. The baseline goes through all boxes for each frame of each stack. You get 6
-    points if your function is 1.33 times as fast as the baseline, 8 for 2.6 times, and all 10 for 6.4 times. Both are
+    points if your function is 1.33 times as fast as the baseline, 8 for 2.6 times, and all 10 for 7 times. Both are
     timed on 2000 stacks, of which 60 differ.
     """
     # BEGIN SOLUTION

@@ -1,8 +1,8 @@
 """Task (b) of lesson 13: count pairs of opcodes, with the loops in C instead of Python.
 
 The baseline, with which submissions are compared, searches each pair in a list of rows. A list of data classes is 5
-times as fast. A dict with a loop over indices is 16 to 19 times as fast, and a loop over `zip` with `get` or a Counter
-26 to 50 times (Python 3.11, 3.13 and 3.14).
+times as fast. A dict with a loop over indices is 16 to 20 times as fast, and a loop over `zip` with `get` or a Counter
+28 to 50 times (Python 3.11, 3.13 and 3.14).
 
 The scenarios are random traces of opcodes in the order of execution.
 
