@@ -110,21 +110,15 @@ def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path)
 def widths(page: "Page", style: str, shape: str) -> list[float]:
     """Choose a style in the page's menu, wait until its chart is drawn, and return the widths of the shapes.
 
-    The chart before it must be complete. Otherwise the page sometimes shows an error, because its worker is stopped. On
-    a busy machine, this also happens to a chart that takes too long. Then the page is loaded again.
+    Choosing a style stops the page's worker, and a worker that is stopped while it loads its libraries reports an
+    error. So each choice waits until the page has hidden its spinner. An earlier chart stays visible until then.
     """
-    from playwright.sync_api import TimeoutError as TooLate
-
-    for left in (2, 1, 0):
-        try:
-            page.locator("#chart svg :is(rect, path)").nth(2).wait_for(state="attached", timeout=10_000)
-            page.select_option("#sv-style-select", style)
-            page.locator(f"#chart svg {shape}").nth(2).wait_for(state="attached", timeout=10_000)
-            break
-        except TooLate:
-            if not left:
-                raise
-            page.reload()
+    page.locator("#chart svg :is(rect, path)").nth(2).wait_for(state="attached")
+    for chosen in (None, style):
+        if chosen:
+            page.select_option("#sv-style-select", chosen)
+        page.wait_for_function("document.querySelector('#working-spinner').style.display === 'none'")
+    page.locator(f"#chart svg {shape}").nth(2).wait_for(state="attached")
     found = page.evaluate(
         f"[...document.querySelectorAll('#chart svg {shape}')].map((each) => each.getBoundingClientRect().width)"
     )
