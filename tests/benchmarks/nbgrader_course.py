@@ -53,14 +53,6 @@ RIGHT = "def batched_dot(a, b):\n    return np.einsum('ij,ij->i', a, b)\n"
 WRONG = "def batched_dot(a, b):\n    return (a * b).mean(-1)\n"
 
 
-@dataclass(frozen=True)
-class Graded:
-    """A student's result in the gradebook, in points; None if nbgrader could not grade it."""
-
-    points: float | None
-    of: float
-
-
 class CourseError(Exception):
     """A command of nbgrader failed for a reason other than a submission. The message contains its output."""
 
@@ -116,16 +108,6 @@ def beside(answer: str) -> dict[str, str]:
     return {}
 
 
-def read_grades(exported: str) -> dict[str, Graded]:
-    """Return the grades that `nbgrader export` wrote, by student. A student without a grade has an empty score or no
-    row.
-    """
-    return {
-        row["student_id"]: Graded(float(row["score"]) if row["score"] else None, float(row["max_score"]))
-        for row in csv.DictReader(exported.splitlines())
-    }
-
-
 @dataclass(frozen=True)
 class Course:
     """An nbgrader course: its folder, and the Python in which nbgrader is installed."""
@@ -156,17 +138,21 @@ class Course:
             for name, text in beside(answer).items():
                 (place / name).write_text(text, encoding="utf-8")
 
-    def grade(self) -> dict[str, Graded]:
-        """Grade all submissions, wait for processes that they left behind, and read the gradebook.
+    def grade(self) -> dict[str, float | None]:
+        """Grade all submissions, wait for processes that they left behind, and return each student's points.
 
-        If nbgrader cannot grade a submission, `autograde` ends with 1 and the submission has no grade.
+        If nbgrader cannot grade a submission, `autograde` ends with 1 and the submission has None.
         """
         self._nbgrader("autograde", ASSIGNMENT, may_fail=True)
         time.sleep(SETTLE_S)
         self._nbgrader("export", "--to", "grades.csv")
-        graded = read_grades((self.folder / "grades.csv").read_text(encoding="utf-8"))
         done = {path.parent.parent.name for path in self.folder.glob(f"autograded/*/{ASSIGNMENT}/{NOTEBOOK}")}
-        return {name: one if name in done else Graded(None, one.of) for name, one in graded.items()}
+        with (self.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return {
+            row["student_id"]: float(row["score"]) if row["score"] and row["student_id"] in done else None
+            for row in rows
+        }
 
     def version(self) -> str:
         """Return nbgrader's version, as it prints it: `nbgrader 0.9.6`."""

@@ -1,4 +1,6 @@
-"""Start processes that load the machine on purpose while a `with` block runs.
+"""Start processes that load the machine on purpose while a `with` block or a command runs.
+
+    python tests/benchmarks/neighbours.py bursty python -m lessons check-claims --times 3
 
 Each process checks at least every 0.3 s whether its parent still runs, and otherwise ends.
 """
@@ -115,3 +117,9 @@ def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
 def _last_cache_bytes() -> int:
     known = _LAST_CACHE.read_text(encoding="ascii").strip() if _LAST_CACHE.exists() else ""
     return 1024 * (int(known[:-1]) if known.endswith("K") else _LAST_CACHE_UNKNOWN_KIB)
+
+
+if __name__ == "__main__":
+    with disturbed(next(load for load in LOADS if load.name == sys.argv[1])):
+        status = subprocess.call(sys.argv[2:])
+    sys.exit(status)

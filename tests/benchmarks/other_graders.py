@@ -16,26 +16,49 @@ the course's files from an attack, but not the tests, which run in the submissio
 """
 
 import argparse
+import ast
 import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
-from attacks import Attack, Control, Got, first_paragraph, markdown, pairs, summary
 from commanding import Outcome, grader, nothing_left_running, outcomes
 from listener import listening
 from nbgrader_course import CANARY, RIGHT, WRONG, Course
 from promises import EXPLOITS, HANDED_IN, HONEST, Promised, hand_in, promised
 
 THEIRS = EXPLOITS / "nbgrader"
-CONTROLS = {"honest_right": (RIGHT, HONEST / "right_and_fast.py"), "honest_wrong": (WRONG, HONEST / "wrong.py")}
+HONEST_WORK = {
+    "honest_right": ("honest, worth 10 points", RIGHT, HONEST / "right_and_fast.py"),
+    "honest_wrong": ("honest, worth 0 points", WRONG, HONEST / "wrong.py"),
+}
+WORTH = {"honest_right": 10.0, "honest_wrong": 0.0}
 OF = 10
 READS, SENDS = ("30_", "31_"), "33_"
 """Attacks that succeed without points: by reading the solution, and by sending it to a listener."""
+
+
+@dataclass(frozen=True)
+class Got:
+    """The result of one hand-in: points (None without a grade), the grader's text, and whether a secret came out."""
+
+    points: float | None
+    says: str = ""
+    leaked: bool = False
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether an attack got points or a secret. All attacks hand in wrong answers, which are worth no points."""
+        return bool(self.points) or self.leaked
+
+    def __str__(self) -> str:
+        earned = "no grade" if self.points is None else f"{self.points:g} of {OF}"
+        return ", ".join(filter(None, (earned, self.says, "the secret came out" * self.leaked)))
 
 
 def main() -> int:
@@ -44,26 +67,29 @@ def main() -> int:
     parser.add_argument("--python", type=Path, required=True, help="a Python that has nbgrader and numpy")
     parser.add_argument("--keep", type=Path, help="keep both classes in this empty folder")
     options = parser.parse_args()
-    attacks = pairs(THEIRS, (EXPLOITS, HANDED_IN))
+    theirs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(THEIRS.glob("*.py"))}
+    ours = {
+        name: next(f / f"{name}.py" for f in (EXPLOITS, HANDED_IN) if (f / f"{name}.py").exists()) for name in theirs
+    }
+    tries = {name: " ".join((ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0].split())
+             for name, text in theirs.items()}  # fmt: skip
+    for name, (what, answer, path) in HONEST_WORK.items():
+        tries[name], theirs[name], ours[name] = what, answer, path
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep.absolute() if options.keep else Path(scratch)
         course = Course(folder / "nbgrader" / "course", options.python)
-        answers = {theirs.stem: theirs.read_text(encoding="utf-8") for theirs, _ in attacks}
-        elsewhere = graded_elsewhere(course, answers | {name: answer for name, (answer, _) in CONTROLS.items()})
-        files = {ours.stem: ours for _, ours in attacks} | {name: ours for name, (_, ours) in CONTROLS.items()}
-        here = graded_here(folder / "fairclock", {name: promised(path) for name, path in files.items()})
-        versions = course.version(), f"fairclock {version('fairclock')}"
-    tried = [
-        Attack(path.stem, first_paragraph(answers[path.stem]), elsewhere[path.stem], here[path.stem])
-        for path in THEIRS.glob("*.py")
-    ]
-    worth = dict(zip(CONTROLS, (OF, 0), strict=True))
-    controls = [Control(name, points, elsewhere[name], here[name]) for name, points in worth.items()]
-    print(markdown(versions, tried, controls), summary(versions, tried), sep="\n\n")
-    fair = all(control.as_it_should for control in controls)
+        there = graded_elsewhere(course, theirs)
+        here = graded_here(folder / "fairclock", {name: promised(path) for name, path in ours.items()})
+        print(f"| hand-in | what it tries | {course.version()} | fairclock {version('fairclock')} |")
+        print("| --- | --- | --- | --- |")
+    for name, what in tries.items():
+        results = [str(got) if name in WORTH else f"{'**succeeds**' if got.succeeded else 'fails'}: {got}"
+                   for got in (there[name], here[name])]  # fmt: skip
+        print("|", " | ".join((name.replace("_", " "), what, *results)), "|")
+    fair = all(there[name].points == here[name].points == worth for name, worth in WORTH.items())
     if not fair:
-        print("The controls did not get the points that they are worth, so the table proves nothing.")
-    return 0 if fair and not any(one.here.succeeded for one in tried) else 1
+        print("The honest hand-ins did not get the points that they are worth, so the table proves nothing.")
+    return 0 if fair and not any(here[name].succeeded for name in here.keys() - WORTH) else 1
 
 
 def graded_elsewhere(course: Course, answers: Mapping[str, str]) -> dict[str, Got]:
@@ -73,7 +99,7 @@ def graded_elsewhere(course: Course, answers: Mapping[str, str]) -> dict[str, Go
     with listening() as heard:
         graded = course.grade()
     leaks = any(CANARY.encode() in said for said in heard)
-    return {name: Got(one.points, one.of, leaked=leaks and name.startswith(SENDS)) for name, one in graded.items()}
+    return {name: Got(points, leaked=leaks and name.startswith(SENDS)) for name, points in graded.items()}
 
 
 def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
@@ -97,7 +123,7 @@ def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> G
     leaked = (
         bool(heard) if student.startswith(SENDS) else student.startswith(READS) and one.says not in outcome.rationale
     )
-    return Got(outcome.points, OF, outcome.status.lower().replace("_", " "), leaked=leaked)
+    return Got(outcome.points, outcome.status.lower().replace("_", " "), leaked=leaked)
 
 
 if __name__ == "__main__":
