@@ -1,31 +1,51 @@
 """Grade the submissions of a class on a running Dask cluster.
 
 This process collects the submissions, stores the grades and writes the reports. It sends submissions and the secret
-seed to the Dask workers, and receives the graded reports. Each thread of a worker grades one submission at a time. If a
-worker is lost, Dask sends its submissions to another worker.
+seed to the Dask workers, and receives the graded reports. If a worker is lost, Dask sends its submissions to another
+worker.
+
+Each Dask worker is checked. It may grade if its files and versions equal those of the machine that started the grading.
+It then gets one unit of the Dask resource `LANE` per thread. Every grading takes one unit. A worker that fails the
+check gets no unit, so it grades nothing.
 
 This module needs the package `distributed`, an extra.
 """
 
 import asyncio
+import hashlib
 import ipaddress
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from distributed import Client, Security
+from distributed import Client, Security, Status, WorkerPlugin, get_worker
 from distributed.comm.addressing import get_address_host_port, parse_address, parse_host_port
 from distributed.comm.core import connect
 
+from grader import catalogue
 from grader.class_run import openssl_errors
-from grader.class_run.remote import LANE, NAME, GradingPlugin, standard, standing
 from grader.errors import MachineError, UsageError
+from grader.grade import grade
+from grader.isolation import sandbox
+from grader.isolation.pool import Pool
+from grader.paths import GRADER, KIT
+from grader.records import Report, Submission
+from harness.machine.environment import Environment
 from harness.rendering import units
 
-P = ParamSpec("P")
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from distributed.worker import Worker
+
+LANE: Final = "fairclock-lane"
+"""The name of a Dask resource. Each grading takes one unit of this resource."""
+
+NAME: Final = "fairclock"
+
+KINDS: Final = frozenset({".py", ".json", ".c"})
+"""Suffixes of the files in `grader` and `harness` on which a grade depends."""
 
 CONNECT_S: Final = 10
 """Seconds within which the Dask scheduler must answer."""
@@ -37,42 +57,20 @@ HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in wh
 README: Final = "grader/class_run/README.md, section 'More than one machine'"
 
 
-class Cluster:
-    """The lanes of all Dask workers that may grade, because their versions and files equal those of this machine."""
-
-    def __init__(self, client: Client) -> None:
-        self._executor = client.get_executor(pure=False, resources={LANE: 1})
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call `fn` in a free thread of a worker, and return the future of its result.
-
-        `fn` and its arguments must be picklable.
-        """
-        future: Future[T] = self._executor.submit(fn, *args, **kwargs)
-        return future
-
-    def finish(self) -> None:
-        """Return when all calls are done."""
-        self._executor.shutdown()
-
-    def abandon(self) -> None:
-        """Cancel all calls. A worker finishes a call that it has begun, but the result is ignored."""
-        self._executor.shutdown(wait=False)
-
-
 @contextmanager
-def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
+def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Executor, str]]:
     """Connect to the Dask scheduler at `address`, and disconnect at the end of the `with` block.
 
-    Yield the cluster, and a line with the number of workers and the reasons why some of them do not grade. `hidden` are
-    paths that submissions must not read. Raise `UsageError` if Dask's configuration does not fit the address. Raise
-    `MachineError` if no scheduler answers or no worker may grade.
+    Yield the lanes of all workers that may grade, and a line with the number of workers and the reasons why some of
+    them do not grade. `hidden` are paths that submissions must not read. Raise `UsageError` if Dask's configuration
+    does not fit the address. Raise `MachineError` if no scheduler answers or no worker may grade.
     """
     openssl_errors.repair()
     require_settings(address)
     with _connected(address) as client:
         try:
-            yield Cluster(client), _enlist(client, hidden, sandboxed=sandboxed)
+            about = _enlist(client, hidden, sandboxed=sandboxed)
+            yield client.get_executor(pure=False, resources={LANE: 1}), about
         finally:
             with suppress(Exception):  # if the scheduler is gone, so are its workers' process trees
                 client.unregister_worker_plugin(NAME)  # ends the process trees for this class
@@ -171,3 +169,83 @@ def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
         )
     about = f"{units.some(len(lanes), 'worker')} of a cluster, {units.some(sum(lanes), 'lane')}"
     return f"{about}; {left}" if left else about
+
+
+@cache
+def standard() -> dict[str, str]:
+    """Return what must be equal on all machines that grade a class: versions, and one hash of all relevant files."""
+    found = Environment.capture(ask_cuda=False)
+    return {"kit": found.kit, "python": found.python, "torch": found.torch, "numpy": found.numpy, "files": _digest()}
+
+
+def differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> str:
+    """Return as text how the files and versions of another machine differ from mine, or "" if they are equal."""
+    told = [f"{name} {theirs[name]} instead of {one}" for name, one in mine.items() if one != theirs[name]]
+    if told == [f"files {theirs['files']} instead of {mine['files']}"]:
+        told = [f"different files in {GRADER.name} or harness of the same version {mine['kit']}"]
+    return ", ".join(one for one in told if not one.startswith("files "))
+
+
+class GradingPlugin(WorkerPlugin):
+    """A plugin that Dask runs on each worker. It lets the worker grade if its files and versions are right."""
+
+    name = NAME
+
+    def __init__(self, standard: Mapping[str, str], hidden: Sequence[Path], *, sandboxed: bool) -> None:
+        self.standard, self.hidden, self.sandboxed = standard, tuple(hidden), sandboxed
+        self.refusal = ""
+        self.lanes = 0
+        self.pool: Pool | None = None
+
+    async def setup(self, worker: "Worker") -> None:
+        """Check this worker. If it passes the check, let it grade one submission per thread, else none."""
+        openssl_errors.repair()
+        self.refusal = self._trouble()
+        if self.refusal:
+            await worker.set_resources(**{LANE: 0})
+            return
+        self.pool = Pool(sandboxed=self.sandboxed, hidden=self.hidden, spare=worker.state.nthreads)
+        # The scheduler assigns waiting calls when a worker's status becomes running, but not when its resources change.
+        worker.status = Status.paused
+        await worker.set_resources(**{LANE: worker.state.nthreads})
+        worker.status = Status.running
+        self.lanes = worker.state.nthreads
+
+    def teardown(self, worker: "Worker") -> None:
+        """End the processes that this worker has started for submissions."""
+        del worker
+        if self.pool:
+            self.pool.close()
+
+    def _trouble(self) -> str:
+        if differs := differences(self.standard, standard()):
+            return differs
+        try:
+            if self.sandboxed:
+                sandbox.require()
+        except MachineError as error:
+            return str(error)
+        return ""
+
+
+def standing(dask_worker: "Worker") -> tuple[int, str]:
+    """Return how many submissions this worker grades at a time, and if none, the reason. Dask passes `dask_worker`."""
+    plugin = dask_worker.plugins.get(NAME)
+    return (plugin.lanes, plugin.refusal) if isinstance(plugin, GradingPlugin) else (0, "the worker was not set up")
+
+
+def grade_here(submission: Submission, seed: str) -> Report:
+    """Grade one submission on the Dask worker that runs this function. `seed` is the secret seed of the class."""
+    plugin = get_worker().plugins[NAME]
+    assert isinstance(plugin, GradingPlugin)
+    assert plugin.pool is not None
+    return grade(submission, seed, plugin.pool, catalogue.load().tasks(submission.lesson))
+
+
+def _digest() -> str:
+    """Return one hash of all files in `grader` and `harness` on which a grade depends."""
+    digest, found = hashlib.sha256(), (path for room in (GRADER, KIT / "harness") for path in room.rglob("*"))
+    for path in sorted(path for path in found if path.suffix in KINDS):
+        digest.update(f"{path.relative_to(KIT)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

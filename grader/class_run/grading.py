@@ -1,22 +1,41 @@
 """Grade the submissions of a class in parallel, and store each grade in the database of grades (the journal).
 
+A lane grades one submission at a time: a thread of this process, or of a Dask worker. It waits for processes in which
+the timed code runs, so several lanes in one process do not disturb a measurement.
+
 If the grading of a submission fails, only this submission has no grade: its report states an internal error, which
 costs the student no points. A full disk and Ctrl-C end the run.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, as_completed
-from contextlib import AbstractContextManager, suppress
+from concurrent.futures import CancelledError, Executor, Future, as_completed
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
+from importlib.util import find_spec
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import ParamSpec, TypeVar
 
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+
+from grader import catalogue
 from grader.class_run.journal import Graded, Journal
-from grader.class_run.lanes import Grade, Lanes
 from grader.course.roll import TaskPoints, is_too_noisy
+from grader.errors import FairclockError, MachineError
+from grader.grade import grade
 from grader.isolation import sandbox
+from grader.isolation.pool import Pool
 from grader.records import Attempt, Fault, Report, Status, Submission, Verdict
-from harness.errors import FairclockError
 from harness.machine.environment import Environment
+from harness.rendering import units
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Grade = Callable[[Submission, str], Report]
+"""A function that grades one submission with the secret seed of its class. Several threads call it at the same time."""
 
 Key = tuple[str, str]
 """A lesson, and a digest of the submitted file. Equal files of several students have one key and are graded once."""
@@ -25,6 +44,62 @@ Key = tuple[str, str]
 def key(submission: Submission) -> Key:
     """Return the lesson of a submission and the digest of its file. Submissions with the same key share one grade."""
     return submission.lesson, submission.content
+
+
+class LocalLanes(Executor):
+    """`jobs` threads of this process. The interpreter does not wait for them at exit, so Ctrl-C ends a run at once."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    @cached_property
+    def _pool(self) -> ThreadPool:
+        return ThreadPool(self._jobs)
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Add the call of `fn` to the queue, and return the future of its result."""
+        future: Future[T] = Future()
+        self._pool.apply_async(fn, args, kwargs, future.set_result, future.set_exception)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Return when all calls are done, or end them: drop the queue, and kill every child process of this process."""
+        if wait and not cancel_futures:
+            self._pool.close()
+            self._pool.join()
+            return
+        self._pool.terminate()
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):  # the process has ended already
+                process.kill()
+
+
+@contextmanager
+def lanes(
+    jobs: int, scheduler: str, hidden: Sequence[Path], *, sandboxed: bool, warn: Callable[[str], None]
+) -> Iterator[tuple[Grade, Executor, str]]:
+    """Yield the function that grades a submission, the executor that calls it, and a line that describes its lanes.
+
+    The lanes are `jobs` threads of this process, or those of the Dask cluster at the address `scheduler`. `warn` is
+    called with a warning if the connection to the cluster is not encrypted. Submissions must not read the paths
+    `hidden`. Raise `MachineError` if Dask is needed and not installed.
+    """
+    if scheduler:
+        if find_spec("distributed") is None:
+            raise MachineError("Grading on a cluster needs Dask. Install Dask with `pip install -e '.[cluster]'`.")
+        from grader.class_run import cluster  # noqa: PLC0415 - it needs `distributed`, an extra
+
+        if unsafe := cluster.warning(scheduler):
+            warn(unsafe)
+        with cluster.join(scheduler, hidden, sandboxed=sandboxed) as (executor, about):
+            yield cluster.grade_here, executor, about
+        return
+    with Pool(sandboxed=sandboxed, hidden=hidden, spare=jobs) as pool:
+
+        def grade_one(submission: Submission, seed: str) -> Report:
+            return grade(submission, seed, pool, catalogue.load().tasks(submission.lesson))
+
+        yield grade_one, LocalLanes(jobs), units.some(jobs, "lane")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +125,7 @@ class HandInGrader:
             return self._failed(submission, submission.fault, started)
         try:
             report = self.grade(submission, self.seed)
-        except Exception as error:  # noqa: BLE001 - any failure is an internal error and ends only this grading
+        except BaseException as error:  # noqa: BLE001 - any failure is an internal error and ends only this grading
             return self.lost(submission, error, started)
         return Graded(report, started, datetime.now(UTC))
 
@@ -82,7 +157,7 @@ def grade_all(
     grader: HandInGrader,
     book: Journal,
     again: Collection[Key],
-    lanes: Lanes,
+    executor: Executor,
     progress: AbstractContextManager[Callable[[Report], None]],
 ) -> int:
     """Grade the submissions in `pending`, store the grades in `book`, and return the number of stored grades.
@@ -95,21 +170,20 @@ def grade_all(
     noisy: list[Submission] = []
     try:
         with progress as tell:
-            for graded in _round(pending, grader, lanes):
+            for graded in _round(pending, grader, executor):
                 report = _keep(graded, book, grader, again)
                 tell(report)
                 kept += 1
                 if is_too_noisy(report):
                     noisy.append(report.submission)
-            for graded in _round(noisy, grader, lanes):
+            for graded in _round(noisy, grader, executor):
                 tell(_keep(graded, book, grader, again))
-    except KeyboardInterrupt:
-        lanes.abandon()
-    except BaseException:
-        lanes.abandon()
-        raise
+    except BaseException as error:
+        executor.shutdown(wait=False)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
     else:
-        lanes.finish()
+        executor.shutdown()
     return kept
 
 
@@ -130,18 +204,16 @@ def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection
     return graded.report
 
 
-def _round(pending: Sequence[Submission], grader: HandInGrader, lanes: Lanes) -> Iterator[Graded]:
-    futures = {_submitted(lanes, grader, submission): submission for submission in pending}
+def _round(pending: Sequence[Submission], grader: HandInGrader, executor: Executor) -> Iterator[Graded]:
+    futures = {_submitted(executor, grader, submission): submission for submission in pending}
     for future in as_completed(futures):
         error = CancelledError() if future.cancelled() else future.exception()
-        if isinstance(error, KeyboardInterrupt):
-            raise error
         yield future.result() if error is None else grader.lost(futures[future], error)
 
 
-def _submitted(lanes: Lanes, grader: HandInGrader, submission: Submission) -> "Future[Graded]":
+def _submitted(executor: Executor, grader: HandInGrader, submission: Submission) -> "Future[Graded]":
     try:
-        return lanes.submit(grader.graded, submission)
+        return executor.submit(grader.graded, submission)
     except Exception as error:  # noqa: BLE001 - any failure ends only this submission
         future: Future[Graded] = Future()
         future.set_exception(error)

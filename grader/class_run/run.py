@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -20,8 +21,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from grader import reports
 from grader.class_run import grading, journal
 from grader.class_run.graded_on import changes
-from grader.class_run.grading import HandInGrader, Key
-from grader.class_run.lanes import Grade, Lanes
+from grader.class_run.grading import Grade, HandInGrader, Key
 from grader.class_run.published import publish
 from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary
@@ -71,7 +71,7 @@ def grade_class(
     *,
     grade: Grade,
     tasks: Sequence[TaskPoints],
-    lanes: Lanes,
+    executor: Executor,
     console: Console,
     kit: str,
     sandboxed: bool = True,
@@ -85,7 +85,7 @@ def grade_class(
 ) -> Summary:
     """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
-    `grade` grades one submission and is called in the threads of `lanes`, which end with the run. `tasks` are the tasks
+    `grade` grades one submission and is called by the `executor`, which ends with the run. `tasks` are the tasks
     to grade, and `known` further lessons that exist. The `console` shows the progress, and the line `about` on the
     machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from the file
     `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded again.
@@ -108,7 +108,9 @@ def grade_class(
         for line in (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""):
             _say(console, line)
         grader = HandInGrader(grade, seed, tasks, sandboxed)
-        kept = grading.grade_all(work.distinct, grader, book, work.again, lanes, _progress(console, len(work.distinct)))
+        kept = grading.grade_all(
+            work.distinct, grader, book, work.again, executor, _progress(console, len(work.distinct))
+        )
         roll, files = publish(book)
     return Summary(
         roll,

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from grader import catalogue
-from grader.class_run import export, graded_on, journal, lanes, run, summary
+from grader.class_run import export, graded_on, grading, journal, run, summary
 from grader.class_run.published import publish, ungraded_lines
 from grader.commands.options import (
     ALL_BUT_ONE_CORE,
@@ -66,15 +66,17 @@ def run_class(
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     shown = err_console.is_terminal if progress is None else progress
-    with lanes.opened(
-        known, jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=lambda line: say(out_console, line)
-    ) as (grade_one, opened, where):
+    with grading.lanes(jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=lambda line: say(out_console, line)) as (
+        grade_one,
+        executor,
+        where,
+    ):
         ended = run.grade_class(
             folder,
             out,
             grade=grade_one,
             tasks=tasks,
-            lanes=opened,
+            executor=executor,
             console=err_console if shown else Console(quiet=True, force_terminal=False),
             kit=catalogue.kit_version(),
             sandboxed=not no_sandbox,

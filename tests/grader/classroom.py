@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from grader.class_run.lanes import Grade, LocalLanes
+from grader.class_run.grading import Grade, LocalLanes
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.course_file import parse
@@ -139,7 +139,7 @@ def run(
         out or folder.with_name("out"),
         grade=grade_one,
         tasks=[task for task in TASKS if task.lesson in lessons],
-        lanes=LocalLanes(options.pop("jobs", 2)),
+        executor=LocalLanes(options.pop("jobs", 2)),
         console=Console(file=said, width=200),
         kit=KIT,
         about="2 lanes",

@@ -22,7 +22,7 @@ from nasty import TAKEN, Nasty, nasty
 
 from grader import reports
 from grader.class_run import rows
-from grader.class_run.lanes import LocalLanes
+from grader.class_run.grading import LocalLanes
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, folder_name, is_faulted

@@ -14,7 +14,7 @@ from small_tasks import hand_in as small
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.lanes import Grade
+from grader.class_run.grading import Grade
 from grader.class_run.summary import Summary
 from grader.grade import grade_task
 from grader.isolation.pool import Pool

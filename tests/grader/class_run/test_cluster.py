@@ -24,8 +24,8 @@ from commanding import CLASS, PATIENCE_S, ROOT, command, golden, grader, outcome
 from dask import config
 from distributed import Security
 
-from grader.class_run import cluster, openssl_errors, remote
-from grader.class_run.remote import LANE, GradingPlugin, differences, standard, standing
+from grader.class_run import cluster, openssl_errors
+from grader.class_run.cluster import LANE, GradingPlugin, differences, standard, standing
 from grader.commands.apps import run_grader
 from grader.errors import MachineError, UsageError
 
@@ -62,19 +62,19 @@ def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
         given.update(resources)
 
     plugin = GradingPlugin({**standard(), "files": "changed"}, (), sandboxed=False)
-    worker = SimpleNamespace(set_resources=set_resources, plugins={remote.NAME: plugin})
+    worker = SimpleNamespace(set_resources=set_resources, plugins={cluster.NAME: plugin})
     asyncio.run(plugin.setup(worker))  # type: ignore[arg-type]  # a worker, as far as a refusal needs one
     assert given == {LANE: 0}
     lanes, why = standing(worker)  # type: ignore[arg-type]
     assert (lanes, "different files in grader or harness of the same version" in why) == (0, True)
 
-    monkeypatch.setattr(remote, "KIT", tmp_path)
-    monkeypatch.setattr(remote, "GRADER", tmp_path / "grader")
-    found = {remote._digest()}
+    monkeypatch.setattr(cluster, "KIT", tmp_path)
+    monkeypatch.setattr(cluster, "GRADER", tmp_path / "grader")
+    found = {cluster._digest()}
     for number, name in enumerate(("grader/a.py", "harness/a.py", "harness/a.c", "grader/known.json", "grader/b.py")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x = 1")
-        found.add(remote._digest())
+        found.add(cluster._digest())
         assert len(found) == number + 2, name
 
 

@@ -37,7 +37,7 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Grade by the words in a submission's text, without a worker."""
-    from grader.class_run import lanes
+    from grader.class_run import grading
 
     def graded(submission: Submission, seed: str, _pool: object, tasks: Sequence[Task]) -> Report:
         report = grade(replace(submission, lesson="01_dot"), seed)
@@ -47,7 +47,7 @@ def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         return replace(report, submission=submission, verdicts=verdicts)
 
-    monkeypatch.setattr(lanes, "grade", graded)
+    monkeypatch.setattr(grading, "grade", graded)
 
 
 def run(capsys: pytest.CaptureFixture[str], folder: Path, out: Path, *options: str) -> CommandResult:
