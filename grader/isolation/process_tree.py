@@ -5,10 +5,11 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, Final
+from typing import IO, ClassVar, Final
 
 from grader.errors import MachineError
 from grader.inside.protocol import Channel
@@ -20,35 +21,34 @@ from harness.processes import process_env
 MAX_KEPT_BYTES: Final = 4 << 20
 """At most this many bytes are kept of what a program prints. Further bytes are read, so that it never blocks."""
 
+PROBE_S: Final = 60.0
+"""The most seconds that a program may take that tests a sandbox."""
+
 
 @dataclass
 class ProcessTree:
     """A running sandbox: the started command `popen` and its descendants, the last of which is a Python process.
 
-    With Linux namespaces, bubblewrap reports the process id of its first process on the descriptor `info`. Without
-    namespaces, the processes end when the descriptor `lifeline` is closed. Then `owner` is their user, and `sweep` ends
-    the processes that remain if their first process was killed.
+    With Linux namespaces, bubblewrap writes the process id of its first process to the file `info`. Without namespaces,
+    the processes end when the pipe `lifeline` is closed. Then `owner` is their user, and `sweep` ends the processes
+    that remain if their first process was killed.
     """
 
     popen: subprocess.Popen[bytes]
     group: ControlGroup | None = None
-    info: int | None = None
-    lifeline: int | None = None
+    info: IO[bytes] | None = None
+    lifeline: IO[bytes] | None = None
     owner: int | None = None
-    sweep: Callable[[], None] = field(default=lambda: None)
+    sweep: Callable[[], object] = field(default=lambda: None)
     pids: tuple[int, ...] = ()
     killed: bool = False
+    lost_by_grader: ClassVar[bool] = False  # such a tree depends on no other process of the grader
 
     @property
     def output(self) -> IO[bytes]:
         """The file from which the grader reads what the processes print."""
         assert self.popen.stdout is not None
         return self.popen.stdout
-
-    @property
-    def lost_by_grader(self) -> bool:
-        """Always False, because such a tree depends on no other process of the grader."""
-        return False
 
     def wait_until_ready(self, control: socket.socket, timeout_s: float) -> None:
         """Wait for the greeting of the Python process. Set `pids`, from the started command to the Python process.
@@ -57,11 +57,14 @@ class ProcessTree:
         """
         Channel(control.fileno()).receive(timeout_s)
         self.pids = (self.popen.pid,)
-        if self.info is not None:
-            with os.fdopen(os.dup(self.info), "rb") as file:
-                self.pids += (int(json.loads(file.read())["child-pid"]),)
-        if self.info is not None or self.owner is not None:
-            self.pids += (_only_child(self.pids[-1]),)
+        if self.info:
+            self.info.seek(0)
+            self.pids += (int(json.load(self.info)["child-pid"]),)
+        if self.info or self.owner is not None:
+            children = proc.children(self.pids[-1])
+            if len(children) != 1:
+                raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
+            self.pids += (children[0],)
 
     def finish(self, timeout_s: float) -> tuple[int | None, bytes]:
         """Wait until the started command ends, and end the sandbox. Return its exit status and what it printed.
@@ -77,6 +80,14 @@ class ProcessTree:
             printed.close()
         return status, printed.kept
 
+    def tested(self) -> tuple[bool, str]:
+        """Wait for a program that tests a sandbox. Return whether it succeeded, and the last line that it printed."""
+        status, printed = self.finish(PROBE_S)
+        if status is None:
+            return False, f"it did not end within {PROBE_S:g} s"
+        lines = printed.decode(errors="replace").strip().splitlines()
+        return not status, lines[-1][:400] if lines else f"exit status {status}"
+
     def kill(self) -> None:
         """End all processes of the sandbox. A second call does nothing."""
         if self.killed:
@@ -85,20 +96,13 @@ class ProcessTree:
         if self.owner is None:
             with suppress(ProcessLookupError):  # all processes have ended already
                 os.killpg(self.popen.pid, signal.SIGKILL)
-        for descriptor in (self.info, self.lifeline):
-            if descriptor is not None:
-                os.close(descriptor)
+        for file in (self.info, self.lifeline):
+            if file:
+                file.close()
         if self.popen.wait() < 0:
             self.sweep()
         if self.group:
             self.group.close()
-
-
-def _only_child(pid: int) -> int:
-    children = proc.children(pid)
-    if len(children) != 1:
-        raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
-    return children[0]
 
 
 def start(
@@ -131,3 +135,11 @@ def start(
             group.close()
         raise
     return ProcessTree(popen, group)
+
+
+def stored(content: bytes) -> IO[bytes]:
+    """Return an open file without a name that has this content. Another process can inherit it."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(content)
+    file.seek(0)
+    return file

@@ -1,7 +1,7 @@
 """Start processes in a sandbox, and report which layers of security this machine offers.
 
 There are two kinds of sandboxes, and callers need not know which one this machine allows. The first uses Linux
-namespaces: bubblewrap decides which files are visible (`namespaces`, `bubblewrap`). Containers seldom allow namespaces.
+namespaces: bubblewrap decides which files are visible (`bubblewrap`). Containers seldom allow namespaces.
 In most containers, Landlock and a separate user replace them (`without_namespaces`). `seccomp` decides which system
 calls are allowed, and `tree_users` chooses the user. Without a sandbox, the same command runs unconfined. This is for a
 student's own code on the student's own machine.
@@ -10,7 +10,6 @@ student's own code on the student's own machine.
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +23,6 @@ from grader.isolation import (
     bubblewrap,
     cgroups,
     machine_facts,
-    namespaces,
     process_tree,
     seccomp,
     tree_usage,
@@ -51,7 +49,10 @@ REPLACEMENT_LAYERS: Final = ("files by Landlock", "limit on what is written to d
 DENIES_SIGNALS_SINCE: Final = 6
 """The first version of Landlock that denies signals and abstract sockets. With older versions, only the separate user
 and seccomp deny them."""
-
+NOT_COUNTED: Final = SandboxProblem(
+    "this kernel does not count the bytes written to the folder for temporary files",
+    "set TMPDIR to a folder on a disk (`export TMPDIR=FOLDER`)",
+)
 
 _LAUNCH: Final = (
     "import json, os, sys; from grader.inside import confine; limits, argv, environment = json.loads(sys.argv[1]); "
@@ -92,7 +93,7 @@ def problem() -> SandboxProblem | None:
     """Return why no sandbox works on this machine, with the fix, or None if a sandbox works."""
     if sys.platform != "linux":
         return SandboxProblem("the sandbox needs Linux", "grade other people's code on a Linux machine")
-    no_namespaces = namespaces.problem()
+    no_namespaces = bubblewrap.problem()
     if no_namespaces is None or (other := without_namespaces.problem()) is None:
         return None
     found = f"{no_namespaces.found}; the sandbox without namespaces does not work either ({other.found})"
@@ -110,12 +111,12 @@ def trouble() -> str | None:
 @cache
 def has_namespaces() -> bool:
     """Return whether sandboxes on this machine use namespaces, through bubblewrap."""
-    return namespaces.problem() is None
+    return bubblewrap.problem() is None
 
 
 def summary() -> str:
     """Return a few words that name the techniques of the sandbox on this machine."""
-    return f"bubblewrap: {namespaces.bwrap()}" if has_namespaces() else "Landlock, and one user per process tree"
+    return f"bubblewrap: {bubblewrap.bwrap()}" if has_namespaces() else "Landlock, and one user per process tree"
 
 
 @cache
@@ -126,54 +127,31 @@ def layers() -> tuple[SecurityLayer, ...]:
     """
     if reason := trouble():
         return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
+    spaces = has_namespaces()
+    filtered = "a seccomp filter on the whole tree" + ("" if spaces else ", which allows no socket with an address")
+    way = bubblewrap.probe(bubblewrap.bwrap() or "") if spaces else None
+    own_user = "your own, non-root user" if way and not way.own_user else "a separate user for each tree"
     where = cgroups.support()
-    no_group = where if isinstance(where, SandboxProblem) else None
-    known = {
-        LAYERS[2]: (seccomp.problem(), "none after a submission is loaded"),
-        LAYERS[4]: (None, "memory, file size, open files, answer time; and sums over the tree"),
-        LAYERS[5]: (no_group, f"a cgroup in {where}"),
-        **(_bubblewrap_layers() if has_namespaces() else _replacement_layers()),
-    }
+    version, uncounted = (
+        machine_facts.landlock_version(),
+        not spaces and not without_namespaces.probe_result().counts_disk,
+    )
+    signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
+    known: list[tuple[SandboxProblem | None, str]] = [
+        (bubblewrap.problem(), f"no network, no other processes or files, by {bubblewrap.bwrap()}"),
+        (seccomp.problem(), filtered),
+        (seccomp.problem(), "none after a submission is loaded"),
+        (way.no_user if way else None, own_user),
+        (None, "memory, file size, open files, answer time; and sums over the tree"),
+        (where if isinstance(where, SandboxProblem) else None, f"a cgroup in {where}"),
+        (None, f"only the system's, Python's and the tree's own folder (version {version}{signals})"),
+        (NOT_COUNTED if uncounted else None, "for the whole tree"),
+    ]
+    names = LAYERS if spaces else (*LAYERS, *REPLACEMENT_LAYERS)
     return tuple(
         SecurityLayer(name, active=not lacks, found=lacks.found if lacks else found, fix=lacks.fix if lacks else "")
-        for name in (*LAYERS, *REPLACEMENT_LAYERS)
-        if name in known
-        for lacks, found in [known[name]]
+        for name, (lacks, found) in zip(names, known, strict=False)
     )
-
-
-def _bubblewrap_layers() -> dict[str, tuple[SandboxProblem | None, str]]:
-    """Return, for each layer, why it is missing and what it does."""
-    way = namespaces.probe(namespaces.bwrap() or "")
-    own = "a separate user for each tree" if way.own_user else "your own, non-root user"
-    return {
-        LAYERS[0]: (None, f"no network, no other processes or files, by {namespaces.bwrap()}"),
-        LAYERS[1]: (way.no_filter, "a seccomp filter on the whole tree"),
-        LAYERS[3]: (way.no_user, own),
-    }
-
-
-def _replacement_layers() -> dict[str, tuple[SandboxProblem | None, str]]:
-    """Return, for each layer, why it is missing and what it does."""
-    version = machine_facts.landlock_version()
-    signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
-    uncounted = SandboxProblem(
-        "this kernel does not count the bytes written to the folder for temporary files",
-        "set TMPDIR to a folder on a disk (`export TMPDIR=FOLDER`)",
-    )
-    return {
-        LAYERS[0]: (namespaces.problem(), ""),
-        LAYERS[1]: (None, "a seccomp filter on the whole tree, which allows no socket with an address"),
-        LAYERS[3]: (None, "a separate user for each tree"),
-        REPLACEMENT_LAYERS[0]: (
-            None,
-            f"only the system's, Python's and the tree's own folder (version {version}{signals})",
-        ),
-        REPLACEMENT_LAYERS[1]: (
-            None if without_namespaces.probe_result().counts_disk else uncounted,
-            "for the whole tree",
-        ),
-    }
 
 
 def missing_layers() -> tuple[str, ...]:
@@ -214,18 +192,18 @@ def can_use_template(*, sandboxed: bool) -> bool:
 def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> ProcessTree:
     """Start a template process, which forks process trees on request. It inherits the socket `control`."""
     own_user = sandboxed and new_tree_user() is not None
-    code = seccomp.tree_filter() if sandboxed and namespaces.probe(namespaces.bwrap() or "").filtered else None
+    code = seccomp.tree_filter() if sandboxed else None
     kept = [str(one) for one in bubblewrap.prefixes() if any(map(one.is_relative_to, tree_namespaces.NEW_FOLDERS))]
     config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else "", "kept": kept}
     program = _program("template_main", control, config)
     if sandboxed:
-        return namespaces.launch(program, [control], hidden, template=True)
+        return bubblewrap.launch(program, [control], hidden, template=True)
     return launch(program, [control], sandboxed=False)
 
 
 def new_tree_user() -> int | None:
     """Return the user for a new process tree of a template process, or None if trees have no users of their own."""
-    return tree_users.new_id() if namespaces.probe(namespaces.bwrap() or "").own_user else None
+    return tree_users.new_id() if bubblewrap.probe(bubblewrap.bwrap() or "").own_user else None
 
 
 def _program(module: str, control: int, config: dict[str, Any]) -> list[str]:
@@ -249,7 +227,7 @@ def launch(
     if not sandboxed:
         home = {"HOME": str(folder)} if folder else {}
         return process_tree.start(program, {"PYTHONPATH": str(KIT)} | home, passed, stdin=stdin, grouped=False)
-    way = namespaces.launch if has_namespaces() else without_namespaces.launch
+    way = bubblewrap.launch if has_namespaces() else without_namespaces.launch
     return way(program, passed, hidden, stdin)
 
 
@@ -285,9 +263,7 @@ def run(
     bounds |= {"RLIMIT_CPU": allowance.cpu_s} if allowance.cpu_s else {}
     bounds |= {"RLIMIT_NPROC": allowance.processes} if sandboxed else {}
     config = json.dumps([bounds, list(argv), dict(process_env.ENVIRONMENT)])
-    with tempfile.TemporaryFile() as stdin:
-        stdin.write(given)
-        stdin.seek(0)
+    with process_tree.stored(given) as stdin:
         launching = [sys.executable, "-P", "-s", "-c", _LAUNCH, config]
         tree = launch(launching, [], sandboxed=sandboxed, hidden=hidden, stdin=stdin.fileno())
     return tree.finish(timeout_s)

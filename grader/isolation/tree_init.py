@@ -1,11 +1,11 @@
 """The first process of a sandbox without Linux namespaces. It starts a program and ends all processes of its user.
 
-`python -m grader.isolation.tree_init DESCRIPTOR` runs as root, and runs no code of the submission. It creates the
-sandbox's folder and starts the program as the sandbox's own user. It waits until the program has ended or the pipe
-`DESCRIPTOR` is closed. The pipe is also closed if the grader is killed. Then this process kills every process of the
-user and removes the folder. It also becomes the parent of processes whose parents have ended.
+`python -m grader.isolation.tree_init LIFELINE DESCRIPTION` runs as root, and runs no code of the submission. It creates
+the sandbox's folder and starts the program as the sandbox's own user. It waits until the program has ended or the pipe
+LIFELINE is closed. The pipe is also closed if the grader is killed. Then this process kills every process of the user
+and removes the folder. It also becomes the parent of processes whose parents have ended.
 
-The pipe first carries one line of JSON (`Tree`). This module imports only the standard library and `confine`, so that
+DESCRIPTION is an open file with a `Tree` as JSON. This module imports only the standard library and `confine`, so that
 it starts in about 30 ms.
 """
 
@@ -52,14 +52,11 @@ class Tree:
 
 
 def main() -> None:
-    """Start the program that the pipe describes, wait for its end, and remove its remaining processes and files."""
-    lifeline = int(sys.argv[1])
+    """Start the program of the description, wait for its end, and remove its remaining processes and files."""
+    lifeline, description = map(int, sys.argv[1:])
     os.set_inheritable(lifeline, False)
-    with os.fdopen(lifeline, closefd=False) as pipe:
-        line = pipe.readline()
-    if not line:
-        os._exit(0)  # the supervisor has ended
-    tree = Tree(**json.loads(line))
+    with os.fdopen(description) as file:
+        tree = Tree(**json.load(file))
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     status = 0
     try:

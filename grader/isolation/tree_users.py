@@ -60,13 +60,16 @@ def spare_ids(uid_map: Path = Path("/proc/self/uid_map")) -> range | None:
     return next(there, None)
 
 
-def not_started(said: str) -> SandboxProblem:
-    """Return the problem that Python does not start as another user. `said` is the last line of its output."""
+def not_started(said: str, otherwise: str) -> SandboxProblem:
+    """Return the problem that Python does not start as another user. `said` is the last line of its output.
+
+    The advice is `otherwise`, unless the user may not read Python.
+    """
     found = f"Python does not start as another user here ({said})"
-    if "Permission denied" in said:
-        folders = " ".join(dict.fromkeys([sys.base_prefix, sys.prefix]))
-        return SandboxProblem(found, f"let every user read Python (`chmod -R o+rX {folders}`), or {NOT_AS_ROOT}")
-    return SandboxProblem(found, NOT_AS_ROOT)
+    if "ermission" not in said:
+        return SandboxProblem(found, otherwise)
+    folders = " ".join(dict.fromkeys([sys.base_prefix, sys.prefix]))
+    return SandboxProblem(found, f"let every user read Python (`chmod -R o+rX {folders}`), or {otherwise}")
 
 
 def new_id() -> int:

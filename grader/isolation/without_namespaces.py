@@ -6,35 +6,27 @@ that processes share. At the end, `tree_init` ends all processes of this user an
 runs once in such a sandbox and checks these restrictions.
 """
 
+import errno
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Final
 
-from grader.isolation import (
-    bubblewrap,
-    landlock,
-    machine_facts,
-    process_tree,
-    sandbox_problems,
-    seccomp,
-    tree_users,
-)
+from grader.isolation import bubblewrap, landlock, machine_facts, process_tree, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree
-from grader.isolation.sandbox_problems import SandboxProblem
+from grader.isolation.sandbox_problems import NO_LANDLOCK, SandboxProblem
 from grader.isolation.tree_init import Tree
 from grader.paths import GRADER, KIT
 from harness.processes import process_env
 
-_PROBE_S: Final = 60.0
+_SWEEP_S: Final = 60.0
+_ELSEWHERE: Final = "grade on another machine"
 PRIVATE_FILE: Final = "/etc/passwd"
 """A file that every user may read. The sandbox is tested by trying to read it."""
 _INIT: Final = ("-S", "-s", "-P", "-m", "grader.isolation.tree_init")
@@ -64,7 +56,7 @@ def problem() -> SandboxProblem | None:
     if no_filter := seccomp.problem():
         return no_filter
     if (version := machine_facts.landlock_version()) <= 0:
-        return sandbox_problems.no_landlock(-version)
+        return NO_LANDLOCK.get(-version, NO_LANDLOCK[errno.ENOSYS])
     if closed := next(_closed(), None):
         return SandboxProblem(f"other users may not enter {closed}", f"`chmod o+x {closed}`")
     return probe_result().problem
@@ -76,26 +68,13 @@ def probe_result() -> ConfinementProbe:
     uid = tree_users.new_id()
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
-    tree = launch([sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL, uid)
-    status, printed = tree.finish(_PROBE_S)
-    if status is None:
-        return ConfinementProbe(_not_started(f"it did not end within {_PROBE_S:g} s"))
-    said = (printed.decode(errors="replace").splitlines() or ["it printed nothing"])[-1]
-    try:
-        found = json.loads(said)
-        lacking, counted = ", ".join(found["lacking"]), bool(found["counted"])
-    except (ValueError, KeyError, TypeError):
-        return ConfinementProbe(_not_started(said[:200]))
-    fault = SandboxProblem(f"a restriction fails here ({lacking})", "grade on another machine") if lacking else None
-    return ConfinementProbe(fault, counted)
-
-
-def _not_started(said: str) -> SandboxProblem:
-    readable = " ".join(map(str, bubblewrap.prefixes()))
-    fix = (
-        f"let every user read Python: `chmod -R o+rX {readable}`" if "ermission" in said else "grade on another machine"
-    )
-    return SandboxProblem(f"Python does not start as another user here ({said})", fix)
+    works, said = launch([sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL, uid).tested()
+    if not works:
+        return ConfinementProbe(tree_users.not_started(said, _ELSEWHERE))
+    found = json.loads(said)
+    lacking = ", ".join(found["lacking"])
+    fault = SandboxProblem(f"a restriction fails here ({lacking})", _ELSEWHERE) if lacking else None
+    return ConfinementProbe(fault, found["counted"])
 
 
 def launch(
@@ -104,17 +83,19 @@ def launch(
     """Start a program as a new user, or as the user `uid`, confined by Landlock and seccomp."""
     uid = uid or tree_users.new_id()
     about = _tree(uid, program, passed, hidden)
-    read, write = os.pipe()
-    try:
-        argv = [sys.executable, *_INIT, str(read)]
-        tree = process_tree.start(argv, {"PYTHONPATH": str(KIT)}, [*passed, read], stdin=stdin)
-    except BaseException:
-        os.close(write)
-        raise
-    finally:
-        os.close(read)
-    _tell(write, about)
-    tree.lifeline, tree.owner, tree.sweep = write, uid, lambda: _sweep(about)
+    tree = _started(about, stdin)
+    tree.owner, tree.sweep = uid, lambda: _started(replace(about, program=[], passed=[]), DEVNULL).finish(_SWEEP_S)
+    return tree
+
+
+def _started(about: Tree, stdin: int) -> ProcessTree:
+    reading, writing = os.pipe()
+    lifeline = os.fdopen(writing, "wb")
+    with os.fdopen(reading, "rb"), process_tree.stored(json.dumps(asdict(about)).encode()) as description:
+        given = [reading, description.fileno()]
+        argv = [sys.executable, *_INIT, *map(str, given)]
+        tree = process_tree.start(argv, {"PYTHONPATH": str(KIT)}, [*about.passed, *given], stdin=stdin)
+    tree.lifeline = lifeline
     return tree
 
 
@@ -138,24 +119,6 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
         environment={**process_env.ENVIRONMENT, "PYTHONPATH": str(kit), "HOME": str(own), "TMPDIR": str(own)},
         passed=list(passed),
     )
-
-
-def _tell(descriptor: int, tree: Tree) -> None:
-    with suppress(BrokenPipeError), os.fdopen(os.dup(descriptor), "w") as pipe:
-        pipe.write(json.dumps(asdict(tree)) + "\n")  # if the process did not start, the caller will see it
-
-
-def _sweep(tree: Tree) -> None:
-    read, write = os.pipe()
-    with os.fdopen(read, "rb"), os.fdopen(write, "wb", buffering=0):
-        ending = subprocess.Popen(
-            [sys.executable, *_INIT, str(read)],
-            env={**process_env.ENVIRONMENT, "PYTHONPATH": str(KIT)},
-            cwd="/",
-            pass_fds=[read],
-        )
-        _tell(write, replace(tree, program=[]))
-        ending.wait()
 
 
 def _place() -> Path:

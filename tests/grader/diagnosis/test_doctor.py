@@ -101,7 +101,7 @@ def test_every_part_of_the_machine_is_named_with_what_was_found(
 def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sandbox, "problem", sandbox_problems.not_installed)
+    monkeypatch.setattr(sandbox, "problem", lambda: sandbox_problems.NOT_INSTALLED)
     monkeypatch.setattr(doctor, "examine", doctor._sandbox)
     assert run_grader(["doctor"]) == 2
     said = capsys.readouterr().out
@@ -131,9 +131,9 @@ UNCONFINED = (
 ASK = """
 import json
 from grader.diagnosis import measuring
-from grader.isolation import namespaces, sandbox
+from grader.isolation import bubblewrap, sandbox
 layout = measuring.layout()
-faults = {"bwrap": namespaces.problem(), "sandbox": sandbox.problem(), "layout": None if layout.present else layout}
+faults = {"bwrap": bubblewrap.problem(), "sandbox": sandbox.problem(), "layout": None if layout.present else layout}
 print(json.dumps({name: [fault.found, fault.fix] for name, fault in faults.items() if fault}))
 """
 

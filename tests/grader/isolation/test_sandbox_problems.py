@@ -13,7 +13,6 @@ import pytest
 from grader.isolation import (
     bubblewrap,
     machine_facts,
-    namespaces,
     sandbox_problems,
     seccomp,
     tree_users,
@@ -187,8 +186,8 @@ def test_a_file_system_without_programs_is_found_as_such(tmp_path: Path) -> None
 
 
 def test_a_python_that_others_may_not_read_is_told_as_such() -> None:
-    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("execvp python: Permission denied").fix
-    assert tree_users.not_started("Creating new namespace failed").fix == tree_users.NOT_AS_ROOT
+    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("execvp python: Permission denied", "x").fix
+    assert tree_users.not_started("Creating new namespace failed", "x").fix == "x"
 
 
 @pytest.mark.sandbox
@@ -202,13 +201,13 @@ def test_a_program_for_another_machine_is_found_as_such(tmp_path: Path, monkeypa
 def planted(binary: Path, monkeypatch: pytest.MonkeyPatch) -> sandbox_problems.SandboxProblem:
     """Return the reported problem when this is the only bubblewrap."""
     monkeypatch.setattr(bubblewrap, "installed", lambda: (str(binary),))
-    monkeypatch.setattr(namespaces, "bwrap", CHOOSE)
-    found = namespaces.problem()
+    monkeypatch.setattr(bubblewrap, "bwrap", CHOOSE)
+    found = bubblewrap.problem()
     assert found
     return found
 
 
-CHOOSE = namespaces.bwrap.__wrapped__
+CHOOSE = bubblewrap.bwrap.__wrapped__
 OLD = "#!/bin/sh\necho 'bwrap: Unknown option --size' >&2\nexit 1\n"
 
 

@@ -141,7 +141,7 @@ BY_ARGUMENTS = [
     ("tree", "personality", (0x0040000,), errno.EPERM),
     *(("tree", "ioctl", (0, request), errno.EPERM) for request in (0x5412, 0x541C, 0x5412 | 1 << 32)),
     ("tree", "ioctl", (0, 0x5401), 0),
-    *(("worker", "prctl", (operation,), 0) for operation in seccomp_rules.PRCTL.values()),
+    *(("worker", "prctl", (operation,), 0) for operation in seccomp_rules.PRCTL),
     *(("worker", "prctl", (operation,), errno.EPERM) for operation in (1, 4, 22, 36, 62)),
     ("tree", "prctl", (22,), 0),  # the worker must still be able to install its own filter
     *(("measured", "openat", (0, 0, flags), 0) for flags in (0, 0o2)),
