@@ -2,18 +2,8 @@
 times have a fixed order. Sort equal times by name.
 """
 
+from wrong_total_is_own import rows
+
 
 def own_time(stats):
-    found = {}
-    path = []
-    for depth, name, calls, total in stats:
-        del path[depth:]
-        row = found.setdefault(name, [name, 0, 0, 0])
-        row[1] += calls
-        row[2] += total
-        if path:
-            path[-1][2] -= total
-        if row not in path:
-            row[3] += total
-        path.append(row)
-    return sorted(found.values(), key=lambda row: -row[2])
+    return sorted(rows(stats, lambda path: path[-1:]), key=lambda row: -row[2])

@@ -2,21 +2,8 @@
 left to right. A flame graph sorts boxes by name, so that two profiles of one program can be compared.
 """
 
+from wrong_own_time_last import placed
+
 
 def fold(stacks):
-    root = [0, {}]
-    for frames, us in stacks:
-        box = root
-        for frame in frames:
-            box = box[1].setdefault(frame, [0, {}])
-            box[0] += us
-    rows = []
-
-    def place(boxes, depth, left):
-        for name, (width, above) in boxes.items():
-            rows.append([depth, name, left, width])
-            place(above, depth + 1, left + width - sum([each[0] for each in above.values()]))
-            left += width
-
-    place(root[1], 0, 0)
-    return rows
+    return placed(stacks, list, lambda width, above: width - sum([each[0] for each in above.values()]))

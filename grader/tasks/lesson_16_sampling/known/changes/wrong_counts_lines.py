@@ -2,26 +2,9 @@
 with this stack. Add these numbers.
 """
 
-import math
-import re
-from collections import Counter
-
-
-def counts(lines):
-    seen = Counter()
-    for line in lines:
-        stack, _ = line.rsplit(" ", 1)
-        seen.update({re.sub(r":\d+\)$", ")", frame) for frame in stack.split(";")})
-    return seen
+from baseline import counts, significant
 
 
 def changes(before, after):
-    one, other = counts(before), counts(after)
-    n, m = len(before), len(after)
-    rows = []
-    for function in sorted(set(one) | set(other)):
-        a, b = one[function], other[function]
-        p = (a + b) / max(n + m, 1)
-        if n and m and abs(a / n - b / m) > 2 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)):
-            rows.append([function, a, b])
-    return rows
+    (one, _), (other, _) = (counts(line.rpartition(" ")[0] + " 1" for line in lines) for lines in (before, after))
+    return significant(one, len(before), other, len(after))

@@ -2,15 +2,14 @@
 may have been earlier.
 """
 
+from wrong_last_peak import ordered
+
 
 def at_peak(events):
     blocks = {}
     for kind, address, n_bytes, name in events:
-        if kind == "alloc":
-            blocks[address] = (name, n_bytes)
-        else:
-            blocks.pop(address, None)
+        blocks[address] = (name, n_bytes)
     held = {}
     for name, n_bytes in blocks.values():
         held[name] = held.get(name, 0) + n_bytes
-    return sorted(([name, size] for name, size in held.items()), key=lambda row: (-row[1], row[0]))
+    return ordered(held)

@@ -4,18 +4,25 @@ counts.
 
 
 def at_peak(events):
-    blocks, held, best = {}, {}, {}
-    total = highest = 0
+    best = {}
+    highest = 0
+    for held in held_after_each(events):
+        if sum(held.values()) >= highest:
+            highest, best = sum(held.values()), held
+    return ordered(best)
+
+
+def held_after_each(events):
+    blocks, held = {}, {}
     for kind, address, n_bytes, name in events:
         if kind == "alloc":
             blocks[address] = (n_bytes, name)
             held[name] = held.get(name, 0) + n_bytes
-            total += n_bytes
-            if total >= highest:
-                highest, best = total, dict(held)
+            yield dict(held)
         elif address in blocks:
             size, owner = blocks.pop(address)
             held[owner] -= size
-            total -= size
-    rows = [[name, size] for name, size in best.items() if size]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
+def ordered(held):
+    return sorted(([name, size] for name, size in held.items() if size), key=lambda row: (-row[1], row[0]))

@@ -1,9 +1,8 @@
 """Adding up all allocations gives these wrong answers. Memory that was freed before the peak does not count."""
 
+from wrong_last_peak import held_after_each, ordered
+
 
 def at_peak(events):
-    held = {}
-    for kind, _, n_bytes, name in events:
-        if kind == "alloc":
-            held[name] = held.get(name, 0) + n_bytes
-    return sorted(([name, size] for name, size in held.items()), key=lambda row: (-row[1], row[0]))
+    *_, held = [{}, *held_after_each([event for event in events if event[0] == "alloc"])]
+    return ordered(held)

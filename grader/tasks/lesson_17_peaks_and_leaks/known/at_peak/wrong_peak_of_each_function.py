@@ -2,15 +2,11 @@
 at different times. Find the one time at which the sum over all functions is largest.
 """
 
+from wrong_last_peak import held_after_each, ordered
+
 
 def at_peak(events):
-    blocks, held, best = {}, {}, {}
-    for kind, address, n_bytes, name in events:
-        if kind == "alloc":
-            blocks[address] = (n_bytes, name)
-            held[name] = held.get(name, 0) + n_bytes
-            best[name] = max(best.get(name, 0), held[name])
-        elif address in blocks:
-            size, owner = blocks.pop(address)
-            held[owner] -= size
-    return sorted(([name, size] for name, size in best.items()), key=lambda row: (-row[1], row[0]))
+    best = {}
+    for held in held_after_each(events):
+        best |= {name: max(best.get(name, 0), size) for name, size in held.items()}
+    return ordered(best)
