@@ -94,6 +94,7 @@ class TensorExam:
     operations: Callable[..., float] | None = None
     large: Drawing | None = None
     forgiven: ClassVar[int] = 0
+    guess_gain: ClassVar[float] = 0.0
     simulated: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = True
 
@@ -191,6 +192,16 @@ class SimulatedExam:
     in_c: ClassVar[bool] = False
 
     @property
+    def guess_gain(self) -> float:
+        """By how much a ratio can rise if a submission guesses in all scenarios whose answers may be wrong.
+
+        A scenario counts at most twice the median ratio (`grader.kinds.simulated`), so k guesses in n scenarios
+        multiply the ratio by at most 2^(k / n).
+        """
+        gain: float = 2 ** (self.forgiven / len(self.scenarios(seeds.generator("guesses")))) - 1
+        return gain
+
+    @property
     def needs_torch(self) -> bool:
         """Whether the submission's process is forked from a process that has imported torch."""
         return self.torch
@@ -216,6 +227,7 @@ class ValueExam:
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     timed: Callable[[np.random.Generator], Sequence[Scenario]]
     forgiven: ClassVar[int] = 0
+    guess_gain: ClassVar[float] = 0.0
     simulated: ClassVar[bool] = False
     in_c: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False

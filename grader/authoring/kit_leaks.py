@@ -27,11 +27,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from grader import catalogue, overlays, paths
-from grader.authoring.in_process import Draw, Solver, of_source
+from grader import catalogue, kinds, overlays, paths
+from grader.authoring.in_process import mistake_in_time
 from grader.authoring.mutation import mutants
 from grader.kinds import simulated
-from grader.task import SimulatedFunction, Task, TensorExam, tier_of
+from grader.kinds.kind import Draw, Solver
+from grader.task import SimulatedFunction, Task, tier_of
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
@@ -53,16 +54,16 @@ def leaks(lesson: str) -> tuple[str, ...]:
     """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
     found = []
     for task in catalogue.load().tasks(lesson):
-        draw = Draw(task, "a draw")
+        draw = kinds.draw(task, "a draw")
         for name, solver in [] if task.exam.in_c else candidates(task):
             if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
 
 
-def earned(draw: Draw, solver: Solver) -> str:
+def earned(draw: Draw[Any], solver: Solver) -> str:
     """Return what a function reaches, such as "reaches tier 2 with 3.40×", or "" if it earns no points for it."""
-    if draw.mistake_in_time(solver):
+    if mistake_in_time(draw, solver):
         return ""
     if not draw.task.tiers:
         return "is right"
@@ -72,9 +73,9 @@ def earned(draw: Draw, solver: Solver) -> str:
 
 def right_blind_answers(task: Task) -> Iterator[str]:
     """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
-    draw = Draw(task, "a draw")
+    draw = kinds.draw(task, "a draw")
     for name, blind in [] if task.exam.in_c else blind_solvers(task):
-        if not draw.mistake_in_time(blind):
+        if not mistake_in_time(draw, blind):
             yield f"a solver that ignores the question is right: it returns {name}"
 
 
@@ -83,21 +84,17 @@ def blind_solvers(task: Task) -> Iterator[Candidate]:
 
     They return a constant, an argument as it is, or right answers to other random test cases.
     """
-    other = Draw(task, "other inputs", timed=0)
-    if isinstance(task.exam, TensorExam):
-        arity, answers = len(other.cases[0][1]), [expected.want for _, _, expected in other.cases]
-    else:
-        scenarios, solution = other.scenarios(), paths.solution(task.lesson)
-        right = of_source(task, solution.read_text(encoding="utf-8"))
-        arity, answers = max(len(one.arguments) for one in scenarios), [right(one) for one in scenarios]
-        times = Counter(map(repr, answers))
-        most = max(answers, key=lambda answer: times[repr(answer)])
-        yield "the most frequent right answer to other inputs", lambda _: most
-        yield "right answers to other inputs, in reverse order", _one_by_one(answers[::-1])
+    other = kinds.draw(task, "other inputs", timed=0)
+    given, right = other.given, other.solver(paths.solution(task.lesson).read_text(encoding="utf-8"))
+    answers = [right(one) for one in given]
+    times = Counter(map(repr, answers))
+    most = max(answers, key=lambda answer: times[repr(answer)])
+    yield "the most frequent right answer to other inputs", lambda _: most
+    yield "right answers to other inputs, in reverse order", _one_by_one(answers[::-1])
     yield "right answers to other inputs, in order", _one_by_one(answers)
     for value in CONSTANTS:
         yield repr(value), partial(_like, value)
-    for number in range(arity):
+    for number in range(max(len(_arguments(one)) for one in given)):
         yield f"argument {number + 1}", partial(_argument, number, 1)
         yield f"argument {number + 1}, backwards", partial(_argument, number, -1)
 
@@ -122,22 +119,19 @@ def _arguments(given: Any) -> Sequence[Any]:
 
 def candidates(task: Task) -> Iterator[Candidate]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
-    rng, functions = np.random.default_rng(0), list(_own_functions(task))
-    if isinstance(task.exam, TensorExam):
-        arity = len(task.exam.cases(rng)[0])
-    else:
-        scenario = task.exam.scenarios(rng)[0]
-        arity = len(scenario.arguments)
-        parsers = [function for _, function in functions if _takes(function, 1)]
-        yield from _world_attributes(type(scenario), parsers)
+    functions, draw = list(_own_functions(task)), kinds.draw(task, "any", timed=0)
+    given = draw.given[0]
+    arity = len(_arguments(given))
+    parsers = [function for _, function in functions if _takes(function, 1)]
+    yield from _world_attributes(type(given), parsers)
     yield from ((name, partial(_applied, function)) for name, function in functions if _takes(function, arity))
     for path in dict.fromkeys(task.baselines):
         source = overlays.whole(path)
         if len(task.baselines) > 1:  # a single baseline would be compared with itself
-            yield path.stem, of_source(task, source)
+            yield path.stem, draw.solver(source)
         for one in mutants(source, task.functions[0]):
             if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
-                yield f"{path.stem} without its loop in line {one.line}", of_source(task, one.source)
+                yield f"{path.stem} without its loop in line {one.line}", draw.solver(one.source)
 
 
 def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:

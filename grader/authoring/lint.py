@@ -24,16 +24,15 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from grader import catalogue, overlays, paths, seeds, ways
+from grader import catalogue, kinds, overlays, paths, seeds, ways
 from grader.authoring import kit_leaks, way_texts
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.kinds import simulated
 from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
-from grader.task import SimulatedExam, Task, Tier
+from grader.task import Task, Tier
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.paired.rounds import Round, by_pair
@@ -167,10 +166,10 @@ def _row(task: Task, name: str, path: Path, session: Session) -> Row:
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
     """Return the grade of an example submission. Simulated test cases run in this process, which is faster."""
-    if isinstance(task.exam, SimulatedExam) and submission.source is not None:
+    if task.simulated and submission.source is not None:
         seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
         with suppress(Exception):  # a submission that raises is graded in a worker instead
-            return score(task, simulated.examine_known(task, task.exam, submission.source, session, seed))
+            return score(task, kinds.examine_known(task, submission.source, session, seed))
     return grade_task(task, submission, session)
 
 
@@ -198,25 +197,13 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 def _near(task: Task, verdict: Verdict) -> str:
     """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
-    least = max(task.cost.margin, guess_gain(task))
+    least = max(task.cost.margin, task.exam.guess_gain)
     if speed is None or distance(speed.ratio, task.tiers) >= least:
         return ""
     near = min(task.tiers, key=lambda tier: distance(speed.ratio, (tier,)))
     away = units.percent(distance(speed.ratio, (near,)))
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
     return f"{where}; at least {units.percent(least)} is needed, because the ratio differs on other machines"
-
-
-def guess_gain(task: Task) -> float:
-    """Return by how much a ratio can rise if a submission guesses in all scenarios whose answers may be wrong.
-
-    A scenario counts at most twice the median ratio (`grader.kinds.simulated`), so k guesses in n scenarios multiply
-    the ratio by at most 2^(k / n).
-    """
-    if not isinstance(task.exam, SimulatedExam) or not task.exam.forgiven:
-        return 0.0
-    gain: float = 2 ** (task.exam.forgiven / len(task.exam.scenarios(seeds.generator("guesses")))) - 1
-    return gain
 
 
 def pair_times(rounds: Sequence[Round]) -> str:

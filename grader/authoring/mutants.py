@@ -17,18 +17,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
-from grader import catalogue, overlays, paths
-from grader.authoring.in_process import Draw, TensorCase, of_source, of_tensors
+from grader import catalogue, kinds, overlays, paths
+from grader.authoring.in_process import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
 from grader.errors import MachineError, UsageError
-from grader.task import Array, Task, TensorExam
-from grader.trials.correctness import Expected
-from grader.trials.inputs import describe
+from grader.kinds.kind import Change, Draw
+from grader.task import Task
 
 TIME_LIMIT_S: Final = 600.0
 """The seconds for all mutants of one task. The order of mutants is random, so the tried mutants are a random sample."""
@@ -57,7 +56,7 @@ WALL_S_PER_CPU_S: Final = 20.0
 REJECTED, EQUIVALENT = "", "equivalent"
 """What a child process reports on a mutant. For a mutant that passes although it is wrong, it reports the case."""
 
-CHANGES: Final[Mapping[str, tuple[int, Callable[[Array], Array]]]] = {
+CHANGES: Final[Mapping[str, Change]] = {
     "no rows": (1, lambda array: array[:0]),
     "one row": (1, lambda array: array[:1]),
     "every other row": (1, lambda array: array[::2]),
@@ -179,17 +178,17 @@ def _made(task: Task, sources: Mapping[str, str]) -> list[Mutant]:
     return random.Random(task.full_name).sample(list(found.values()), len(found))
 
 
-def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw, dict[str, float]]:
+def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw[Any], dict[str, float]]:
     """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file.
 
     If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
     """
     wrong = ""
     for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
-        draw, allowed_s = Draw(task, seed), dict[str, float]()
+        draw, allowed_s = kinds.draw(task, seed), dict[str, float]()
         for file, source in sources.items():
             began_s = time.process_time()
-            if mistake := draw.mistake_in_time(of_source(task, source)):
+            if mistake := mistake_in_time(draw, draw.solver(source)):
                 wrong = f"{file} is wrong without any change: {mistake}."
                 break
             allowed_s[file] = SLOWER * (time.process_time() - began_s) + ADDED_S
@@ -200,36 +199,19 @@ def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw, dict[str, flo
     raise UsageError(f"{wrong} Correct it first; `python -m grader lint {task.lesson}` grades it.")
 
 
-def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Draw]:
+def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Draw[Any]]:
     """Draw at least one further set of test cases, and none after `end_s`. The first set has changed inputs too."""
     for number in range(FURTHER_DRAWS):
         if number and time.monotonic() > end_s:
             return
-        draw = Draw(task, f"further draw {number + 1}", timed=0)
-        draw.prepare()
-        if number == 0 and isinstance(task.exam, TensorExam):
-            draw.cases.extend([*_changed(task, task.exam, draw.cases, sources)])
+        draw = kinds.draw(task, f"further draw {number + 1}", timed=0)
+        _ = draw.given  # drawn now, so that the child processes need not draw it again
+        if number == 0:
+            draw.vary(CHANGES, [draw.solver(source) for source in sources.values()])
         yield draw
 
 
-def _changed(
-    task: Task, exam: TensorExam, cases: Sequence[TensorCase], sources: Mapping[str, str]
-) -> Iterator[TensorCase]:
-    """Yield test cases with changed inputs to which all right submissions give the same answer as the oracle."""
-    solvers = [of_source(task, source) for source in sources.values()]
-    for _, inputs, _ in cases:
-        for words, (dimensions, change) in CHANGES.items():
-            other = tuple(change(array) if array.ndim >= dimensions else array for array in inputs)
-            try:
-                with np.errstate(all="ignore"):
-                    case = f"{words}: {describe(exam.parameters, other)}", other, Expected.of(exam, other)
-            except Exception:  # noqa: BLE001, S112 - an oracle may raise anything on inputs of another kind
-                continue
-            if not any(of_tensors(solver, *case) for solver in solvers):
-                yield case
-
-
-def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw], allowed_s: float) -> str:
+def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw[Any]], allowed_s: float) -> str:
     """Judge a mutant in this child process, which the kernel ends at its CPU time limit. Return the report."""
     graded, *further = draws
     signal.setitimer(signal.ITIMER_PROF, allowed_s)
@@ -248,10 +230,10 @@ def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw], allowed_s: fl
     return EQUIVALENT
 
 
-def _mistake(draw: Draw, source: str) -> str:
+def _mistake(draw: Draw[Any], source: str) -> str:
     """Return a description of the first wrong answer of a source text, executed again as for each grading, or ""."""
     try:
-        return draw.mistake(of_source(draw.task, source))
+        return draw.mistake(draw.solver(source))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a mutant may raise anything when it is executed
         return f"the file raises {type(error).__name__}"
 

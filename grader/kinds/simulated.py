@@ -16,14 +16,14 @@ import math
 import re
 import statistics
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
-from grader.kinds.kind import Kind
+from grader.kinds.kind import Draw, Kind, Solver, told
 from grader.records import Attempt, Cost, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
@@ -284,4 +284,50 @@ def _with_lists(answer: Any) -> Value:
     return [_with_lists(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
 
-KIND: Final = Kind(SimulatedExam, {Cost.CALLS, Cost.SIMULATED_TIME, Cost.PEAK_MEMORY}, examine, try_out)
+@dataclass
+class SimulatedDraw(Draw[SimulatedExam]):
+    """The random scenarios of a simulated task, which are new each time because they count calls."""
+
+    @property
+    def given(self) -> Sequence[Scenario]:
+        """New scenarios."""
+        return self.exam.scenarios(generator(self.seed))
+
+    @property
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        return any(map(measures, self.given))
+
+    def ratio(self, solver: Solver) -> float:
+        """Return the ratio of a right function, as grading computes it."""
+        played = [Played(one, answer, one.judge(answer)) for one in self.given for answer in [solver(one)]]
+        return speed(self.task, played).ratio
+
+    def _mistake(self, solver: Solver) -> str:
+        return mistake(self.exam, solver, self.given)
+
+    def _solver(self, names: Mapping[str, Any]) -> Solver:
+        return partial(answer_here, names)
+
+
+def answer_here(names: Mapping[str, Any], scenario: Scenario) -> Any:
+    """Return the answer of the function in `names` to a scenario, as plain values."""
+    return as_plain(names[scenario.function](*arguments_here(scenario)))
+
+
+def mistake(exam: SimulatedExam, solver: Solver, scenarios: Sequence[Scenario]) -> str:
+    """Return a description of the first wrong answer, or "" if enough answers to these scenarios are right."""
+    wrong = list[str]()
+    for scenario in scenarios:
+        try:
+            wrong += filter(None, [told(case_title(scenario), scenario.judge(as_plain(solver(scenario))))])
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
+            wrong.append(f"{scenario.title}: raises {type(error).__name__}")
+        if len(wrong) > exam.forgiven:
+            return wrong[0]
+    return told("all scenarios together", exam.together(scenarios))
+
+
+COSTS: Final = frozenset({Cost.CALLS, Cost.SIMULATED_TIME, Cost.PEAK_MEMORY})
+
+KIND: Final = Kind(SimulatedExam, COSTS, examine, try_out, SimulatedDraw, examine_known)

@@ -1,24 +1,26 @@
 """Grade a tensor function: check its answers to all test cases, then compare its cost with the baseline's."""
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
-from grader.kinds.kind import Kind
+from grader.kinds.kind import Change, Draw, Kind, Solver, told
 from grader.records import Attempt, Cost, Status
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.session import Session
-from grader.task import Inputs, Mismatch, Task, TensorExam
+from grader.task import Array, Inputs, Mismatch, Task, TensorExam
 from grader.trials import failing_case, native, peak_memory, sizes
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
-from grader.trials.inputs import describe, pack
+from grader.trials.inputs import describe, pack, root
 from grader.trials.known_mistakes import explanation
 from grader.trials.worker_client import WorkerClient, worker
 
@@ -37,6 +39,9 @@ class Failure:
         """A sort key: small test cases come first, because they are easy to debug, and empty arrays come last."""
         return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
+
+Case = tuple[str, Inputs, Expected]
+"""A test case: a description, the inputs, and the right answer."""
 
 Measure = Callable[[Task, TensorExam, ForkServer, str, Session, Sequence[str]], Attempt]
 """A function that compares the cost of a right submission with the cost of the baseline."""
@@ -146,6 +151,92 @@ def _wrong(
     )
 
 
+@dataclass
+class TensorDraw(Draw[TensorExam]):
+    """The random test cases of a task with tensors."""
+
+    @property
+    def given(self) -> Sequence[Inputs]:
+        """The tuple of NumPy arrays in each test case."""
+        return [inputs for _, inputs, _ in self.cases]
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The test cases: a description, the inputs, and the right answer."""
+        drawn = [("", inputs) for inputs in self.exam.cases(generator(self.seed, "cases"))]
+        for timed in (self.exam.timed, *self.exam.also_timed):
+            endless = timed(independent(generator(self.seed, "timed")))
+            drawn += [("timed, ", inputs) for inputs in islice(endless, self.timed)]
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            return [self._case(at, inputs) for at, inputs in drawn]
+
+    def _case(self, words: str, inputs: Inputs) -> Case:
+        return words + describe(self.exam.parameters, inputs), inputs, Expected.of(self.exam, inputs)
+
+    @cached_property
+    def calls(self) -> list[list[Inputs]]:
+        """One input of each timed size."""
+        sizes = (self.exam.timed, *self.exam.also_timed)
+        return [[next(timed(independent(generator(self.seed, "timed"))))] for timed in sizes]
+
+    def _mistake(self, solver: Solver) -> str:
+        return next(filter(None, (_mistake_in(solver, *case) for case in self.cases)), "")
+
+    def _solver(self, names: Mapping[str, Any]) -> Solver:
+        import torch  # noqa: PLC0415 - it takes a second, and only tensors need it
+
+        def answer(inputs: Inputs) -> Array:
+            torch.set_num_threads(1)
+            found: Array = names[self.task.name](*(torch.from_numpy(array) for array in inputs)).numpy()
+            return found
+
+        return answer
+
+    def vary(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> None:
+        """Add test cases with changed input arrays, for which all `solvers` are right."""
+        self.cases.extend([*self._varied(changes, solvers)])
+
+    def _varied(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> Iterator[Case]:
+        for _, inputs, _ in self.cases:
+            for words, (dimensions, change) in changes.items():
+                other = tuple(change(array) if array.ndim >= dimensions else array for array in inputs)
+                try:
+                    with np.errstate(all="ignore"):
+                        case = self._case(f"{words}: ", other)
+                except Exception:  # noqa: BLE001, S112 - an oracle may raise anything on inputs of another kind
+                    continue
+                if not any(_mistake_in(solver, *case) for solver in solvers):
+                    yield case
+
+
+def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:
+    copies, unchanged = copied(inputs)
+    try:
+        answer = np.array(solver(copies))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
+        return f"{words}: raises {type(error).__name__}"
+    mismatch = judge(expected, Answer(answer, "Tensor", unchanged()))
+    return told(words, mismatch)
+
+
+def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:
+    """Return copies of the inputs, and a function that returns whether the copies are still unchanged.
+
+    If two inputs share memory, their copies share memory too.
+    """
+    roots = {id(root(array)): root(array) for array in inputs}
+    own = {key: array.copy() for key, array in roots.items()}
+    copies = tuple(_view(array, roots[id(root(array))], own[id(root(array))]) for array in inputs)
+    return copies, lambda: all(own[key].tobytes() == array.tobytes() for key, array in roots.items())
+
+
+def _view(array: Array, base: Array, copy: Array) -> Array:
+    if not array.size:
+        return array.copy()
+    at = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, copy.reshape(-1).view(np.uint8).data, at, array.strides)
+
+
 def try_out(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
     """Call the function on the smallest test case with several numbers, so that a student can compute it by hand."""
     import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
@@ -160,4 +251,4 @@ def try_out(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismat
     return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
 
 
-KIND: Final = Kind(TensorExam, MEASURES, examine, try_out)
+KIND: Final = Kind(TensorExam, MEASURES, examine, try_out, TensorDraw)

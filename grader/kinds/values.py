@@ -11,10 +11,10 @@ scenario itself judges the answer.
 """
 
 import marshal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final
+from functools import cached_property, partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from grader.errors import GraderFault
 from grader.inside import protocol
 from grader.isolation.forkserver import ForkServer
 from grader.kinds import simulated
-from grader.kinds.kind import Kind
+from grader.kinds.kind import Draw, Kind, Solver
 from grader.records import Attempt, Cost, Status
 from grader.seeds import generator, independent
 from grader.session import Session
@@ -41,7 +41,7 @@ MOST_ANSWER_BYTES: Final = 1 << 20
 
 def examine(task: Task, exam: ValueExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
     """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
-    cases = SimulatedExam(exam.scenarios, scenario_noun="cases")
+    cases = checked(exam)
     with session.pool.fresh(tensors=simulated.needs_torch(cases, source)) as tree:
         attempt = simulated.examine_in(tree, replace(task, tiers=()), cases, source, session, (*seed, "cases"))
         if attempt.status is not Status.PASSED:
@@ -50,6 +50,11 @@ def examine(task: Task, exam: ValueExam, source: str, session: Session, seed: Se
         outcome, control = speed.duel(task, ValueSupply(exam, rng), tree, source, session, rng)
     timed = sizes.graded([sizes.SizedDuel("", outcome, control)])
     return replace(timed, cases_passed=attempt.cases_passed, cases=attempt.cases, output_tail=attempt.output_tail)
+
+
+def checked(exam: ValueExam) -> SimulatedExam:
+    """Return the test cases for correctness, as scenarios without simulated functions."""
+    return SimulatedExam(exam.scenarios, scenario_noun="cases")
 
 
 @dataclass(eq=False)
@@ -125,4 +130,26 @@ def _read(outputs: SharedMemory) -> bytes:
     return outputs.read(protocol.LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[protocol.LENGTH_BYTES :]
 
 
-KIND: Final = Kind(ValueExam, {Cost.TIME}, examine, simulated.try_out)
+@dataclass
+class ValueDraw(Draw[ValueExam]):
+    """The random test cases of a task with plain values."""
+
+    @cached_property
+    def given(self) -> Sequence[Scenario]:
+        """The scenarios for correctness, and those of one timed request."""
+        timed = self.calls[0] if self.timed else []
+        return [*self.exam.scenarios(generator(self.seed, "cases")), *timed]
+
+    @cached_property
+    def calls(self) -> list[list[Scenario]]:
+        """The calls of one timed request."""
+        return [list(self.exam.timed(generator(self.seed, "timed")))]
+
+    def _mistake(self, solver: Solver) -> str:
+        return simulated.mistake(checked(self.exam), solver, self.given)
+
+    def _solver(self, names: Mapping[str, Any]) -> Solver:
+        return partial(simulated.answer_here, names)
+
+
+KIND: Final = Kind(ValueExam, {Cost.TIME}, examine, simulated.try_out, ValueDraw)

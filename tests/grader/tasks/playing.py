@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from grader import catalogue
-from grader.authoring.in_process import Draw, of_source
+from grader import catalogue, kinds
 from grader.kinds.simulated import arguments_here, as_plain, gain, mean_gain, measures
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, TensorExam, ValueExam, tier_of
 
@@ -99,7 +98,8 @@ def is_right(task: Task, source: str, seed: int = 0) -> bool:
 
 def agrees_with_its_oracle(task: Task, source: str) -> bool:
     """Return whether the function of a source text is right in every drawn case of a tensor task."""
-    return not Draw(task, "a draw", timed=0).mistake(of_source(task, source))
+    draw = kinds.draw(task, "a draw", timed=0)
+    return not draw.mistake(draw.solver(source))
 
 
 def tier_reached(game: Game) -> int:
