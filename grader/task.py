@@ -16,6 +16,7 @@ definitions from another file of the folder (`grader.overlays`). A file's name s
     wrong_*.py       wrong; its docstring explains the mistake to students whose function gives the same answers
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,16 +176,15 @@ def _nothing_together(_: Sequence[Scenario]) -> None: ...
 class SimulatedExam:
     """The tests for a student's function that measures something. Simulated scenarios with known right answers test it.
 
-    `max_calls` limits the calls of simulated functions in one scenario. `torch` is True if the exercise's file imports
-    torch: the submission's process then starts with torch imported. `together` judges all finished scenarios together,
-    in their order. It checks requirements on many scenarios, such as an error rate. `scenario_noun` is the word for
-    scenarios in texts for the student. Up to `forgiven` answers may be wrong, so that a method that fails in one of a
-    few hundred scenarios still passes.
+    `max_calls` limits the calls of simulated functions in one scenario. With `needs_torch`, the submission's process
+    starts with torch imported. `together` judges all finished scenarios in their order, for requirements such as an
+    error rate. `scenario_noun` is the word for scenarios in texts for the student. Up to `forgiven` answers may be
+    wrong, so that a method that fails in one of a few hundred scenarios still passes.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
-    torch: bool = False
+    needs_torch: bool = False
     together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
     scenario_noun: str = "simulated scenarios"
     forgiven: int = 0
@@ -198,13 +198,7 @@ class SimulatedExam:
         A scenario counts at most twice the median ratio (`grader.kinds.simulated`), so k guesses in n scenarios
         multiply the ratio by at most 2^(k / n).
         """
-        gain: float = 2 ** (self.forgiven / len(self.scenarios(seeds.generator("guesses")))) - 1
-        return gain
-
-    @property
-    def needs_torch(self) -> bool:
-        """Whether the submission's process is forked from a process that has imported torch."""
-        return self.torch
+        return math.exp2(self.forgiven / len(self.scenarios(seeds.generator("guesses")))) - 1
 
     def functions(self, _task: str) -> tuple[str, ...]:
         """Return the names of the functions that the student writes, in the order in which they are judged."""

@@ -69,7 +69,7 @@ def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed
 
 def needs_torch(exam: SimulatedExam, source: str) -> bool:
     """Return whether a submission needs a process that has imported torch."""
-    return exam.torch or _IMPORTS_TORCH.search(source) is not None
+    return exam.needs_torch or _IMPORTS_TORCH.search(source) is not None
 
 
 def examine_in(

@@ -290,7 +290,7 @@ AGREES = Task(
             "eps: 2**-23 for float32, 2**-52 for float64, and 0 for int64. Return True after the last case."
         ),
     ),
-    exam=SimulatedExam(draw_scenarios, torch=True),
+    exam=SimulatedExam(draw_scenarios, needs_torch=True),
     read="lesson 01, “The default tolerances of allclose”",
     idea=(
         "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then the "

@@ -110,7 +110,7 @@ BREAK_EVEN = Task(
             "(math.ceil), and at least 1."
         ),
     ),
-    exam=SimulatedExam(draw_cases, torch=True, scenario_noun="planted cases"),
+    exam=SimulatedExam(draw_cases, needs_torch=True, scenario_noun="planted cases"),
     read="lesson 12, “When compiling pays off”",
     idea=(
         "The savings of the calls must make up for the compile time. So the answer is the compile time divided by the "
