@@ -17,7 +17,7 @@ import re
 import statistics
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -90,21 +90,29 @@ def examine_known(task: Task, exam: SimulatedExam, source: str, session: Session
     A simulated call takes 1 µs in this process, and 100 µs from another process. Exceptions of the known submission are
     not caught.
     """
-    mine = _played_here(exam, source, exam.scenarios(generator(*seed)))
+    mine = [*map(_player(exam, source), exam.scenarios(generator(*seed)))]
     return _judged(task, exam, mine, session, seed, printed="")
 
 
 def _judged(
     task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
 ) -> Attempt:
-    right = sum(played.mismatch is None for played in mine)
-    if len(mine) - right > exam.forgiven:
-        return _wrong(task, exam, mine, session, seed, printed)
-    if mismatch := exam.together([played.scenario for played in mine]):
-        return _wrong_together(task, exam, mine, mismatch, session, seed, printed)
+    failed = [played for played in mine if played.mismatch]
+    ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine), output_tail=printed)
+    if len(failed) > exam.forgiven:
+        allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
+        said = (
+            f"Wrong in {len(failed)} of {len(mine)} {exam.scenario_noun}{allowed}. {FIRST} {failed[0].scenario.title}"
+        )
+        mismatch = failed[0].mismatch
+    else:
+        said = f"Wrong over all {len(mine)} {exam.scenario_noun} together."
+        mismatch = exam.together([played.scenario for played in mine])
+    if mismatch:
+        why = _explanation(task, exam, mine, session, seed)
+        return replace(ended, status=Status.WRONG, rationale="\n".join([said, *mismatch.lines]), help=why)
     uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
-    measured = speed(task, mine) if task.tiers else uncounted
-    return Attempt(Status.PASSED, speed=measured, cases_passed=right, cases=len(mine), output_tail=printed)
+    return replace(ended, speed=speed(task, mine) if task.tiers else uncounted)
 
 
 def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
@@ -127,17 +135,12 @@ def case_title(scenario: Scenario) -> str:
     return f"{scenario.title}, {scenario.function}({text})" if plain else scenario.title
 
 
-def _played_here(exam: SimulatedExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
-    play = _player(exam, source)
-    return [play(scenario) for scenario in scenarios]
-
-
 def _player(exam: SimulatedExam, source: str) -> Play:
     module = types.ModuleType("known")
     exec(compile(source, "known.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
 
     def played(scenario: Scenario) -> Played:
-        answer = as_plain(getattr(module, scenario.function)(*arguments_here(scenario, exam.max_calls)))
+        answer = answer_here(vars(module), scenario, exam.max_calls)
         return Played(scenario, answer, scenario.judge(answer))
 
     return played
@@ -156,6 +159,11 @@ def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls)
         return ask
 
     return [asking(one.name) if isinstance(one, SimulatedFunction) else as_plain(one) for one in scenario.arguments]
+
+
+def answer_here(names: Mapping[str, Any], scenario: Scenario, max_calls: int = SimulatedExam.max_calls) -> Any:
+    """Return the answer of the function in `names` to a scenario, as plain values."""
+    return as_plain(names[scenario.function](*arguments_here(scenario, max_calls)))
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -207,45 +215,6 @@ def gain(played: Scenario) -> float:
     if played.plain_cost > 0 and played.cost > 0:
         return played.plain_cost / played.cost
     raise GraderFault(f"A cost of {type(played).__name__} is not positive: {played.plain_cost} and {played.cost}.")
-
-
-def _wrong(
-    task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
-) -> Attempt:
-    failed = [played for played in mine if played.mismatch]
-    first = failed[0]
-    assert first.mismatch is not None
-    allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
-    lines = [
-        f"Wrong in {len(failed)} of {len(mine)} {exam.scenario_noun}{allowed}. {FIRST} {first.scenario.title}",
-        *first.mismatch.lines,
-    ]
-    return Attempt(
-        Status.WRONG,
-        rationale="\n".join(lines),
-        help=_explanation(task, exam, mine, session, seed),
-        cases_passed=len(mine) - len(failed),
-        cases=len(mine),
-        output_tail=printed,
-    )
-
-
-def _wrong_together(
-    task: Task,
-    exam: SimulatedExam,
-    mine: list[Played],
-    mismatch: Mismatch,
-    session: Session,
-    seed: Sequence[str],
-    printed: str,
-) -> Attempt:
-    return Attempt(
-        Status.WRONG,
-        rationale="\n".join([f"Wrong over all {len(mine)} {exam.scenario_noun} together.", *mismatch.lines]),
-        help=_explanation(task, exam, mine, session, seed),
-        cases=len(mine),
-        output_tail=printed,
-    )
 
 
 def _explanation(task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str]) -> str:
@@ -308,11 +277,6 @@ class SimulatedDraw(Draw[SimulatedExam]):
 
     def _solver(self, names: Mapping[str, Any]) -> Solver:
         return partial(answer_here, names)
-
-
-def answer_here(names: Mapping[str, Any], scenario: Scenario) -> Any:
-    """Return the answer of the function in `names` to a scenario, as plain values."""
-    return as_plain(names[scenario.function](*arguments_here(scenario)))
 
 
 def mistake(exam: SimulatedExam, solver: Solver, scenarios: Sequence[Scenario]) -> str:
