@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from grader import reports, seeds
 from grader.class_run.journal import Journal
 from grader.course.roll import Roll, is_faulted, is_too_noisy
-from grader.reports import grade_texts, pseudonyms
+from grader.reports import grade_texts, leaderboard
 from harness.rendering import units
 
 _SHOWN = 10
@@ -19,7 +19,7 @@ def publish(book: Journal) -> tuple[Roll, reports.Written]:
     used. Raise `WriteError` if a report cannot be written.
     """
     roll, board = book.roll(), book.board()
-    name_of = pseudonyms.names_for(board, book.pseudonym_key(), roll.students) if board else None
+    name_of = leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
     return roll, reports.write(roll, book.out, whole=book.reports, name_of=name_of)
 
 

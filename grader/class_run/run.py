@@ -29,7 +29,7 @@ from grader.course.course_file import Course
 from grader.course.roll import Roll, TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
-from grader.reports import pseudonyms
+from grader.reports.leaderboard import names_for
 from harness.errors import UsageError
 from harness.machine.clocks import wall
 from harness.rendering import units
@@ -99,7 +99,7 @@ def grade_class(
     found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
     _require_students(regrade, found, folder)
     policy.require_known(found.students, course_name or f"The course kept in {out}")
-    pseudonyms.names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
+    names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
         book.set(board=board, course=course)
@@ -119,7 +119,7 @@ def grade_class(
         wall() - began_s,
         interrupted=kept < len(work.distinct),
         board=bool(board),
-        unmade=files.lines(out),
+        unmade=files.lines(),
         told=(*changes(before.tasks, tasks, out), *_shared_again(roll, regrade, work.again)),
     )
 

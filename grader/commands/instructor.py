@@ -32,7 +32,7 @@ from grader.course.course_file import read as read_course
 from grader.errors import UsageError
 from grader.gradescope import bundle
 from grader.isolation import sandbox
-from grader.reports import pseudonyms
+from grader.reports.leaderboard import board_names, names_for
 from grader.student_kit import release
 from harness.command_line import names
 from harness.rendering.wrapping import say
@@ -59,7 +59,7 @@ def run_class(
     if not no_sandbox:
         sandbox.require()
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
-    course, board = read_course(course_file, known.lessons), pseudonyms.from_options(leaderboard, names, before.board)
+    course, board = read_course(course_file, known.lessons), board_names(leaderboard, names, before.board)
     meant, chosen = _meant(lessons, known.lessons), ""
     if not meant and not before.tasks:
         meant = [*graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())]
@@ -104,19 +104,19 @@ def report(
     """Write all reports again from OUT/grades.sqlite, for example with a new course file. Nothing is graded again."""
     course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
-        board = pseudonyms.from_options(leaderboard, names, book.board())
+        board = board_names(leaderboard, names, book.board())
         if course:
             course.require_known(book.students(), str(course_file))
-        pseudonyms.names_for(board, "", book.students())
+        names_for(board, "", book.students())
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
         book.set(board=board, course=course)
         roll, files = publish(book)
         ungraded = tuple(ungraded_lines(roll, book))
     print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
-    for unmade in files.unmade if debug else ():
-        print(unmade.fault.trace, file=sys.stderr)
-    print("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines(out))), end="")
+    for fault in files.unmade.values() if debug else ():
+        print(fault.trace, file=sys.stderr)
+    print("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines())), end="")
     return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 

@@ -1,24 +1,26 @@
-"""Fill points into a gradebook that the course system Canvas exported.
+"""The points of a class for the course system Canvas: a new file for its import, or an exported gradebook filled in.
 
-Each assignment has a column with the heading "<Title> (<number>)". Only the cells in a student's row and an
-assignment's column are changed. A cell with EX (excused) or N/A (not assigned) is kept. Columns that Canvas computes
-are not changed. No row is added.
+In the new file, Canvas identifies a student by the column "SIS Login ID", which holds the name of the student's folder
+or zip. The heading of a lesson's column is `<Title> (<lesson>)`. It has no Canvas assignment number, so Canvas asks the
+instructor for the assignment. A cell is empty if nothing was handed in, if the hand-in is not graded yet, or if the
+grader failed. An empty cell changes nothing in Canvas.
+
+In an exported gradebook, each assignment has a column with the heading "<Title> (<number>)". Only the cells in a
+student's row and an assignment's column are changed. A cell with EX (excused) or N/A (not assigned) is kept. Columns
+that Canvas computes are not changed. No row is added.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Filled, fold, number
-from grader.reports.grade_texts import title
-from grader.reports.gradebook import heading as heading_of
-from grader.reports.row_matching import Row, match_rows
+from grader.reports.csv_file import CsvFile, Filled, Row, csv_text, fold, match_rows, number
 from harness.errors import UsageError
 
+HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 IDS = ("id", "sis user id", "sis login id", "integration id")
-POSSIBLE = "points possible"
+POSSIBLE = "Points Possible"
 READ_ONLY = "(read only)"
 KEPT = frozenset({"EX", "N/A"})
 TOTAL = "total"
@@ -27,13 +29,15 @@ TOTAL = "total"
 _ASSIGNMENT = re.compile(r"(?P<title>.*\S)\s+\((?P<number>\d+)\)\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column to fill: its index, the lessons whose points it sums, and the factor by which the sum is multiplied."""
-
-    at: int
-    lessons: tuple[str, ...]
-    factor: float
+def render(roll: Roll) -> str:
+    """Return the points of a class as CSV text that Canvas imports: a row per student, and a column per lesson."""
+    rows = [[*HEADER, *map(_heading, roll.lessons)]]
+    rows.append([POSSIBLE, "", "", "", "", *(grade_texts.points(roll.possible(each)) for each in roll.lessons)])
+    for student, grades in roll.grades().items():
+        earned = (grades.get(lesson) for lesson in roll.lessons)
+        cells = ["" if points is None else grade_texts.points(points) for points in earned]
+        rows.append([student, "", "", student, "", *cells])
+    return csv_text(rows, "\r\n")
 
 
 def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> Filled:
@@ -46,90 +50,65 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     Raise `UsageError` if the file is not a Canvas export or a column is missing. Also raise it if a column and its
     lesson have different maximum points and `scale` is not set.
     """
-    sheet = CsvFile.read(data, name)
-    rows = sheet.rows
+    done = Filled(CsvFile(data, name))
+    rows = done.sheet.rows
     head = [fold(cell) for cell in rows[0]]
     if not ({"student", "lastname"} & set(head[:1]) and "id" in head and "section" in head):
         raise UsageError(
             f"{name} is not a Canvas gradebook: its first line begins with {rows[0][0]!r}. "
             "Export the gradebook in Canvas and use the exported file."
         )
-    possible = next((row for row in rows[1:4] if row and fold(row[0]) == POSSIBLE), None)
-    if possible is None:
-        raise UsageError(f"{name} has no row `Points Possible`. Export the gradebook again and delete no row.")
-    done = Filled()
-    found = _columns(roll, rows[0], possible, columns, name, done, scale=scale)
+    most = next((row for row in rows[1:4] if row and fold(row[0]) == fold(POSSIBLE)), None)
+    if most is None:
+        raise UsageError(f"{name} has no row `{POSSIBLE}`. Export the gradebook again and delete no row.")
+    found = _columns(roll, rows[0], columns, name, done.notes)
+    factors = {at: _factor(roll, lessons, most[at], rows[0][at], name, scale=scale) for at, lessons in found.items()}
     people = _people(rows, head)
     placed = match_rows([student for student, given in roll.grades().items() if given], people)
-    comma = sheet.separator == ";" or any("," in cell and number(cell) is not None for cell in possible)
+    comma = done.sheet.separator == ";" or any("," in cell and number(cell) is not None for cell in most)
     for student, given in roll.grades().items():
-        for column in found:
-            wanted = [lesson for lesson in column.lessons if lesson in given]
-            if not wanted:
-                continue
-            what = f"{student}, {' + '.join(wanted)}"
-            points = [given[lesson] for lesson in wanted]
-            earned = sum(one for one in points if one is not None) * column.factor
-            if None in points:
-                done.missing.append(f"{what}: no grade yet")
+        for at, lessons in found.items():
+            points = {lesson: given[lesson] for lesson in lessons if lesson in given}
+            earned = sum(one for one in points.values() if one is not None) * factors[at]
+            shown = f"{grade_texts.points(earned)} points, but"
+            before = rows[row][at].strip() if (row := placed.rows.get(student, 0)) and at < len(rows[row]) else ""
+            if None in points.values():
+                why = "no grade yet"
             elif student in placed.why:
-                done.missing.append(
-                    f"{what}: {grade_texts.points(earned)} points, but {student!r} {placed.why[student]}"
-                )
+                why = f"{shown} {student!r} {placed.why[student]}"
             else:
-                _write(
-                    sheet, rows, placed.rows[student], column.at, grade_texts.points(earned), what, done, comma=comma
-                )
-    done.notes += [
-        f"{student} was matched only by name, with {_person(rows[placed.rows[student]])}." for student in placed.by_name
-    ]
-    empty = [_person(rows[line.row]) for line in people if line.row not in set(placed.rows.values())]
-    done.notes += [f"Cells that were not changed, because nothing was handed in: {'; '.join(empty)}."] if empty else []
-    done.data = sheet.to_bytes()
+                why = f"{shown} the cell in Canvas contains {before}" if before.upper() in KEPT else ""
+            if points and why:
+                done.missing.append(f"{student}, {' + '.join(points)}: {why}")
+            elif points:
+                done.write(row, at, earned, comma=comma)
+    empty = "; ".join(line.label for line in people if line.row not in placed.rows.values())
+    done.notes += placed.notes
+    done.notes += [f"Cells that were not changed, because nothing was handed in: {empty}."] if empty else []
     return done
 
 
-def _write(
-    sheet: CsvFile, rows: Sequence[list[str]], row: int, at: int, points: str, what: str, done: Filled, *, comma: bool
-) -> None:
-    before = rows[row][at].strip() if at < len(rows[row]) else ""
-    if before.upper() in KEPT:
-        done.missing.append(f"{what}: {points} points, but the cell in Canvas contains {before}")
-        return
-    done.written += 1
-    if number(before) != number(points):
-        done.changed += sheet.fill(row, at, points.replace(".", ",") if comma else points)
-
-
 def _columns(
-    roll: Roll,
-    head: Sequence[str],
-    possible: Sequence[str],
-    named: Mapping[str, str],
-    name: str,
-    done: Filled,
-    *,
-    scale: bool,
-) -> list[_Column]:
+    roll: Roll, head: Sequence[str], named: Mapping[str, str], name: str, notes: list[str]
+) -> dict[int, tuple[str, ...]]:
+    """Return the lessons whose points belong in a column, by the index of the column. Add a note on other lessons."""
     if unknown := set(named) - {*roll.lessons, TOTAL}:
         raise UsageError(
             f"This class has no lesson {min(unknown)}. --column accepts: {', '.join(roll.lessons)}, {TOTAL}."
         )
     listed = ", ".join(repr(cell) for cell in head if _ASSIGNMENT.fullmatch(cell)) or "none"
-    found: list[_Column] = []
+    found: dict[int, tuple[str, ...]] = {}
     without: list[str] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
-        lessons = roll.lessons if one == TOTAL else (one,)
         wanted = {fold(named[one])} if one in named else _own_names(one)
         at = [place for place, cell in enumerate(head) if wanted & _names(cell)]
         if not at and one not in named:
             without.append(one)
-            continue
-        if len(at) != 1:
+        elif len(at) != 1:
             which = f"{len(at)} columns" if at else "no column"
             raise UsageError(f"{name} has {which} {named.get(one, one)!r}. Its assignments are: {listed}.")
-        factor = _factor(roll, lessons, possible[at[0]], head[at[0]], name, scale=scale)
-        found.append(_Column(at[0], lessons, factor))
+        else:
+            found[at[0]] = roll.lessons if one == TOTAL else (one,)
     if not found:
         raise UsageError(
             f"{name} has no column with the name of a lesson. Its assignments are: {listed}. "
@@ -138,13 +117,18 @@ def _columns(
     if without:
         have, which = ("has", without[0]) if len(without) == 1 else ("have", "LESSON")
         what = f"Not exported: {', '.join(without)} {have} no column"
-        done.notes.append(f"{what}. Name the column with --column {which}=TITLE.")
+        notes.append(f"{what}. Name the column with --column {which}=TITLE.")
     return found
+
+
+def _heading(lesson: str) -> str:
+    """Return the heading of a lesson's column. Canvas uses the heading as the name of the assignment."""
+    return f"{grade_texts.title(lesson)} ({lesson})"
 
 
 def _own_names(lesson: str) -> set[str]:
     """Return the headings that a lesson's column may have in Canvas after the import of the grader's gradebook.csv."""
-    return {fold(one) for one in (lesson, title(lesson), heading_of(lesson))}
+    return {fold(one) for one in (lesson, grade_texts.title(lesson), _heading(lesson))}
 
 
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:
@@ -177,11 +161,7 @@ def _people(rows: Sequence[list[str]], head: Sequence[str]) -> list[Row]:
     at = [place for place, cell in enumerate(head) if cell in IDS]
     names = 2 if head[0] == "lastname" else 1
     return [
-        Row(number_, tuple(row[place] for place in at if place < len(row)), " ".join(row[:names]))
+        Row(number_, tuple(row[place] for place in at if place < len(row)), " ".join(row[:names]), repr(row[0].strip()))
         for number_, row in enumerate(rows)
         if number_ and any(place < len(row) and row[place].strip() for place in at)
     ]
-
-
-def _person(row: Sequence[str]) -> str:
-    return repr(row[0].strip())

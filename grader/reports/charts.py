@@ -12,6 +12,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from grader.task import Task
 from harness.charts import pictures, svg
 from harness.charts.axis import Axis
 from harness.charts.pictures import Mark
@@ -31,6 +32,11 @@ class Chart:
     shapes: Markup
     height: int = 124
     width: int = WIDTH
+
+
+def tier_marks(task: Task | None) -> tuple[Mark, ...]:
+    """Return a task's grade thresholds as marked values for the axis of a chart."""
+    return tuple(Mark(tier.ratio, f"tier {units.ratio(tier.ratio)}", "tier") for tier in task.tiers) if task else ()
 
 
 def linear_axis(low: float, high: float) -> Axis:

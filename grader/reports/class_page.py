@@ -7,16 +7,35 @@ complete. The template escapes the names and texts of students.
 import math
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.course.roll import Roll
-from grader.records import Report, Speed, Status, Verdict
-from grader.reports import class_statistics, grade_texts, student_table, templates, timeline
+from grader.records import UNGRADED, Report, Speed, Status, Verdict
+from grader.reports import class_statistics, grade_texts, templates, timeline
+from grader.reports.grade_texts import LessonResult
 from grader.task import Task
+from grader.trials.faults import NOT_WRITTEN
+from grader.trials.score import RIGHT
 from harness.rendering import units
 
 _SHOWN_FILES = 5
+
+NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
+"""The instructor should check results with these statuses."""
+
+KINDS = {
+    "human": "something to check by hand",
+    "refused": "a refused submission",
+    "wrong": "a wrong answer to a task",
+    "short": "less than full points",
+    "stub": "a function that is not written yet",
+    "syntax": "a syntax error",
+    "misnamed": "a file with a wrong name",
+    "absent": "a lesson that was not handed in",
+    "waiting": "a submission that is not graded yet",
+}
+"""The filters of the table of students. Each text completes the sentence "Show only students with …"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +52,16 @@ class Concern:
     task: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StudentRow:
+    """The row of one student in the table. `kinds` are the filters (keys of `KINDS`) that show this row."""
+
+    student: str
+    results: tuple[LessonResult, ...]
+    total: str
+    kinds: tuple[str, ...]
+
+
 def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool = False) -> str:
     """Return the page on the whole class as HTML.
 
@@ -46,13 +75,13 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
     return templates.render(
         "class.html",
         roll=roll,
-        lines=student_table.student_rows(roll),
-        kinds=student_table.KINDS,
+        lines=student_rows(roll),
+        kinds=KINDS,
         concerns=concerns(roll),
         copies=[group for group in roll.same_content if not group.untouched],
         untouched=[group for group in roll.same_content if group.untouched],
         ignored=ignored(roll),
-        edges=undecided(roll.reports),
+        edges=undecided(roll),
         tasks=class_statistics.tasks(roll, infos or {}),
         totals=class_statistics.totals(totals, possible),
         hardest=class_statistics.hardest(roll),
@@ -80,26 +109,20 @@ def concerns(roll: Roll) -> list[Concern]:
         for file in roll.left_out
         if file.misnamed
     ]
-    found += _refused(roll.reports)
+    refused: dict[tuple[str, str], list[str]] = {}  # a zip that was refused for several lessons is listed once
+    for given in (report.submission for report in roll.reports if report.submission.refused):
+        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
+    found += [Concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()]
     found += [
         Concern(one.student, one.lesson, "the file was replaced before it was graded", grade_texts.replaced_advice(one))
         for one in roll.gone
     ]
     found += [Concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
     for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE):
-        for report in (report for report in roll.reports if not report.submission.refused):
-            student = report.submission.student
-            found += [
-                Concern(
-                    student,
-                    verdict.task,
-                    grade_texts.STATUS[status],
-                    grade_texts.explanation(verdict),
-                    task=verdict.task,
-                )
-                for verdict in report.verdicts
-                if verdict.status is status
-            ]
+        found += [
+            Concern(student, one.task, grade_texts.STATUS[status], grade_texts.explanation(one), one.task)
+            for student, one in _with_status(roll, status)
+        ]
     return found
 
 
@@ -117,24 +140,59 @@ def ignored(roll: Roll) -> list[str]:
     return [*files, *roll.notes]
 
 
-def _refused(reports: Sequence[Report]) -> list[Concern]:
-    """Return the problems of refused submissions. A zip that was refused for several lessons is listed once."""
-    refused: dict[tuple[str, str], list[str]] = {}
-    for given in (report.submission for report in reports if report.submission.refused):
-        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
-    return [Concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()]
-
-
-def undecided(reports: Sequence[Report]) -> list[tuple[str, Verdict, Speed]]:
+def undecided(roll: Roll) -> list[tuple[str, Verdict, Speed]]:
     """Return the students and their undecided grades, sorted by the names of the tasks.
 
     In an undecided grade, the ratio's confidence interval contained a grade threshold at the end of the time limit.
     """
     unknown = Speed(math.nan, math.nan, math.nan, 0, 0)
-    found = [
-        (report.submission.student, verdict, verdict.attempt.speed or unknown)
-        for report in reports
-        for verdict in report.verdicts
-        if verdict.status is Status.UNDECIDED
-    ]
+    found = [(student, one, one.attempt.speed or unknown) for student, one in _with_status(roll, Status.UNDECIDED)]
     return sorted(found, key=lambda one: one[1].task)
+
+
+def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
+    """Yield the results with this status, each with its student. Refused submissions are left out."""
+    for report in roll.reports:
+        if not report.submission.refused:
+            yield from ((report.submission.student, one) for one in report.verdicts if one.status is status)
+
+
+def student_rows(roll: Roll) -> tuple[StudentRow, ...]:
+    """Return a table row for each student, in the order of the class."""
+    all_grades = roll.grades()
+    return tuple(_row(roll, student, reports, all_grades[student]) for student, reports in roll.by_student().items())
+
+
+def _row(roll: Roll, student: str, reports: dict[str, Report], grades: dict[str, float | None]) -> StudentRow:
+    waiting = {hand_in.lesson for hand_in in roll.waiting if hand_in.student == student}
+    total = sum(filter(None, grades.values()))
+    short = total < sum(map(roll.possible, roll.lessons))
+    return StudentRow(
+        student,
+        tuple(
+            grade_texts.lesson_result(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting)
+            for lesson in roll.lessons
+        ),
+        grade_texts.total(total, final=not waiting) if reports else "",
+        tuple(kind for kind, holds in _kinds(roll, student, reports, waiting, short=short).items() if holds),
+    )
+
+
+def _kinds(roll: Roll, student: str, reports: dict[str, Report], waiting: set[str], *, short: bool) -> dict[str, bool]:
+    """Return, for each filter of the table, whether it shows the row of this student."""
+    verdicts = [verdict for report in reports.values() for verdict in report.verdicts]
+    ends, endings = {verdict.status for verdict in verdicts}, set(map(grade_texts.ended, verdicts))
+    refused = any(report.submission.refused for report in reports.values())
+    misnamed = any(file.misnamed for file in roll.left_out if file.student == student)
+    gone = any(hand_in.student == student for hand_in in roll.gone)
+    return {
+        "human": refused or misnamed or gone or bool(ends & set(NEEDS_A_HUMAN)),
+        "misnamed": misnamed,
+        "stub": NOT_WRITTEN in endings,
+        "syntax": grade_texts.SYNTAX_ERROR in endings,
+        "refused": refused,
+        "wrong": bool(ends - RIGHT - UNGRADED),
+        "short": short,
+        "absent": bool(set(roll.lessons) - set(reports) - waiting),
+        "waiting": bool(waiting),
+    }

@@ -9,7 +9,7 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Speed, Status, Verdict
-from grader.reports import charts, grade_texts, task_info
+from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
 from grader.task import Task
 from grader.trials import failing_case
@@ -23,7 +23,7 @@ HARDEST: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
-class TaskView:
+class TaskStatistics:
     """The results of all students in one task: the share of right answers, the median points and the median ratio."""
 
     task: str
@@ -62,14 +62,15 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     return found
 
 
-def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskView, ...]:
+def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskStatistics, ...]:
     """Return the statistics of each task of the class.
 
     `infos` are the tasks whose grade thresholds are known.
     """
     verdicts = by_task(roll)
     return tuple(
-        _task(task.task, task.points, verdicts[task.task], task_info.marks(infos.get(task.task))) for task in roll.tasks
+        _task(task.task, task.points, verdicts[task.task], charts.tier_marks(infos.get(task.task)))
+        for task in roll.tasks
     )
 
 
@@ -114,7 +115,7 @@ def _hard(task: str, case: str, verdicts: Sequence[Verdict], judged: int) -> Har
     )
 
 
-def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskView:
+def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskStatistics:
     judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
     right = sum(verdict.status in RIGHT for verdict in judged)
     possible = (v.attempt.speed for v in judged if v.status not in UNBELIEVED)
@@ -127,7 +128,7 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
         if verdict.cost
     }
     chart = _ratio_chart(task, ratios, tiers, " or ".join(sorted(ways)))
-    return TaskView(
+    return TaskStatistics(
         task=task,
         graded=len(judged),
         right=units.percent(right / len(judged)) if judged else units.UNKNOWN,

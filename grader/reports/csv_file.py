@@ -1,51 +1,45 @@
-"""Change single cells of a CSV file and keep all its other bytes.
+"""Fill grades into a CSV file that a course system exported, and keep all other bytes of the file.
 
 The byte order mark, the separator, the line ends and the quotes of each cell are kept. A course system therefore gets
 back the file that it exported, in which only the filled cells differ.
+
+The grader only knows the name of a student's folder or zip. First, this name is compared with the unique values of each
+row: login, number and e-mail address. If no row has such a value, the name is compared with the student names and with
+the parts of the addresses before the @. A student gets no row if two rows match, or if two students match the same row.
+The reason is then reported.
 """
 
+import csv
+import io
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.reports import grade_texts
 from harness.errors import UsageError
 
 BOM = "\ufeff"
 SEPARATORS = ",;\t"
-MAX_BYTES = 50_000_000
-"""The maximum size of a CSV file in bytes. Exports of courses are much smaller."""
 
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""
 
+_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?")
+"""The name of a student's folder in Moodle's "Download all submissions", with the student's name and a number."""
 
-@dataclass(slots=True)
-class _Row:
-    """One row of a CSV file: its cells with their quotes, and its line end."""
-
-    raw: list[str]
-    end: str
+_CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
+"""A student in a download from Canvas: the name without spaces, `_`, and the student's number in Canvas."""
 
 
 class CsvFile:
     """A CSV file in memory.
 
-    `rows` are the texts of its cells, `fill` changes one cell, and `to_bytes` returns the file.
+    `rows` are the texts of its cells without quotes. Rows can have different numbers of cells. `fill` changes one cell,
+    and `to_bytes` returns the file. The constructor raises `UsageError`, which names `name`, if `data` is not CSV.
     """
 
-    def __init__(self, bom: str, separator: str, rows: list[_Row]) -> None:
-        self.separator = separator
-        self._bom = bom
-        self._rows = rows
-
-    @classmethod
-    def read(cls, data: bytes, name: str) -> "CsvFile":
-        """Return the CSV file with the content `data`. Raise `UsageError`, which names `name`, if it is not CSV."""
-        if len(data) > MAX_BYTES:
-            raise UsageError(
-                f"{name} is larger than {MAX_BYTES:,} bytes. Give the file that your course system exported."
-            )
+    def __init__(self, data: bytes, name: str) -> None:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
@@ -53,31 +47,29 @@ class CsvFile:
             raise UsageError(f"{name} {why}.") from None
         if "\0" in text:
             raise UsageError(f"{name} is not a CSV file. Give the file that your course system exported.")
-        bom = BOM if text.startswith(BOM) else ""
+        self._bom = BOM if text.startswith(BOM) else ""
         text = text.removeprefix(BOM)
         if not text.strip():
             raise UsageError(f"{name} is empty. Export it again.")
-        separator = _separator(text)
-        return cls(bom, separator, _split(text, separator, name))
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """The text of every cell without quotes, row by row. Rows can have different numbers of cells."""
-        return [[_text(raw) for raw in row.raw] for row in self._rows]
+        self.separator = _separator(text)
+        self._raw, self._ends = _split(text, self.separator, name)
+        self.rows = [[_text(cell) for cell in row] for row in self._raw]
 
     def fill(self, row: int, column: int, text: str) -> bool:
         """Put `text` into a cell, in quotes if needed. Return False if the cell has this text already."""
-        cells = self._rows[row].raw
-        cells += [""] * (column + 1 - len(cells))
-        if _text(cells[column]) == text:
+        raw, texts = self._raw[row], self.rows[row]
+        raw += [""] * (column + 1 - len(raw))
+        texts += [""] * (column + 1 - len(texts))
+        if texts[column] == text:
             return False
-        quoted = cells[column].startswith('"') or bool(re.search(f'["\r\n{re.escape(self.separator)}]', text))
-        cells[column] = '"' + text.replace('"', '""') + '"' if quoted else text
+        quoted = raw[column].startswith('"') or bool(re.search(f'["\r\n{re.escape(self.separator)}]', text))
+        raw[column], texts[column] = '"' + text.replace('"', '""') + '"' if quoted else text, text
         return True
 
     def to_bytes(self) -> bytes:
         """Return the CSV file, with the changed cells, as bytes."""
-        return (self._bom + "".join(self.separator.join(row.raw) + row.end for row in self._rows)).encode()
+        lines = (self.separator.join(cells) + end for cells, end in zip(self._raw, self._ends, strict=True))
+        return (self._bom + "".join(lines)).encode()
 
 
 @dataclass(slots=True)
@@ -89,11 +81,23 @@ class Filled:
     the instructor.
     """
 
-    data: bytes = b""
+    sheet: CsvFile
     written: int = 0
     changed: int = 0
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def data(self) -> bytes:
+        """The content of the file with the grades."""
+        return self.sheet.to_bytes()
+
+    def write(self, row: int, column: int, points: float, *, comma: bool) -> None:
+        """Put points into a cell, with a decimal comma if `comma` is set. A cell with the same number is kept."""
+        cells, text = self.sheet.rows[row], grade_texts.points(points)
+        self.written += 1
+        if number("".join(cells[column : column + 1])) != number(text):
+            self.changed += self.sheet.fill(row, column, text.replace(".", ",") if comma else text)
 
     def lines(self, place: str) -> Iterator[str]:
         """Yield the lines that the command `export` prints about the file that it wrote to `place`."""
@@ -102,6 +106,56 @@ class Filled:
         if self.missing:
             yield f"Not in the file ({len(self.missing)}):"
             yield from (f"  {one}" for one in self.missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One student's row in an exported file: its index, its unique values, the student's name, and a short label."""
+
+    row: int
+    ids: tuple[str, ...]
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The index of each student's row in an exported file, and the reason (`why`) for each student without a row.
+
+    `notes` name the students who were matched by name only, without a unique value.
+    """
+
+    rows: dict[str, int]
+    why: dict[str, str]
+    notes: list[str]
+
+
+def match_rows(students: Collection[str], lines: Sequence[Row]) -> Matches:
+    """Return each student's row in an exported file, or the reason why the student has no row."""
+    rows: dict[str, int] = {}
+    why: dict[str, str] = {}
+    notes: list[str] = []
+    for by_name, keys_of_line, keys_of_student in ((False, _ids, _student_ids), (True, _hints, _student_hints)):
+        found = _claims([one for one in students if one not in {*rows, *why}], keys_of_student, lines, keys_of_line)
+        claimed = [*rows.values(), *(claim[0].row for claim in found.values() if len(claim) == 1)]
+        for student, claim in found.items():
+            if len(claim) > 1:
+                why[student] = f"matches {len(claim)} rows ({', '.join(str(line.row + 1) for line in claim)})"
+            elif claim and claimed.count(claim[0].row) > 1:
+                why[student] = f"matches row {claim[0].row + 1}, which also matches another student"
+            elif claim:
+                rows[student] = claim[0].row
+                notes += [f"{student} was matched only by name, with {claim[0].label}."] if by_name else []
+    why |= {student: "matches no row" for student in students if student not in {*rows, *why}}
+    return Matches(rows, why, notes)
+
+
+def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:
+    """Return a table as CSV text with the line end `end`. No cell of the table can act as a formula."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator=end)
+    table.writerows([defuse_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return text.getvalue()
 
 
 def defuse_formula(text: str) -> str:
@@ -117,7 +171,7 @@ def number(text: str) -> float | None:
 
     Decimal points and decimal commas are accepted.
     """
-    plain = text.strip().replace("\N{NO-BREAK SPACE}", "").replace("\N{NARROW NO-BREAK SPACE}", "").replace(" ", "")
+    plain = re.sub("[ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", "", text.strip())
     if not re.fullmatch(r"[+-]?[\d.,]*\d[\d.,]*", plain):
         return None
     *whole, last = re.split(r"[.,]", plain)
@@ -130,39 +184,76 @@ def fold(text: str) -> str:
 
 
 def _separator(text: str) -> str:
-    """Return the separator that is most frequent in the first line of a CSV text.
-
-    Separators in quotes are not counted.
-    """
-    outside = "".join(part for number, part in enumerate(text.split('"')) if number % 2 == 0)
+    """Return the separator that is most frequent in the first line of a CSV text, outside quotes."""
+    outside = "".join(text.split('"')[::2])
     first = re.split("[\r\n]", outside.lstrip("\r\n"), maxsplit=1)[0]
     return max(SEPARATORS, key=first.count)
 
 
-def _split(text: str, separator: str, name: str) -> list[_Row]:
-    cell = re.compile(f'[ ]*"(?:[^"]|"")*"[ ]*(?=[{re.escape(separator)}\r\n]|\\Z)|[^{re.escape(separator)}\r\n]*')
-    end = re.compile("\r\n|\n|\r")
-    rows, here = [_Row([], "")], 0
-    while True:
-        found = cell.match(text, here)
-        assert found  # an empty cell matches too
-        if found.group().lstrip(" ").startswith('"') and not found.group().rstrip(" ").endswith('"'):
-            line = text.count("\n", 0, here) + 1
+def _split(text: str, separator: str, name: str) -> tuple[list[list[str]], list[str]]:
+    """Return the cells of each row with their quotes, and the line end of each row."""
+    sign = re.escape(separator)
+    cell = re.compile(f'([ ]*"(?:[^"]|"")*"[ ]*(?=[{sign}\r\n]|\\Z)|[^{sign}\r\n]*)({sign}|\r\n|\n|\r|\\Z)')
+    rows: list[list[str]] = [[]]
+    ends: list[str] = []
+    for found in cell.finditer(text):
+        raw, end = found.groups()
+        if raw.lstrip(" ").startswith('"') and not raw.rstrip(" ").endswith('"'):
+            line = text.count("\n", 0, found.start()) + 1
             raise UsageError(f"{name}, line {line}: a quote is not closed. Export the file again.")
-        rows[-1].raw.append(found.group())
-        here = found.end()
-        if here < len(text) and text[here] == separator:
-            here += 1
-            continue
-        if not (ended := end.match(text, here)):
-            return rows
-        rows[-1].end = ended.group()
-        here = ended.end()
-        if here == len(text):
-            return rows
-        rows.append(_Row([], ""))
+        rows[-1].append(raw)
+        if end != separator:
+            ends.append(end)
+            if found.end() == len(text):
+                break
+            rows.append([])
+    return rows, ends
 
 
 def _text(raw: str) -> str:
     stripped = raw.strip(" ")
     return stripped[1:-1].replace('""', '"') if len(stripped) > 1 and stripped.startswith('"') else raw
+
+
+def _claims(
+    students: Iterable[str],
+    keys_of_student: Callable[[str], set[str]],
+    lines: Iterable[Row],
+    keys_of_line: Callable[[Row], set[str]],
+) -> dict[str, list[Row]]:
+    """Return, for each student, the rows that have a key in common with the student."""
+    index: dict[str, set[Row]] = {}
+    for line in lines:
+        for key in keys_of_line(line) - {""}:
+            index.setdefault(key, set()).add(line)
+    found = {student: {line for key in keys_of_student(student) for line in index.get(key, ())} for student in students}
+    return {student: sorted(matching, key=lambda one: one.row) for student, matching in found.items()}
+
+
+def _ids(line: Row) -> set[str]:
+    return {fold(one) for one in line.ids}
+
+
+def _hints(line: Row) -> set[str]:
+    """Return the values of a row that two students may share: the name, and each address before the @.
+
+    The words of a name are sorted, so "Doe, Jane" matches "Jane Doe".
+    """
+    return {*(fold(one.partition("@")[0]) for one in line.ids if "@" in one), _words(line.name)}
+
+
+def _student_ids(student: str) -> set[str]:
+    moodle = _MOODLE.fullmatch(student)
+    canvas = _CANVAS.fullmatch(student)
+    numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
+    return {fold(student), *numbers}
+
+
+def _student_hints(student: str) -> set[str]:
+    moodle = _MOODLE.fullmatch(student)
+    name = moodle["name"] if moodle else student
+    return {fold(name.partition("@")[0]), _words(name)}
+
+
+def _words(name: str) -> str:
+    return " ".join(sorted(re.findall(r"[^\W_]+", fold(name))))

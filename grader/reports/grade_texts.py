@@ -1,10 +1,11 @@
 """Points, results and lesson titles as text. All reports use these texts."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from grader.course.roll import HandIn, folder_name
+from grader.course.roll import HandIn, folder_name, is_faulted
 from grader.records import UNGRADED, Report, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from grader.trials.score import EARNS
@@ -127,3 +128,23 @@ def css_class(verdict: Verdict) -> str:
     """Return the CSS class that sets the colour of a task's result."""
     known = _CSS_CLASS.get(verdict.status, "poor")
     return "part" if known == "good" and verdict.points < verdict.max_points else known
+
+
+@dataclass(frozen=True, slots=True)
+class LessonResult:
+    """A student's result in a lesson: points and status as text, and the CSS class that sets the colour of the text."""
+
+    points: str
+    status: str
+    css_class: str
+
+
+def lesson_result(report: Report | None, points_: float | None, *, waiting: bool) -> LessonResult:
+    """Return a student's result in a lesson. `points_` are the points that count."""
+    if report is None:
+        return LessonResult("", "not graded yet" if waiting else "nothing handed in", "none")
+    if is_faulted(report):
+        return LessonResult("", status(report), "alarm")
+    classes = {css_class(verdict) for verdict in report.verdicts}
+    worst = next((one for one in ("alarm", "poor", "edge", "part", "good") if one in classes), "none")
+    return LessonResult(points(points_ or 0.0), status(report), worst)

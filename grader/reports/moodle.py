@@ -5,12 +5,11 @@ either. Moodle reads comments as HTML.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Filled, defuse_formula, fold, number
-from grader.reports.row_matching import Row, match_rows
+from grader.reports.csv_file import CsvFile, Filled, Row, defuse_formula, fold, match_rows, number
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -28,45 +27,46 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     With `scale`, the points are converted to the maximum grade of the worksheet. Raise `UsageError` if the file is not
     a worksheet. Also raise it if the maximum grade differs from the lessons' points and `scale` is not set.
     """
-    sheet = CsvFile.read(data, name)
-    rows = sheet.rows
-    at = {fold(cell): place for place, cell in enumerate(rows[0])}
+    sheet = CsvFile(data, name)
+    at = {fold(cell): place for place, cell in enumerate(sheet.rows[0])}
     if missing := [column for column in NEEDED if column not in at]:
         raise UsageError(f"{name} is not a grading worksheet of Moodle: the column {missing[0]!r} is missing.")
-    done, grades = Filled(), roll.grades()
-    handed_in = [student for student in roll.students if set(lessons) & set(grades[student])]
-    placed = match_rows(handed_in, _people(rows, at))
-    for student in handed_in:
-        given = [(lesson, grades[student][lesson]) for lesson in lessons if lesson in grades[student]]
-        earned = [points for _, points in given if points is not None]
+    table = [{column: row[place] for column, place in at.items() if place < len(row)} for row in sheet.rows]
+    grades = {student: {one: given[one] for one in lessons if one in given} for student, given in roll.grades().items()}
+    handed_in = {student: given for student, given in grades.items() if given}
+    placed = match_rows(handed_in, [_row(number, cells) for number, cells in enumerate(table) if number and cells])
+    done, possible = Filled(sheet), sum(map(roll.possible, lessons))
+    for student, given in handed_in.items():
+        earned = [points for points in given.values() if points is not None]
         if student in placed.why:
             done.missing.append(f"{student}: {_points_text(given)}, but {student!r} {placed.why[student]}")
-            continue
-        if len(earned) < len(given):
-            named = ", ".join(lesson for lesson, _ in given)
-            done.missing.append(f"{student}: not all of these lessons are graded yet: {named}")
-            continue
-        row = placed.rows[student]
-        cells = {column: rows[row][place] for column, place in at.items() if place < len(rows[row])}
-        grade = grade_texts.points(sum(earned) * _factor(cells, sum(map(roll.possible, lessons)), name, scale=scale))
-        if fold(cells.get(OPEN, "yes")) == "no":
-            done.missing.append(f"{cells[IDENTIFIER]}: {grade} points, but the grade is locked in Moodle")
-            continue
-        done.written += 1
-        if number(cells[GRADE]) != number(grade):
-            done.changed += sheet.fill(row, at[GRADE], grade.replace(".", ",") if "," in cells.get(MOST, "") else grade)
-        comment = cells.get(FEEDBACK)
-        if comment is not None and (not comment.strip() or comment.startswith(OURS)):
-            sheet.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(_points_text(given))))
-    for student in placed.by_name:
-        done.notes.append(f"{student} was matched only by name, with {rows[placed.rows[student]][at[IDENTIFIER]]}.")
-    empty = len(rows) - 1 - len(placed.rows)
-    done.notes += [f"Rows that were not changed, because nothing was handed in: {empty}."] if empty else []
-    done.data = sheet.to_bytes()
+        elif len(earned) < len(given):
+            done.missing.append(f"{student}: not all of these lessons are graded yet: {', '.join(given)}")
+        else:
+            cells = table[placed.rows[student]]
+            points = sum(earned) * _factor(cells, possible, name, scale=scale)
+            _write(done, placed.rows[student], cells, at, points, _points_text(given))
+    empty = len(table) - 1 - len(placed.rows)
+    nothing = f"Rows that were not changed, because nothing was handed in: {empty}."
+    done.notes += [*placed.notes, *([nothing] if empty else [])]
     return done
 
 
-def _factor(cells: dict[str, str], possible: float, name: str, *, scale: bool) -> float:
+def _write(
+    done: Filled, row: int, cells: Mapping[str, str], at: Mapping[str, int], points: float, comment: str
+) -> None:
+    """Write the grade and the comment into a row, unless the grade is locked or a person wrote the comment."""
+    if fold(cells.get(OPEN, "yes")) == "no":
+        shown = grade_texts.points(points)
+        done.missing.append(f"{cells[IDENTIFIER]}: {shown} points, but the grade is locked in Moodle")
+        return
+    done.write(row, at[GRADE], points, comma="," in cells.get(MOST, ""))
+    before = cells.get(FEEDBACK)
+    if before is not None and (not before.strip() or before.startswith(OURS)):
+        done.sheet.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(comment)))
+
+
+def _factor(cells: Mapping[str, str], possible: float, name: str, *, scale: bool) -> float:
     """Return the maximum grade of a row of the worksheet `name`, divided by the `possible` points of its lessons.
 
     Raise `UsageError` if the worksheet has no such number, or if the two numbers differ and `scale` is not set.
@@ -85,14 +85,12 @@ def _factor(cells: dict[str, str], possible: float, name: str, *, scale: bool) -
     return most / possible
 
 
-def _points_text(given: Sequence[tuple[str, float | None]]) -> str:
-    return ", ".join(f"{lesson} {'?' if points is None else grade_texts.points(points)}" for lesson, points in given)
+def _points_text(given: Mapping[str, float | None]) -> str:
+    return ", ".join(
+        f"{lesson} {'?' if points is None else grade_texts.points(points)}" for lesson, points in given.items()
+    )
 
 
-def _people(rows: Sequence[list[str]], at: dict[str, int]) -> list[Row]:
-    ids = [at[column] for column in (IDENTIFIER, EMAIL, ID) if column in at]
-    return [
-        Row(row, tuple(cells[place] for place in ids if place < len(cells)), cells[at[NAME]] if NAME in at else "")
-        for row, cells in enumerate(rows)
-        if row and cells[at[IDENTIFIER] :]
-    ]
+def _row(number_: int, cells: Mapping[str, str]) -> Row:
+    ids = tuple(cells[column] for column in (IDENTIFIER, EMAIL, ID) if column in cells)
+    return Row(number_, ids, cells.get(NAME, ""), cells.get(IDENTIFIER, ""))

@@ -4,35 +4,19 @@ As in nbgrader, a student without a submission has 0 points. The score cells of 
 graded yet or if the grader failed.
 """
 
-import csv
-import io
 from datetime import datetime
 
 from grader.course.roll import Roll
-from grader.reports.csv_file import defuse_formula
+from grader.reports.csv_file import csv_text
 
-COLUMNS = (
-    "assignment",
-    "duedate",
-    "timestamp",
-    "student_id",
-    "last_name",
-    "first_name",
-    "email",
-    "raw_score",
-    "late_submission_penalty",
-    "score",
-    "max_score",
-)
+COLUMNS = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"]
+SCORES = ["raw_score", "late_submission_penalty", "score", "max_score"]
 
 
 def render(roll: Roll) -> str:
     """Return the points of a class as CSV text with the columns of nbgrader."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    grades = roll.grades()
-    standings = {(one.student, one.lesson): one for one in roll.standings}
+    rows: list[list[str | float]] = [[*COLUMNS, *SCORES]]
+    grades, standings = roll.grades(), {(one.student, one.lesson): one for one in roll.standings}
     for lesson in roll.lessons:
         for student in roll.students:
             points = grades[student].get(lesson, 0.0)
@@ -42,20 +26,9 @@ def render(roll: Roll) -> str:
             scores: list[str | float] = ["", "", ""]
             if points is not None and raw is not None:
                 scores = [float(raw), round(raw - points, 2), float(points)]
-            email = defuse_formula(student) if "@" in student else ""
-            row = [
-                lesson,
-                _time(due),
-                _time(at),
-                defuse_formula(student),
-                "",
-                "",
-                email,
-                *scores,
-                roll.possible(lesson),
-            ]
-            table.writerow(row)
-    return text.getvalue()
+            email = student if "@" in student else ""
+            rows.append([lesson, _time(due), _time(at), student, "", "", email, *scores, roll.possible(lesson)])
+    return csv_text(rows, "\n")
 
 
 def _time(moment: datetime | None) -> str:

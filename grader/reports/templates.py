@@ -92,9 +92,10 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"count": units.count, "short": shortened, "inline": inline, "terms": terms}
+    environment.globals |= {"units": units, "count": units.count, "short": shortened, "inline": inline, "terms": terms}
     environment.globals |= {
-        name: getattr(grade_texts, name) for name in ("css_class", "ended", "link", "points", "title")
+        name: getattr(grade_texts, name)
+        for name in ("css_class", "ended", "lesson_result", "link", "points", "replaced_text", "title")
     }
     environment.globals |= {name: getattr(measured, name) for name in ("interval", "ratio")}
     return environment

@@ -28,7 +28,7 @@ from grader.commands.apps import run_grader
 from grader.course.roll import Roll, folder_name, is_faulted
 from grader.hand_ins import archives, collect, location
 from grader.records import Report, Submission
-from grader.reports import class_page, gradebook, gradescope, student_page
+from grader.reports import canvas, class_page, gradescope, student_page
 from grader.text import file_name
 
 EVE = "eve"
@@ -332,7 +332,7 @@ def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written
     assert (out / EVE / file).is_file()
 
 
-@pytest.mark.parametrize(("module", "file"), [(class_page, reports.PAGE), (gradebook, reports.GRADEBOOK)])
+@pytest.mark.parametrize(("module", "file"), [(class_page, reports.PAGE), (canvas, reports.GRADEBOOK)])
 def test_a_report_of_the_class_is_written_without_the_student_that_prevents_it(
     folder: Path, out: Path, module: Any, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

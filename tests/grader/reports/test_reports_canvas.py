@@ -7,7 +7,7 @@ from classroom import KIT, TASKS
 from exported import CANVAS, class_of, submission, with_a_fault
 
 from grader.course.roll import HandIn, Roll, TaskPoints
-from grader.reports import canvas, gradebook
+from grader.reports import canvas
 from grader.reports.csv_file import Filled
 from harness.errors import UsageError
 
@@ -159,7 +159,7 @@ def test_what_does_not_fit_is_refused_and_says_what_would(text: str, columns: di
 
 
 def gradebook_rows(of: Roll) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(gradebook.render(of), newline="")))
+    return list(csv.reader(io.StringIO(canvas.render(of), newline="")))
 
 
 def test_the_file_has_canvas_columns_and_the_row_of_possible_points() -> None:

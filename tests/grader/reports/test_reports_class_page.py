@@ -16,8 +16,7 @@ from test_reports_gradescope import roll, submission
 from grader import reports
 from grader.course.roll import HandIn, Roll, folder_name
 from grader.reports import class_page, leaderboard, student_page
-from grader.reports.student_table import student_rows
-from grader.reports.task_info import known_tasks
+from grader.reports.class_page import student_rows
 
 
 def render(class_: Roll) -> str:
@@ -29,7 +28,7 @@ def pages() -> dict[str, str]:
     class_ = generated_class.roll(12, rounds=20)
     alone = next(alone for _, alone in class_.one_by_one())
     return {
-        "class": class_page.render(class_, known_tasks(class_)),
+        "class": class_page.render(class_, reports.known_tasks(class_)),
         "leaderboard": leaderboard.render(class_, lambda name: name),
         "student": student_page.render(alone),
     }
@@ -110,7 +109,7 @@ def test_an_impossible_time_is_shown_among_results_to_check_and_not_among_wrong_
     (row,) = student_rows(roll(submission("beyond", "eve")))
     assert {"human", "short"} <= set(row.kinds)
     assert "wrong" not in row.kinds
-    assert row.cells[0].css_class == "alarm"
+    assert row.results[0].css_class == "alarm"
 
 
 def test_a_refusal_for_several_lessons_is_one_concern() -> None:

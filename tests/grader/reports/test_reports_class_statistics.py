@@ -9,8 +9,8 @@ from test_reports_gradescope import roll, submission
 
 from grader.course.roll import Roll
 from grader.records import Attempt, Cost, Speed, Status
-from grader.reports import class_statistics
-from grader.reports.task_info import known_tasks, next_tier
+from grader.reports import class_statistics, known_tasks
+from grader.reports.student_page import next_tier
 from grader.task import Tier
 
 GUIDES = {DOT: small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(8.0, 1.0)))}

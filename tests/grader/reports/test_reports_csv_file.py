@@ -12,17 +12,17 @@ ODD = '\ufeff"Name","Points" ,Note\r\n"Doe, ""Jane""",  7,"two\r\nlines"\r\nÅsa
 
 
 def test_a_cell_is_filled_and_nothing_else_changes() -> None:
-    sheet = CsvFile.read(ODD.encode(), "a.csv")
+    sheet = CsvFile(ODD.encode(), "a.csv")
     assert sheet.fill(2, 1, "9.5")
     assert sheet.to_bytes().decode() == ODD.replace("Åsa,,", "Åsa,9.5,")
     assert not sheet.fill(2, 1, "9.5")
-    sheet = CsvFile.read(b"a,b,c\n1\n", "a.csv")
+    sheet = CsvFile(b"a,b,c\n1\n", "a.csv")
     sheet.fill(1, 2, "3")
     assert sheet.to_bytes() == b"a,b,c\n1,,3\n", "a row that is too short is filled up"
 
 
 def test_a_quoted_cell_stays_quoted_and_a_text_that_needs_quotes_gets_them() -> None:
-    sheet = CsvFile.read(b'"a",b\n"1",2\n', "a.csv")
+    sheet = CsvFile(b'"a",b\n"1",2\n', "a.csv")
     sheet.fill(1, 0, "3")
     sheet.fill(1, 1, 'x, "y"')
     assert sheet.to_bytes() == b'"a",b\n"3","x, ""y"""\n'
@@ -30,7 +30,7 @@ def test_a_quoted_cell_stays_quoted_and_a_text_that_needs_quotes_gets_them() -> 
 
 def test_a_semicolon_or_a_tab_may_separate_and_the_headings_say_which() -> None:
     for sign in ";\t":
-        assert CsvFile.read(f'"a,b,c"{sign}d\n1,5{sign}2'.encode(), "a.csv").rows == [["a,b,c", "d"], ["1,5", "2"]]
+        assert CsvFile(f'"a,b,c"{sign}d\n1,5{sign}2'.encode(), "a.csv").rows == [["a,b,c", "d"], ["1,5", "2"]]
 
 
 @given(
@@ -47,7 +47,7 @@ def test_any_table_reads_as_the_standard_library_reads_it(
     writer.writerow([f"column {number}" for number in range(9)])
     writer.writerows(table)
     data = text.getvalue().encode()
-    sheet = CsvFile.read(data, "a.csv")
+    sheet = CsvFile(data, "a.csv")
     assert sheet.to_bytes() == data
     # For an empty line, Python's reader returns a row without cells. `CsvFile` has a row with an empty cell.
     expected = [row or [""] for row in csv.reader(io.StringIO(text.getvalue(), newline=""), delimiter=sign)]
@@ -68,7 +68,7 @@ def test_any_table_reads_as_the_standard_library_reads_it(
 )
 def test_what_is_no_such_file_is_refused_in_one_sentence(data: bytes, part: str) -> None:
     with pytest.raises(UsageError, match=part) as caught:
-        CsvFile.read(data, "a.csv")
+        CsvFile(data, "a.csv")
     assert str(caught.value).startswith("a.csv")
 
 

@@ -11,7 +11,7 @@ from test_reports_gradescope import roll, submission
 
 from grader import reports
 from grader.course.roll import folder_name
-from grader.reports import class_page, pseudonyms
+from grader.reports import class_page, leaderboard
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -29,7 +29,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the output folder of a class of 40 students, with all pages."""
     out = tmp_path_factory.mktemp("grades")
     class_ = generated_class.roll(40, rounds=40)
-    reports.write(class_, out, name_of=pseudonyms.names_for("pseudonyms", "key", class_.students))
+    reports.write(class_, out, name_of=leaderboard.names_for("pseudonyms", "key", class_.students))
     return out
 
 

@@ -13,7 +13,7 @@ from grader import reports
 from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.records import Cost, Report, Speed, Status
-from grader.reports import leaderboard, pseudonyms
+from grader.reports import leaderboard
 
 NAMES = ("ada", "bob", "eve", "may", "zoe")
 
@@ -120,15 +120,15 @@ def test_a_long_list_ends_and_says_how_many_are_left() -> None:
 
 def test_pseudonyms_are_stable_and_no_two_are_alike() -> None:
     everybody = [f"student{n}" for n in range(3000)]
-    given_ = pseudonyms.pseudonyms("key", everybody)
+    given_ = leaderboard.pseudonyms("key", everybody)
     assert len(set(given_.values())) == 3000
-    assert pseudonyms.pseudonyms("key", everybody) == given_
-    few = pseudonyms.pseudonyms("key", everybody[:5])
+    assert leaderboard.pseudonyms("key", everybody) == given_
+    few = leaderboard.pseudonyms("key", everybody[:5])
     assert few == {name: given_[name] for name in everybody[:5]}, "names stay the same in a larger class"
 
 
 def test_without_the_key_a_list_of_the_class_says_nothing_of_who_is_who() -> None:
-    one, other = (pseudonyms.pseudonyms(key, NAMES) for key in ("one", "other"))
+    one, other = (leaderboard.pseudonyms(key, NAMES) for key in ("one", "other"))
     assert not set(one.values()) & set(other.values())
     assert not any(name in pseudonym for name, pseudonym in one.items())
 
@@ -145,12 +145,12 @@ def written(folder: Path, text: str) -> str:
 
 
 def shown(how: str, students: Sequence[str] = NAMES) -> dict[str, str]:
-    name_of = pseudonyms.names_for(how, "key", students)
+    name_of = leaderboard.names_for(how, "key", students)
     return {student: name_of(student) for student in students}
 
 
 def test_the_instructor_chooses_the_names(tmp_path: Path) -> None:
-    hidden = pseudonyms.pseudonyms("key", NAMES)
+    hidden = leaderboard.pseudonyms("key", NAMES)
     assert shown("pseudonyms") == hidden
     assert shown("students") == {name: name for name in NAMES}
     chosen = shown(written(tmp_path, "ada,Ada L.\nbob,\nkim,X\n"))
@@ -168,7 +168,7 @@ def test_the_instructor_chooses_the_names(tmp_path: Path) -> None:
 def test_names_that_cannot_be_had_are_refused(tmp_path: Path, text: str | None, why: str) -> None:
     how = str(tmp_path / "missing.csv") if text is None else written(tmp_path, text)
     with pytest.raises(UsageError, match=why):
-        pseudonyms.names_for(how, "key", NAMES)
+        leaderboard.names_for(how, "key", NAMES)
 
 
 def test_it_is_written_only_when_asked_for_and_taken_away_when_not(tmp_path: Path) -> None:
