@@ -24,7 +24,6 @@ from torch.utils.cpp_extension import load_inline
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
 from harness.compilers import lacking as lacking_cpp
-from harness.compilers import waiting
 from harness.errors import MachineError
 from harness.extensions import (
     build,
@@ -41,6 +40,7 @@ from harness.extensions import (
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.machine.environment import usable_cores
 from harness.rendering import units
+from harness.rendering.progress import waiting
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main

@@ -30,8 +30,8 @@ from harness.suite import (
     materialize,
     parse_stmts,
 )
-from harness.suite.benchmark import Benchmark
 from harness.suite.compare import SAME, SuiteComparison, signed_percent, titled
+from harness.suite.expand import Benchmark
 from harness.suite.results import Result, Suite, SuiteSettings, load
 from harness.suite.runner import measure
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
@@ -672,7 +672,7 @@ lesson.key_points = (
 )
 lesson.references = (
     "PyTorch's instruction-count suite: github.com/pytorch/pytorch, benchmarks/instruction_counts",
-    "This kit's standard definitions: harness/suite/definitions/standard.py. Its workers: harness/suite/worker.py",
+    "This kit's standard definitions: harness/suite/standard.py. Its workers: harness/suite/worker.py",
     "asv, airspeed velocity, runs a suite over the history of a project: asv.readthedocs.io",
 )
 

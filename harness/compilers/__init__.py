@@ -31,7 +31,6 @@ from harness.compilers.inductor import (
     torchscript_support,
     torchscript_warnings_hidden,
     unsupported,
-    waiting,
 )
 from harness.compilers.recompilations import Recompilation, watch_recompilations
 from harness.compilers.starts import Start, Starts, calls_to_break_even, starts

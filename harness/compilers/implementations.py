@@ -20,9 +20,9 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from harness.compilers.inductor import waiting
 from harness.errors import MachineError
 from harness.machine import programs
+from harness.rendering.progress import waiting
 
 TIMEOUT_S: Final = 300.0
 """Time limit for each process, in seconds."""

@@ -25,12 +25,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from torch import Tensor
 
 from harness.errors import MachineError
 from harness.machine import programs
+from harness.rendering.progress import waiting
 from harness.storage import disk_cache
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
@@ -175,14 +174,4 @@ def torchscript_warnings_hidden() -> Iterator[None]:
         if tracer := getattr(getattr(torch, "jit", None), "TracerWarning", None):
             warnings.simplefilter("ignore", tracer)
         warnings.filterwarnings("ignore", _WARNINGS)
-        yield
-
-
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show a bar with the elapsed time and the text `what` during a `with` block, if standard error is a terminal."""
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        bar.add_task(what, total=None)
         yield

@@ -23,9 +23,9 @@ import torch
 from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.compilers.implementations import run_program
-from harness.compilers.inductor import waiting
 from harness.errors import MachineError
 from harness.rendering import units
+from harness.rendering.progress import waiting
 from harness.rendering.tables import Table
 from harness.storage import disk_cache
 

@@ -5,9 +5,8 @@
     add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
     materialize(flatten({"add": add}))
 
-`harness.suite.api`, `.types`, `.utils` and `.definitions` use PyTorch's names. So a file of definitions that was
-written for PyTorch's suite needs only changed imports. `harness.suite.runner.measure` and `python -m harness.suite` run
-the benchmarks.
+`harness.suite.api`, `.types` and `.utils` use PyTorch's names. So a file of definitions that was written for PyTorch's
+suite needs only changed imports. `harness.suite.runner.measure` and `python -m harness.suite` run the benchmarks.
 """
 
 from harness.suite.api import (

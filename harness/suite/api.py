@@ -109,15 +109,24 @@ class Signature:
         given = ", ".join(self.arguments)
         if language is Language.PYTHON:
             return f"{self.output} = {model}({given})" if self.output else f"{model}({given})"
-        return f"auto {self.output} = {model}->forward({given});" if self.output else f"{model}->forward({given});"
+        return f"{self._result}{model}->forward({given});"
 
     def call_scripted(self, model: str, language: Language) -> str:
         """Return the statement that calls a TorchScript model. In C++, it passes a vector of boxed values."""
         if language is Language.PYTHON:
             return self.call(model, language)
         boxed = ", ".join(f"torch::jit::IValue({name})" for name in self.arguments)
-        kept = f"auto {self.output} = " if self.output else ""
-        return f"std::vector<torch::jit::IValue> boxed_inputs({{{boxed}}});\n{kept}{model}.forward(boxed_inputs);"
+        inputs = f"std::vector<torch::jit::IValue> boxed_inputs({{{boxed}}});"
+        return f"{inputs}\n{self._result}{model}.forward(boxed_inputs);"
+
+    def function(self, body: str) -> str:
+        """Return the Python source of a function `model` with these statements and this signature."""
+        head = f"def model({', '.join(self.arguments)}):"
+        return f"{head}\n{textwrap.indent(body, '    ')}\n    return {self.output}\n"
+
+    @property
+    def _result(self) -> str:
+        return f"auto {self.output} = " if self.output else ""
 
 
 @dataclass(frozen=True)
@@ -129,14 +138,14 @@ class GroupedBenchmark:
     -> y". A signature is required for models, compiling and autograd. `autograd=True` adds benchmarks with
     `y.backward()` after the forward pass. `num_threads` is a number or a tuple of numbers. `compiled=True` adds
     benchmarks of the model with `torch.compile`, in Python only. `torchscript=True` adds benchmarks of the TorchScript
-    model in both languages.
+    model in both languages. `source` is the Python source of the `model` that is compiled.
     """
 
     py_fwd_stmt: str | None
     cpp_fwd_stmt: str | None
     py_model_setup: str | None
     cpp_model_setup: str | None
-    is_stmts: bool
+    source: str | None
     setup: GroupedSetup
     signature: Signature | None
     torchscript: bool
@@ -161,10 +170,10 @@ class GroupedBenchmark:
         With `compiled=True` or `torchscript=True`, the Python statement becomes the body of a function that is
         compiled.
         """
-        read = Signature.parse(signature) if signature is not None else None
+        read = None if signature is None else Signature.parse(signature)
         python, cpp, threads = _dedent(py_stmt), _dedent(cpp_stmt), _tuple(num_threads)
-        model = _as_function(python, read) if torchscript or compiled else None
-        return cls(python, cpp, model, None, True, setup, read, torchscript, autograd, threads, compiled)
+        model = read.function(python.strip("\n")) if (torchscript or compiled) and read and python is not None else None
+        return cls(python, cpp, None, None, model, setup, read, torchscript, autograd, threads, compiled)
 
     @classmethod
     def init_from_model(
@@ -188,7 +197,7 @@ class GroupedBenchmark:
         py_stmt = read.call("model", Language.PYTHON) if py_model_setup is not None else None
         cpp_stmt = read.call("model", Language.CPP) if cpp_model_setup is not None else None
         python, cpp = _dedent(py_model_setup), _dedent(cpp_model_setup)
-        return cls(py_stmt, cpp_stmt, python, cpp, False, setup, read, torchscript, autograd, threads, compiled)
+        return cls(py_stmt, cpp_stmt, python, cpp, python, setup, read, torchscript, autograd, threads, compiled)
 
     @classmethod
     def init_from_variants(
@@ -197,20 +206,33 @@ class GroupedBenchmark:
         """Return several related benchmarks by label. Each line of `py_block` and `cpp_block` is one statement.
 
         A comment that begins with @ describes the lines below it. `# @setup` marks the setup, and `# @reshape` the
-        statements with the label "reshape". In C++, `// @Global Setup` marks the global setup.
+        statements with the label "reshape". In C++, `// @Global Setup` marks the global setup. If a label has several
+        lines, the benchmarks have the labels `("label", "Case:  0")`, `("label", "Case:  1")` and so on.
         """
-        cases, py_setup, cpp_setup, global_setup = _parse_variants(py_block, cpp_block)
-        setup = GroupedSetup(py_setup, cpp_setup, global_setup)
-        return {
-            label: cls.init_from_stmts(python or None, cpp or None, setup, num_threads=num_threads)
-            for label, (python, cpp) in cases.items()
-        }
+        python, cpp = _by_label(py_block, "#"), _by_label(cpp_block, "//")
+        py_setup, py_global = ("\n".join(python.pop(name, [])) for name in _SECTIONS)
+        setup = GroupedSetup(py_setup, *("\n".join(cpp.pop(name, [])) for name in _SECTIONS))
+        if py_global.strip():
+            raise UsageError("Only C++ has a global setup; move the lines below `# @Global Setup` to `# @setup`.")
+        found: dict[tuple[str, ...] | str | None, Self] = {}
+        for label in {**python, **cpp}:
+            lines = zip_longest(python.get(label, []), cpp.get(label, []), fillvalue="")
+            pairs = [pair for pair in lines if any(pair)]
+            for number, (py_stmt, cpp_stmt) in enumerate(pairs):
+                name = (label, f"Case: {number:>2}") if len(pairs) > 1 else (label,)
+                found[name] = cls.init_from_stmts(py_stmt or None, cpp_stmt or None, setup, num_threads=num_threads)
+        return found
+
+    @property
+    def output(self) -> str | None:
+        """The name of the output in the signature, or None if there is none."""
+        return self.signature.output if self.signature else None
 
     def __post_init__(self) -> None:
-        if self.autograd and (self.signature is None or self.signature.output is None):
+        if self.autograd and self.output is None:
             raise UsageError("autograd=True needs a signature with an output, such as f(x, w) -> y.")
         for word, wanted in (("torchscript", self.torchscript), ("compiled", self.compiled)):
-            if wanted and (self.signature is None or self.py_model_setup is None):
+            if wanted and (self.signature is None or self.source is None):
                 raise UsageError(f"{word}=True needs a signature, and a Python statement or model to compile.")
         for model in (self.py_model_setup, self.cpp_model_setup):
             if model and not re.search(r"\bmodel\b", model):
@@ -222,42 +244,12 @@ GroupedModules = GroupedBenchmark.init_from_model
 GroupedVariants = GroupedBenchmark.init_from_variants
 
 
-def _as_function(py_stmt: str | None, signature: Signature | None) -> str:
-    if py_stmt is None or signature is None:
-        raise UsageError("To compile a function, give a Python statement and a signature, such as f(x, w) -> y.")
-    head = f"def model({', '.join(signature.arguments)}):"
-    return "\n".join([head, textwrap.indent(py_stmt.strip("\n"), "    "), f"    return {signature.output}", ""])
-
-
 def _dedent(text: str | None) -> str | None:
     return None if text is None else textwrap.dedent(text)
 
 
 def _tuple(num_threads: int | tuple[int, ...]) -> tuple[int, ...]:
     return (num_threads,) if isinstance(num_threads, int) else tuple(num_threads)
-
-
-_Cases = dict[tuple[str, ...] | str | None, tuple[str, str]]
-# A Python statement and a C++ statement for each label. One of the two statements may be "".
-
-
-def _parse_variants(py_block: str, cpp_block: str) -> tuple[_Cases, str, str, str]:
-    """Return four values: the statements by label, the Python setup, the C++ setup, and the global C++ setup.
-
-    If a label has several lines, each line gets its own label: `("label", "Case:  0")`, `("label", "Case:  1")` and so
-    on. Raise `UsageError` if the Python block has a global setup.
-    """
-    python, cpp = _by_label(py_block, "#"), _by_label(cpp_block, "//")
-    py_setup, py_global = ("\n".join(python.pop(name, [])) for name in _SECTIONS)
-    cpp_setup, global_setup = ("\n".join(cpp.pop(name, [])) for name in _SECTIONS)
-    if py_global.strip():
-        raise UsageError("Only C++ has a global setup; move the lines below `# @Global Setup` to `# @setup`.")
-    cases: _Cases = {}
-    for label in {**python, **cpp}:
-        pairs = [pair for pair in zip_longest(python.get(label, []), cpp.get(label, []), fillvalue="") if any(pair)]
-        for number, pair in enumerate(pairs):
-            cases[(label, f"Case: {number:>2}") if len(pairs) > 1 else (label,)] = pair
-    return cases, py_setup, cpp_setup, global_setup
 
 
 def _by_label(block: str, comment: str) -> dict[str, list[str]]:

@@ -1,35 +1,32 @@
 """The command `python -m harness.suite`: run a file of definitions, list its benchmarks, or compare two runs."""
 
 import fnmatch
-import importlib.util
+import runpy
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from harness.command_line.command import guarded
 from harness.compilers import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units
+from harness.rendering.progress import progress_bars
 from harness.rendering.tables import Table
 from harness.storage.overwriting import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode
-from harness.suite.benchmark import Benchmark
 from harness.suite.compare import SuiteComparison, titled
-from harness.suite.expand import materialize
+from harness.suite.expand import Benchmark, materialize
 from harness.suite.results import Suite, SuiteSettings
-from harness.suite.runner import Watch, measure
+from harness.suite.runner import measure
 from harness.suite.utils import flatten
 
 NAME: Final = "python -m harness.suite"
-DEFAULT: Final = Path(__file__).parent / "definitions" / "standard.py"
+DEFAULT: Final = Path(__file__).with_name("standard.py")
 SOME_FAILED: Final = 1
 
 
@@ -77,7 +74,7 @@ def run(
         raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
     if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
         refuse_edited(out, force=force, is_ours=results.is_suite)
-    with _progress_bar() as watch:
+    with progress_bars() as bars:
         suite = measure(
             benchmarks,
             out,
@@ -86,7 +83,7 @@ def run(
             count=not no_counts,
             recount=recount,
             jobs=jobs,
-            watch=watch,
+            bars=bars,
         )
     return _show(suite, out)
 
@@ -107,19 +104,15 @@ def benchmarks_of(definitions: Path) -> tuple[Benchmark, ...]:
     """Return the benchmarks that a Python file defines. If the file raises an exception, raise `UsageError`."""
     if not definitions.is_file():
         raise UsageError(f"There is no file {definitions}; name a file that defines BENCHMARKS.")
-    spec = importlib.util.spec_from_file_location("definitions_of_the_suite", definitions)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{definitions} is not a Python file; name a file that defines BENCHMARKS.")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        names = runpy.run_path(str(definitions))
     except UsageError:
         raise
     except Exception as error:
         raise UsageError(f"{definitions} raised {type(error).__name__}: {error}. Correct it and run again.") from error
-    if not hasattr(module, "BENCHMARKS"):
+    if "BENCHMARKS" not in names:
         raise UsageError(f"{definitions} does not define BENCHMARKS, a dict of benchmarks by name.")
-    return Benchmark.all_of(materialize(flatten(module.BENCHMARKS)))
+    return Benchmark.all_of(materialize(flatten(names["BENCHMARKS"])))
 
 
 def chosen(benchmarks: Sequence[Benchmark], patterns: Sequence[str]) -> tuple[Benchmark, ...]:
@@ -158,23 +151,3 @@ def _show(suite: Suite, out: Path) -> int:
 def _summed_up(what: str, reasons: Sequence[str]) -> None:
     for reason, number in Counter(reasons).items():
         print(f"{what} ({number}): {reason}")
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Watch]:
-    console, tasks = Console(stderr=True), dict[str, TaskID]()
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-
-        def advance(what: str, total: int, more: int) -> None:
-            if total:
-                tasks[what] = tasks[what] if what in tasks else bar.add_task(what, total=total)
-                bar.advance(tasks[what], more)
-
-        yield advance

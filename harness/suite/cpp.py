@@ -17,13 +17,14 @@ from functools import cache as once
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import torch
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
 from harness.callgrind import tools
 from harness.storage import disk_cache
-from harness.suite.benchmark import Benchmark
+from harness.suite.expand import Benchmark
 
 BATCH: Final = 16
 """The largest number of benchmarks that are compiled as one library. Reading torch's headers takes 20 s, and compiling
@@ -140,15 +141,13 @@ def build(
 
 def _batches(missing: Mapping[str, Benchmark], jobs: int) -> Iterator[dict[str, Benchmark]]:
     # The global setups of a group are all equal, or they all contain only includes.
-    groups: dict[str, dict[str, Benchmark]] = {}
+    groups: dict[str, list[str]] = {}
     for name, benchmark in missing.items():
-        groups.setdefault(_own_globals(benchmark), {})[name] = benchmark
-    for group in groups.values():
-        names = list(group)
+        groups.setdefault(_own_globals(benchmark), []).append(name)
+    for names in groups.values():
         shares = max(1, -(-len(names) // BATCH), min(jobs, len(names) // LEAST))
-        size = -(-len(names) // shares)
-        for start in range(0, len(names), size):
-            yield {name: group[name] for name in names[start : start + size]}
+        for part in np.array_split(names, shares):
+            yield {str(name): missing[name] for name in part}
 
 
 def _own_globals(benchmark: Benchmark) -> str:
@@ -158,43 +157,34 @@ def _own_globals(benchmark: Benchmark) -> str:
 
 
 def _build(batch: Mapping[str, Benchmark]) -> dict[str, str]:
-    messages = _compile(batch) if batch else ""
-    if not messages:
-        return {}
-    wrong = {name: _first_error(messages, name) for name in batch if name in messages or len(batch) == 1}
-    if wrong:
-        return wrong | _build({name: benchmark for name, benchmark in batch.items() if name not in wrong})
-    names = list(batch)
-    return _build({name: batch[name] for name in names[::2]}) | _build({name: batch[name] for name in names[1::2]})
-
-
-def _compile(batch: Mapping[str, Benchmark]) -> str:
     folder = disk_cache.made(disk_cache.folder() / "cpp")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
-        messages = compile_library(source_of(batch), library)
+        messages = compile_library(source_of(batch), library) if batch else ""
         if not messages:
             for name in batch:
                 link = Path(temporary) / name
                 os.link(library, link)
                 link.replace(folder / f"{name}.so")
-    return messages
+            return {}
+    wrong = {name: _first_error(messages, name) for name in batch if name in messages or len(batch) == 1}
+    names = [name for name in batch if name not in wrong]
+    parts = [names] if wrong else [names[::2], names[1::2]]
+    for part in parts:
+        wrong |= _build({name: batch[name] for name in part})
+    return wrong
 
 
 def source_of(batch: Mapping[str, Benchmark]) -> str:
     """Return the C++ source code of a library. `batch` maps the names of its functions to benchmarks."""
     headers: dict[str, None] = {}
-    code = ""
-    for benchmark in batch.values():
-        own = _own_globals(benchmark)
-        code = own or code
-        if not own:
-            headers |= dict.fromkeys(line.strip() for line in benchmark.args.global_setup.splitlines() if line.strip())
-    functions = (
-        _FUNCTION.format(name=name, setup="" if args.setup == "pass" else args.setup, stmt=args.stmt)
-        for name, args in ((name, benchmark.args) for name, benchmark in batch.items())
-    )
-    return "\n".join([_PRELUDE, *headers, code, _GAUGE, *functions])
+    functions = []
+    for name, benchmark in batch.items():
+        args, code = benchmark.args, _own_globals(benchmark)
+        # Benchmarks of a library that contain more than includes have the same global setup.
+        headers |= dict.fromkeys([code] if code else map(str.strip, args.global_setup.splitlines()))
+        functions.append(_FUNCTION.format(name=name, setup="" if args.setup == "pass" else args.setup, stmt=args.stmt))
+    return "\n".join([_PRELUDE, *headers, _GAUGE, *functions])
 
 
 def compile_library(source: str, library: Path) -> str:

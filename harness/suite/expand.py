@@ -5,91 +5,118 @@ forward and backward, then by Python and C++. The numbers of threads stay in the
 """
 
 import textwrap
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from typing import Any, Final, Self
 
 from torch.utils.benchmark import Language
 
+from harness.rendering import units
+from harness.storage import disk_cache
 from harness.suite import models
 from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, RuntimeMode, TimerArgs
-from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
+from harness.suite.types import FlatDefinition, FlatIntermediateDefinition, Label
 
-_INCLUDES = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
+LANGUAGES: Final = {Language.PYTHON: "Python", Language.CPP: "C++"}
 
-WARM_UPS = 3
+WARM_UPS: Final = 3
 """Number of calls before a measurement. `torch.compile` compiles at the first call. TorchScript compiles after a few
 calls, when it has recorded the types of the arguments."""
+
+_INCLUDES: Final = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One benchmark of the suite. `runtime` and `autograd` are the values of its `AutoLabels` as text, or ""."""
+
+    label: Label
+    runtime: str
+    autograd: str
+    args: TimerArgs
+
+    @property
+    def is_cpp(self) -> bool:
+        """Whether the benchmark is C++ code, which must be compiled."""
+        return self.args.language is Language.CPP
+
+    @property
+    def title(self) -> str:
+        """The name, kind and number of threads of the benchmark in one line. Each benchmark has a different title."""
+        kinds = [self.runtime, self.autograd, LANGUAGES[self.args.language]]
+        threads = [units.some(self.args.num_threads, "thread")] if self.args.num_threads != 1 else []
+        return " · ".join([*self.label, *filter(None, kinds), *threads])
+
+    @property
+    def key(self) -> str:
+        """A digest of the benchmark's name, kind and code, as text."""
+        return disk_cache.digest({"label": self.label, "runtime": self.runtime, "autograd": self.autograd, **self.code})
+
+    @property
+    def code(self) -> dict[str, Any]:
+        """The arguments of torch's `Timer` for this benchmark, as a dictionary for JSON."""
+        return {**asdict(self.args), "language": LANGUAGES[self.args.language]}
+
+    @classmethod
+    def all_of(cls, flat: FlatDefinition) -> tuple[Self, ...]:
+        """Return one benchmark for each item of a list that `materialize` returned."""
+        return tuple(cls(label, kind.runtime.value, kind.autograd.value, args) for label, kind, args in flat)
 
 
 def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
     """Return the list of all benchmarks, each with its label, its kind, and the arguments of `Timer`."""
-    flat: list[tuple[tuple[str, ...], AutoLabels, TimerArgs]] = []
-    for label, benchmark in benchmarks.items():
-        if isinstance(benchmark, TimerArgs):
-            flat.append((label, AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, benchmark.language), benchmark))
+    flat: list[tuple[Label, AutoLabels, TimerArgs]] = []
+    for label, group in benchmarks.items():
+        if isinstance(group, TimerArgs):
+            flat.append((label, AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, group.language), group))
             continue
-        enabled = {
-            RuntimeMode.EAGER: True,
-            RuntimeMode.COMPILED: benchmark.compiled,
-            RuntimeMode.JIT: benchmark.torchscript,
-        }
-        runtimes = [runtime for runtime, wanted in enabled.items() if wanted]
-        autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + benchmark.autograd]
-        for runtime, autograd, language in product(runtimes, autograds, (Language.PYTHON, Language.CPP)):
-            kind = AutoLabels(runtime, autograd, language)
-            stmt = _stmt(benchmark, kind)
-            if stmt is not None:
-                flat += [
-                    (label, kind, _timer_args(benchmark, kind, stmt, threads)) for threads in benchmark.num_threads
-                ]
+        forms = {RuntimeMode.EAGER: _eager}
+        forms |= {RuntimeMode.COMPILED: _compiled} if group.compiled else {}
+        forms |= {RuntimeMode.JIT: _scripted} if group.torchscript else {}
+        autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + group.autograd]
+        for runtime, autograd, language in product(forms, autograds, LANGUAGES):
+            backward = autograd is AutogradMode.FORWARD_BACKWARD
+            if args := forms[runtime](group, language, backward):
+                kind = AutoLabels(runtime, autograd, language)
+                flat += [(label, kind, replace(args, num_threads=number)) for number in group.num_threads]
     return tuple(flat)
 
 
-def _timer_args(benchmark: GroupedBenchmark, kind: AutoLabels, stmt: str, num_threads: int) -> TimerArgs:
-    is_cpp = kind.language is Language.CPP
-    setup = benchmark.setup.cpp_setup if is_cpp else benchmark.setup.py_setup
-    if kind.runtime is RuntimeMode.COMPILED:
-        setup = f"{setup}\nfor _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}".strip("\n")
-        return TimerArgs(stmt, setup, num_threads=num_threads, compiled=benchmark.py_model_setup or "")
-    source = benchmark.py_model_setup or "" if kind.runtime is RuntimeMode.JIT else ""
-    if source:
-        setup = f"{setup}\n{_load(source, stmt, kind.language)}"
-    else:
-        setup = f"{setup}\n{(benchmark.cpp_model_setup if is_cpp else _eager_model(benchmark)) or ''}"
-    global_setup = benchmark.setup.global_setup if is_cpp else ""
-    if source and is_cpp:
-        global_setup = f"{_INCLUDES}{global_setup}"
-    return TimerArgs(stmt, setup.strip("\n"), global_setup, num_threads, kind.language, scripted=source)
+def _eager(group: GroupedBenchmark, language: Language, backward: bool) -> TimerArgs | None:
+    setup, is_cpp = group.setup, language is Language.CPP
+    stmt = group.cpp_fwd_stmt if is_cpp else group.py_fwd_stmt
+    if stmt is None:
+        return None
+    code = (setup.cpp_setup, group.cpp_model_setup) if is_cpp else (setup.py_setup, group.py_model_setup)
+    args = TimerArgs(stmt, "\n".join(each or "" for each in code).strip("\n"), language=language)
+    if backward:
+        args = replace(args, stmt=f"{stmt}\n{group.output}.backward(){';' if is_cpp else ''}")
+    return replace(args, global_setup=setup.global_setup) if is_cpp else args
 
 
-def _eager_model(benchmark: GroupedBenchmark) -> str | None:
-    return None if benchmark.is_stmts else benchmark.py_model_setup
+def _compiled(group: GroupedBenchmark, language: Language, backward: bool) -> TimerArgs | None:
+    if language is Language.CPP or group.signature is None:
+        return None
+    stmt = group.signature.call(models.COMPILED, language)
+    if backward:
+        stmt = f"{stmt}\n{group.output}.backward()"
+    setup = f"{group.setup.py_setup}\nfor _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}"
+    return TimerArgs(stmt, setup.strip("\n"), compiled=group.source or "")
 
 
-def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
-    is_cpp = kind.language is Language.CPP
-    signature = benchmark.signature
-    if kind.runtime is RuntimeMode.COMPILED:
-        assert signature is not None
-        stmt = None if is_cpp else signature.call(models.COMPILED, kind.language)
-    elif kind.runtime is RuntimeMode.JIT:
-        assert signature is not None
-        defined_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
-        stmt = signature.call_scripted("jit_model", kind.language) if defined_in_cpp or not is_cpp else None
-    else:
-        stmt = benchmark.cpp_fwd_stmt if is_cpp else benchmark.py_fwd_stmt
-    if stmt is None or kind.autograd is not AutogradMode.FORWARD_BACKWARD:
-        return stmt
-    assert signature is not None
-    boxed = is_cpp and kind.runtime is RuntimeMode.JIT
-    tensor = f"{signature.output}.toTensor()" if boxed else f"{signature.output}"
-    return f"{stmt}\n{tensor}.backward(){';' if is_cpp else ''}"
-
-
-def _load(source: str, stmt: str, language: Language) -> str:
-    """Return the setup code that loads a TorchScript model as `jit_model`, and calls the model until it is compiled."""
-    path, body = str(models.script_path(source)), textwrap.indent(stmt, "    ")
-    if language is Language.PYTHON:
-        return f"jit_model = torch.jit.load({path!r})\nfor _ in range({WARM_UPS}):\n{body}"
+def _scripted(group: GroupedBenchmark, language: Language, backward: bool) -> TimerArgs | None:
+    """Return a benchmark whose setup loads a TorchScript model as `jit_model`, and calls it until it is compiled."""
+    setup, source, is_cpp = group.setup, group.source or "", language is Language.CPP
+    if group.signature is None or (is_cpp and group.cpp_fwd_stmt is None and not setup.cpp_setup.strip()):
+        return None
+    stmt, path = group.signature.call_scripted("jit_model", language), str(models.script_path(source))
+    if not is_cpp:
+        stmt += f"\n{group.output}.backward()" if backward else ""
+        calls = f"for _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}"
+        code = f"{setup.py_setup}\njit_model = torch.jit.load({path!r})\n{calls}"
+        return TimerArgs(stmt, code.strip("\n"), scripted=source)
+    stmt += f"\n{group.output}.toTensor().backward();" if backward else ""
+    calls = f"for (int warm_up = 0; warm_up < {WARM_UPS}; ++warm_up) {{\n{textwrap.indent(stmt, '    ')}\n}}"
     quoted = path.replace("\\", "\\\\").replace('"', '\\"')
-    loop = f"for (int warm_up = 0; warm_up < {WARM_UPS}; ++warm_up) {{\n{body}\n}}"
-    return f'auto jit_model = torch::jit::load("{quoted}");\n{loop}'
+    code = f'{setup.cpp_setup}\nauto jit_model = torch::jit::load("{quoted}");\n{calls}'
+    return TimerArgs(stmt, code.strip("\n"), f"{_INCLUDES}{setup.global_setup}", language=language, scripted=source)

@@ -6,7 +6,7 @@ measurements are lost.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, Self
@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage.whole_files import write_whole
-from harness.suite.benchmark import LANGUAGES, Benchmark
+from harness.suite.expand import LANGUAGES, Benchmark
 from harness.suite.types import Label
 
 FORMAT: Final = 1
@@ -62,15 +62,8 @@ class Result:
     @classmethod
     def of(cls, benchmark: Benchmark) -> Self:
         """Return an empty result for a benchmark that was not measured yet."""
-        args = benchmark.args
-        return cls(
-            benchmark.label,
-            benchmark.runtime,
-            benchmark.autograd,
-            LANGUAGES[args.language],
-            args.num_threads,
-            benchmark.key,
-        )
+        name = benchmark.label, benchmark.runtime, benchmark.autograd
+        return cls(*name, LANGUAGES[benchmark.args.language], benchmark.args.num_threads, benchmark.key)
 
     @property
     def median_s(self) -> float | None:
@@ -91,16 +84,6 @@ class Result:
         """Whether the benchmark has wall times, and also instruction counts or a reason why there are none."""
         return bool(self.times_s and (self.instructions or self.uncounted))
 
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the result that `dataclasses.asdict` converted to `record`.
-
-        Raise `KeyError` or `TypeError` for any other dictionary.
-        """
-        values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls)}
-        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**values)
-
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -110,51 +93,47 @@ class Suite:
     settings: SuiteSettings
     results: tuple[Result, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the run of the suite as a dictionary for JSON."""
-        return {
-            "format": FORMAT,
-            "environment": self.environment.to_dict(),
-            "settings": asdict(self.settings),
-            "results": [asdict(result) for result in self.results],
-        }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the run that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
-        try:
-            return cls(
-                Environment.from_dict(record["environment"]),
-                SuiteSettings(**record["settings"]),
-                tuple(Result.from_dict(each) for each in record["results"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise UsageError(f"This file does not hold results of harness.suite ({error}); measure again.") from error
-
 
 def load(path: Path) -> Suite:
     """Return the run that a file holds. Raise `UsageError` if the file is missing or has other content."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
+        return Suite(
+            Environment.from_dict(record["environment"]),
+            SuiteSettings(**record["settings"]),
+            tuple(_result(each) for each in record["results"]),
+        )
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); measure with --out {path} first.") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not a JSON file ({error}); measure again.") from error
-    return Suite.from_dict(record if isinstance(record, dict) else {})
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} does not hold results of harness.suite ({error}); measure again.") from error
+
+
+def _result(record: Mapping[str, Any]) -> Result:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    return Result(**values)
 
 
 def is_suite(path: Path) -> bool:
     """Return whether a file holds the results of a run of the suite."""
     try:
         load(path)
-    except (UsageError, ValueError):
+    except UsageError:
         return False
     return True
 
 
 def save(suite: Suite, path: Path, *, durable: bool = True) -> None:
     """Write the results of a run to a file, atomically. With `durable`, they are then on the disk."""
-    write_whole(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode(), durable=durable)
+    record = {
+        "format": FORMAT,
+        "environment": suite.environment.to_dict(),
+        "settings": asdict(suite.settings),
+        "results": [asdict(result) for result in suite.results],
+    }
+    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False).encode(), durable=durable)
 
 
 def earlier_results(path: Path, environment: Environment, settings: SuiteSettings) -> dict[str, Result]:

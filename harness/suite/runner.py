@@ -7,30 +7,33 @@ result holds the reason too.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rich.progress import Progress
+
 from harness.callgrind import tools
-from harness.callgrind.outfile import ProfileError
+from harness.callgrind.collect import software
 from harness.compilers import cannot_compile, torchscript_support
 from harness.errors import UsageError
 from harness.machine.environment import Environment
-from harness.suite import counts, cpp, pool
-from harness.suite.benchmark import Benchmark
-from harness.suite.pool import SuiteWorker, WorkerDied
+from harness.storage import disk_cache
+from harness.suite import cpp, pool
+from harness.suite.expand import Benchmark
+from harness.suite.pool import SuiteWorker
 from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, save
+
+KIND: Final = "suite"
+"""The name of the folder in the cache that holds the counts."""
 
 LIMIT_S: Final = 60.0
 """Time limit in seconds for one benchmark, in addition to the requested seconds of measuring."""
 
-COMPILE_LIMIT_S: Final = 300.0
-"""Time limit in seconds for one benchmark with `torch.compile`, in addition to the requested seconds of measuring.
-Compiling takes seconds on an idle machine, and minutes on a busy machine."""
-
-COUNT_LIMIT_S: Final = 300.0
-"""Time limit for the counts of one benchmark, in seconds. Under valgrind, code takes fifty times as long."""
+LONG_LIMIT_S: Final = 300.0
+"""The same limit for a benchmark with `torch.compile`, which may compile for minutes on a busy machine, and for a
+count: under valgrind, code takes fifty times as long."""
 
 NOT_COUNTED: Final = (
     "torch.compile writes machine code for this processor, and valgrind does not support all of its instructions: "
@@ -40,10 +43,6 @@ NOT_COUNTED: Final = (
 
 MESSAGE_LENGTH: Final = 300
 """Number of characters of an error message that a result keeps."""
-
-Watch = Callable[[str, int, int], None]
-"""A function that shows progress. Its arguments are the phase, the phase's number of benchmarks, and the number of
-benchmarks that have just finished."""
 
 
 @dataclass
@@ -55,24 +54,22 @@ class SuiteRun:
     out: Path
     results: dict[str, Result]
     jobs: int
-    watch: Watch
+    bars: Progress
     environment: Environment = field(default_factory=Environment.capture)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def go(self, *, count: bool = True, recount: bool = False) -> Suite:
+    def go(self, *, count: bool, recount: bool) -> Suite:
         """Measure every benchmark that has no result yet, and return all results.
 
         With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
         """
+        no_compiler = tools.lacking_compiler()
         for benchmark in self.benchmarks:
             if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
                 self._keep(benchmark, left_out=missing)
-        if no_compiler := tools.lacking_compiler():
-            for benchmark in self._measurable():
-                if benchmark.is_cpp:
-                    self._keep(benchmark, failure=no_compiler)
-        else:
-            self._compile()
+            elif benchmark.is_cpp and no_compiler:
+                self._keep(benchmark, failure=no_compiler)
+        self._compile()
         self._time()
         if count:
             self._count(recount=recount)
@@ -93,67 +90,53 @@ class SuiteRun:
             self.results[benchmark.key] = replace(self._result(benchmark), **found)
             save(self._suite(), self.out, durable=False)
 
-    def _measurable(self) -> list[Benchmark]:
-        results = {benchmark: self._result(benchmark) for benchmark in self.benchmarks}
-        return [benchmark for benchmark, result in results.items() if not result.failure and not result.left_out]
+    def _measurable(self) -> list[tuple[Benchmark, Result]]:
+        pairs = [(benchmark, self._result(benchmark)) for benchmark in self.benchmarks]
+        return [(benchmark, result) for benchmark, result in pairs if not result.failure and not result.left_out]
 
     def _compile(self) -> None:
-        wanted = [
-            benchmark for benchmark in self._measurable() if benchmark.is_cpp and not self._result(benchmark).complete
-        ]
-        for benchmark, why in cpp.build(wanted, self.jobs, self._progress("compiling C++", len(wanted))).items():
+        wanted = [each for each, result in self._measurable() if each.is_cpp and not result.complete]
+        for benchmark, why in cpp.build(wanted, self.jobs, self._bar("compiling C++", wanted)).items():
             self._keep(benchmark, failure=why)
 
     def _time(self) -> None:
-        def serve(worker: SuiteWorker, benchmark: Benchmark, cores: Sequence[int]) -> None:
-            limit_s = COMPILE_LIMIT_S if benchmark.args.compiled else LIMIT_S
+        def serve(worker: SuiteWorker, benchmark: Benchmark) -> None:
+            limit_s = LONG_LIMIT_S if benchmark.args.compiled else LIMIT_S
             answer = worker.run(self._request(benchmark), limit_s + 2 * self.settings.min_run_time_s)
-            kept = {name: answer[name] for name in ("times_s", "runs_per_sample", "failure") if name in answer}
-            kept["times_s"] = tuple(kept.get("times_s", ()))
-            self._keep(benchmark, cores=tuple(cores), **kept)
+            kept = {name: answer[name] for name in ("runs_per_sample", "failure") if name in answer}
+            self._keep(benchmark, cores=worker.cores, times_s=tuple(answer.get("times_s", ())), **kept)
             done(1)
 
-        wanted = [benchmark for benchmark in self._measurable() if not self._result(benchmark).times_s]
-        done = self._progress("taking wall times", len(wanted))
-        pool.serve_all("time", _by_threads(wanted), self.jobs, serve, self._failed("failure", done))
+        wanted = [benchmark for benchmark, result in self._measurable() if not result.times_s]
+        done = self._bar("taking wall times", wanted)
+        pool.serve_all("time", wanted, self.jobs, serve)
 
     def _count(self, *, recount: bool) -> None:
-        def serve(worker: SuiteWorker, benchmark: Benchmark, _cores: Sequence[int]) -> None:
-            answer = worker.run(self._request(benchmark), COUNT_LIMIT_S)
+        def serve(worker: SuiteWorker, benchmark: Benchmark) -> None:
+            answer = worker.run(self._request(benchmark), LONG_LIMIT_S)
             if "failure" in answer:
                 self._keep(benchmark, uncounted=answer["failure"])
             else:
-                try:
-                    found = counts.instructions_of(worker.profiles(answer))
-                except (OSError, ProfileError) as error:
-                    raise WorkerDied(f"wrote no count: {error}") from error
-                counts.save(benchmark, self.settings, found)
-                self._keep(benchmark, instructions=found, number=self.settings.number, cached=False, uncounted="")
+                save_counts(benchmark, self.settings, tuple(answer["instructions"]))
+                self._keep_counts(benchmark, tuple(answer["instructions"]), cached=False)
             done(1)
 
-        for benchmark in self._measurable():
+        wanted, missing = [], tools.lacking()
+        for benchmark, result in self._measurable():
             if benchmark.args.compiled:
                 self._keep(benchmark, uncounted=NOT_COUNTED)
-        wanted = [
-            benchmark
-            for benchmark in self._measurable()
-            if not self._result(benchmark).instructions
-            and not benchmark.args.compiled
-            and (recount or not self._from_cache(benchmark))
-        ]
-        if missing := tools.lacking():
-            for benchmark in wanted:
-                self._keep(benchmark, uncounted=missing)
-            return
-        done = self._progress("counting instructions", len(wanted))
-        # One core is enough: valgrind runs one thread at a time, and the core does not change a count.
-        pool.serve_all("count", {1: wanted} if wanted else {}, self.jobs, serve, self._failed("uncounted", done))
+            elif not result.instructions:
+                if not recount and (found := load_counts(benchmark, self.settings)):
+                    self._keep_counts(benchmark, found, cached=True)
+                elif missing:
+                    self._keep(benchmark, uncounted=missing)
+                else:
+                    wanted.append(benchmark)
+        done = self._bar("counting instructions", wanted)
+        pool.serve_all("count", wanted, self.jobs, serve)
 
-    def _from_cache(self, benchmark: Benchmark) -> bool:
-        found = counts.load(benchmark, self.settings)
-        if found is not None:
-            self._keep(benchmark, instructions=found, number=self.settings.number, cached=True, uncounted="")
-        return found is not None
+    def _keep_counts(self, benchmark: Benchmark, found: tuple[int, ...], *, cached: bool) -> None:
+        self._keep(benchmark, instructions=found, number=self.settings.number, cached=cached, uncounted="")
 
     def _request(self, benchmark: Benchmark) -> dict[str, Any]:
         request = {"library": "", **asdict(self.settings), **benchmark.code}
@@ -161,16 +144,10 @@ class SuiteRun:
             request |= {"library": str(cpp.library_of(benchmark)), "function": cpp.function_name(benchmark)}
         return request
 
-    def _failed(self, field: str, done: Callable[[int], None]) -> Callable[[Benchmark, str], None]:
-        def keep(benchmark: Benchmark, why: str) -> None:
-            self._keep(benchmark, **{field: why})
-            done(1)
-
-        return keep
-
-    def _progress(self, what: str, total: int) -> Callable[[int], None]:
-        self.watch(what, total, 0)
-        return lambda more: self.watch(what, total, more)
+    def _bar(self, what: str, wanted: Sequence[Benchmark]) -> Callable[[int], None]:
+        """Return a function that shows that a number of the wanted benchmarks has just finished."""
+        task = self.bars.add_task(what, total=len(wanted), visible=bool(wanted))
+        return lambda more: self.bars.advance(task, more)
 
 
 def lacking(benchmark: Benchmark) -> str:
@@ -189,22 +166,36 @@ def measure(
     count: bool = True,
     recount: bool = False,
     jobs: int | None = None,
-    watch: Watch = lambda *_: None,
+    bars: Progress | None = None,
 ) -> Suite:
     """Run benchmarks, write the results to the file `out`, and return them.
 
     Benchmarks that a complete or stopped run has already measured for `out` are not measured again, unless `fresh` is
-    true.
+    true. `bars` shows the progress.
     """
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
     known = {} if fresh else earlier_results(out, Environment.capture(), settings)
-    run = SuiteRun(benchmarks, settings, out, known, jobs or os.cpu_count() or 1, watch)
+    run = SuiteRun(benchmarks, settings, out, known, jobs or os.cpu_count() or 1, bars or Progress(disable=True))
     return run.go(count=count, recount=recount)
 
 
-def _by_threads(benchmarks: Iterable[Benchmark]) -> dict[int, list[Benchmark]]:
-    groups: dict[int, list[Benchmark]] = {}
-    for benchmark in benchmarks:
-        groups.setdefault(benchmark.args.num_threads, []).append(benchmark)
-    return groups
+def load_counts(benchmark: Benchmark, settings: SuiteSettings) -> tuple[int, ...] | None:
+    """Return a benchmark's counts from an earlier run with the same software, or None if there are none."""
+    found = disk_cache.load(KIND, _key(benchmark, settings))
+    return tuple(map(int, found)) if isinstance(found, list) and found else None
+
+
+def save_counts(benchmark: Benchmark, settings: SuiteSettings, counts: tuple[int, ...]) -> None:
+    """Store the counts of a benchmark for later runs."""
+    disk_cache.keep(KIND, _key(benchmark, settings), list(counts))
+
+
+def _key(benchmark: Benchmark, settings: SuiteSettings) -> str:
+    how = Path(__file__).with_name("worker.py").read_text(encoding="utf-8")
+    return disk_cache.digest({
+        "benchmark": benchmark.key,
+        "counted": [settings.number, settings.repeats, how],
+        "machine code": cpp.function_name(benchmark) if benchmark.is_cpp else "",
+        **software(compiles=benchmark.is_cpp),
+    })  # fmt: skip

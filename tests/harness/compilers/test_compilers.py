@@ -29,13 +29,13 @@ from harness.compilers import (
     traffic,
     unsupported,
     verdict,
-    waiting,
     watch_recompilations,
 )
 from harness.compilers import inductor as inductor_
 from harness.compilers.recompilations import parsed
 from harness.errors import MachineError
 from harness.machine import programs
+from harness.rendering.progress import waiting
 from harness.storage.disk_cache import FOLDER_VARIABLE
 
 COUNTING = """
@@ -80,18 +80,17 @@ def test_warnings_of_any_torch_about_torchscript_are_hidden_only_in_the_block() 
         warnings.warn(UNSUPPORTED, DeprecationWarning, stacklevel=1)
 
 
-@pytest.mark.parametrize("terminal", [False, True])
 def test_a_wait_is_shown_only_on_a_terminal(
-    terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if terminal:
-        monkeypatch.setenv("FORCE_COLOR", "1")
-        monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    with waiting("compiling gelu"):
-        pass
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert ("compiling gelu" in shown.err) is terminal
+    for terminal in (False, True):
+        if terminal:
+            monkeypatch.setenv("FORCE_COLOR", "1")
+            monkeypatch.setenv("TTY_COMPATIBLE", "1")
+        with waiting("compiling gelu"):
+            pass
+        shown = capsys.readouterr()
+        assert (shown.out, "compiling gelu" in shown.err) == ("", terminal)
 
 
 def test_the_message_for_a_missing_compiler_has_the_command_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,14 +273,8 @@ def compiled() -> Callable[..., torch.Tensor]:
 
 def test_a_message_names_the_guard_of_each_graph_and_the_newest_one() -> None:
     found = parsed(MESSAGE)
-    assert found == Recompilation(
-        "step",
-        {
-            9: "tensor 'x' size mismatch at index 0. expected 8, actual 9",
-            10: "n == 1",
-            2: "GLOBAL_STATE changed: grad_mode",
-        },
-    )
+    size = "tensor 'x' size mismatch at index 0. expected 8, actual 9"
+    assert found == Recompilation("step", {9: size, 10: "n == 1", 2: "GLOBAL_STATE changed: grad_mode"})
     assert found.reason == "n == 1"
     assert Recompilation("step", {}).reason == ""
     assert parsed("Graph break in user code at /app/train.py:15") is None

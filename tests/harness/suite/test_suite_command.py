@@ -10,9 +10,9 @@ from test_suite_expand import shaped_for_pytorch
 from harness.compilers import TorchScriptSupport, inductor, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
-from harness.suite.benchmark import Benchmark
 from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.compare import SAME, SuiteComparison
+from harness.suite.expand import Benchmark
 from harness.suite.results import SuiteSettings, load, save
 from harness.suite.runner import NOT_COUNTED
 from harness.suite.types import FlatIntermediateDefinition

@@ -10,7 +10,7 @@ from torch.utils.benchmark import Language
 
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs, cpp
-from harness.suite.benchmark import Benchmark
+from harness.suite.expand import Benchmark
 
 
 @pytest.fixture(autouse=True)

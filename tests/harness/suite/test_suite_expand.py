@@ -15,8 +15,8 @@ from harness.suite import (
     TimerArgs,
     materialize,
 )
-from harness.suite.benchmark import LANGUAGES, Benchmark
 from harness.suite.command import benchmarks_of
+from harness.suite.expand import LANGUAGES, Benchmark
 
 HERE = Path(__file__).parent / "pytorch_shaped"
 SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")

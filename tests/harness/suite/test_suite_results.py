@@ -11,9 +11,9 @@ import pytest
 from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import TimerArgs, counts, pool, runner
-from harness.suite.benchmark import Benchmark
+from harness.suite import TimerArgs, pool, runner
 from harness.suite.compare import SuiteComparison
+from harness.suite.expand import Benchmark
 from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, load, save
 
 HERE = Environment.capture(ask_cuda=False)
@@ -61,12 +61,12 @@ def test_left_out_and_failed_benchmarks_are_tried_again_and_earlier_measurements
 
 def test_stored_counts_are_read_again_and_damaged_ones_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    counts.save(WORKS[0], SETTINGS, (900, 400))
-    assert counts.load(WORKS[0], SETTINGS) == (900, 400)
-    (file,) = (tmp_path / counts.KIND).iterdir()
+    runner.save_counts(WORKS[0], SETTINGS, (900, 400))
+    assert runner.load_counts(WORKS[0], SETTINGS) == (900, 400)
+    (file,) = (tmp_path / runner.KIND).iterdir()
     for text in ("", "[]", "7", "{}"):
         file.write_text(text, encoding="utf-8")
-        assert counts.load(WORKS[0], SETTINGS) is None
+        assert runner.load_counts(WORKS[0], SETTINGS) is None
 
 
 def test_the_first_of_several_counts_is_left_out() -> None:
@@ -85,9 +85,6 @@ def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_p
         earlier_results(out, replace(HERE, python="2.7"), SETTINGS)
 
 
-Serve = Callable[[Any, Benchmark, Sequence[int]], None]
-
-
 def test_a_stopped_run_continues_and_a_finished_run_measures_only_new_benchmarks_unless_fresh(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,15 +92,17 @@ def test_a_stopped_run_continues_and_a_finished_run_measures_only_new_benchmarks
     out = tmp_path / "out.json"
 
     class Instant:
+        cores = (0,)
+
         def run(self, request: Mapping[str, Any], _: float) -> Mapping[str, Any]:
             measured.append(request["stmt"])
             if measured == ["a", "b"]:
                 raise KeyboardInterrupt
             return {"times_s": [1.0 + len(measured)], "runs_per_sample": 1}
 
-    def serve_all(_mode: str, widths: Mapping[int, Sequence[Benchmark]], _jobs: int, serve: Serve, _: object) -> None:
-        for work in widths.get(1, ()):
-            serve(Instant(), work, (0,))
+    def serve_all(_mode: str, works: Sequence[Benchmark], _jobs: int, serve: Callable[[Any, Benchmark], None]) -> None:
+        for work in works:
+            serve(Instant(), work)
 
     monkeypatch.setattr(pool, "serve_all", serve_all)
     with pytest.raises(KeyboardInterrupt):

@@ -1,1 +1,0 @@
-"""The definitions of the suite: `standard` has the default benchmarks, and `setup` has their setup code."""
