@@ -27,7 +27,7 @@ from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.turns import FIRST_CALLS, Side, Supply, net
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
-from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
+from harness.paired.rounds import Outcome, Reading, Round, contest
 from harness.processes import process_env
 from harness.processes.process_env import Cores
 from harness.rendering.units import percent
@@ -140,7 +140,6 @@ class Contestants:
         """
         pairs: list[TimedPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
-        ratio_of = wall_ratio if self.by_wall else None
         with process_env.pinned(self.cores), ExitStack() as stack:
 
             def open_pair(number: int) -> AbstractContextManager[TimedPair]:
@@ -149,7 +148,8 @@ class Contestants:
                 pairs.append(self.open_pair(number, supply, stack, out_of_turn, asks_oracle=number == 0))
                 return nullcontext(pairs[-1])
 
-            outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
+            tiers = [tier.ratio for tier in self.task.tiers]
+            outcome = contest(open_pair, tiers, RULES, rng=rng, by_wall=self.by_wall)
             baseline_s = median(round_.baseline.call_s(by_wall=self.by_wall) for round_ in outcome.rounds)
             check_not_crowded(pairs, by_wall=self.by_wall)  # before the control, which takes long on a crowded machine
             sides = [pair.baseline for pair in pairs]

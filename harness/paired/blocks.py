@@ -2,15 +2,18 @@
 
 The operating system rarely interrupts such a short block, so two successive blocks run under the same conditions.
 `timing_loop` compiles the function that times blocks. `calibrate` finds the number of calls in a block.
-`gc_off_one_thread` prevents disturbances by the garbage collector and other threads of this process.
+`loop_pairs` opens new pairs of timing loops when `harness.paired.rounds.contest` needs them.
 """
 
 import ast
 import gc
 import math
+import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from types import CodeType
 
@@ -19,7 +22,7 @@ from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
 from harness.machine.devices import one_torch_thread
-from harness.paired.rounds import Reading, make_reading
+from harness.paired.rounds import PairFactory, Reading, Round, make_reading
 
 BLOCK_S = 0.2e-3
 """Length of a block in seconds. A block is a number of calls that are timed together.
@@ -146,6 +149,80 @@ def common_calls(one: int, other: int) -> tuple[int, int]:
         return one, other
     same = math.ceil(math.sqrt(one * other))
     return same, same
+
+
+Turn = Callable[[], Reading]
+"""A function that runs one block of calls of the baseline or of the candidate, and returns its times."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCode:
+    """The baseline or the candidate of a duel: the name that messages use, the statement and the setup."""
+
+    name: str
+    statement: Statement
+    setup: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPair:
+    """A baseline and a candidate that are ready to be timed. Each function runs one block of calls."""
+
+    number: int
+    baseline: Turn
+    candidate: Turn
+
+    def play(self, *, baseline_first: bool) -> Round:
+        """Time the baseline and the candidate once each, in the order of `baseline_first`, and return the times."""
+        if baseline_first:
+            baseline = self.baseline()
+            candidate = self.candidate()
+        else:
+            candidate = self.candidate()
+            baseline = self.baseline()
+        return Round(self.number, baseline, candidate, baseline_first)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSource:
+    """A source of newly started baselines and candidates for a duel. The function `open_pair` starts one of each.
+
+    `round_s` is the length of a round in seconds. `caveat` is the reason why times are only estimates on this machine,
+    or "".
+    """
+
+    open_pair: PairFactory
+    round_s: float
+    caveat: str = ""
+
+
+@contextmanager
+def loop_pairs(
+    sides: tuple[TimedCode, TimedCode], names: Mapping[str, object], rng: random.Random, clock: Clock, wall: Clock
+) -> Iterator[PairSource]:
+    """Yield a source of pairs in this process. A pair is two newly compiled timing loops after a new setup.
+
+    `sides` are the baseline and the candidate. Their code can use the variables in `names`. Raise `UsageError` for code
+    that is not Python. Exceptions of the code are not caught.
+    """
+
+    def loop(side: TimedCode) -> TimingLoop:
+        return timing_loop(side.statement, setup=side.setup, globals=names, clock=clock, wall=wall)
+
+    with gc_off_one_thread():
+        blocks = [calibrate(loop(side)) for side in sides]
+        calls = common_calls(*(block.calls for block in blocks))
+        round_s = sum(calls[side] * blocks[side].wall_s / blocks[side].calls for side in (0, 1))
+
+        @contextmanager
+        def open_pair(number: int) -> Iterator[TurnPair]:
+            turns: dict[int, Turn] = {}
+            for side in rng.sample((0, 1), 2):
+                turns[side] = partial(loop(sides[side]), calls[side])
+                turns[side]()  # the first block of a new loop is a warm-up
+            yield TurnPair(number, turns[0], turns[1])
+
+        yield PairSource(open_pair, round_s)
 
 
 def _shortest(loop: TimingLoop, calls: int) -> Reading:

@@ -1,12 +1,8 @@
 """Compute an interval for the true ratio of two costs, and a verdict, from the ratios of measured rounds.
 
 A round times a baseline and a candidate one directly after the other. A pair is a newly started baseline and candidate,
-which run many rounds. A contest consists of all rounds of several pairs. A slice is a series of rounds of one pair.
-
-A verdict states which thresholds the true ratio reaches. The tiers of a task are such thresholds, for example ratios of
-2, 4 and 8. A duel has the thresholds 1 / (1 + margin) and 1 + margin. Its verdict is SLOWER below them, SAME between
-them and FASTER above them. `estimate` returns an interval for the ratio. `tier_index` returns the number of reached
-thresholds if the whole interval lies between two neighbouring thresholds.
+which run many rounds. A contest consists of all rounds of several pairs. Its verdict states which thresholds the true
+ratio reaches, for example the tiers 2, 4 and 8 of a task. A duel has the thresholds 1 / (1 + margin) and 1 + margin.
 
 The model. The log ratio of round i of pair j is θ + layout_j + noise_ij. The value θ is the true log ratio. layout_j is
 the effect of the memory layouts of pair j. It is the same in all rounds of the pair. noise_ij has the median zero and
@@ -14,39 +10,37 @@ the same distribution in all pairs. It may have outliers, and neighbouring round
 the machine's speed changes both times of a round by the same factor, so their ratio stays the same.
 
 Between pairs, the majority decides. The allowance is the error that layout and noise may cause in the median of a
-pair's rounds (next paragraph). A pair errs upwards if this median lies above θ by more than the allowance. Subtract the
-allowance from each pair's median. The median of these differences lies above θ only if more than half of the pairs err.
-Assume that pairs err independently, each with a probability of at most q. Then a binomial distribution gives an upper
-limit for the probability that a majority errs. This is the median trick (Jerrum, Valiant and Vazirani 1986, "Random
-generation of combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.3 %, three or
-more of five pairs err once in 2,800 contests. A part of q is for outliers, which are pairs with an error of any size.
-This part is `OUTLIER_RATE`, or q / 2 if q / 2 is smaller. The rest of q is for layout and noise. The number z is chosen
-so that this rest is the tail of a normal distribution beyond z standard deviations.
+pair's rounds. A pair errs upwards if this median lies above θ by more than the allowance. Subtract the allowance from
+each pair's median. The median of these differences lies above θ only if more than half of the pairs err. Assume that
+pairs err independently, each with a probability of at most q. Then a binomial distribution gives an upper limit for the
+probability that a majority errs. This is the median trick (Jerrum, Valiant and Vazirani 1986, "Random generation of
+combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.3 %, three or more of five
+pairs err once in 2,800 contests. A part of q is for outliers, which are pairs with an error of any size. This part is
+`OUTLIER_RATE`, or q / 2 if q / 2 is smaller. The rest of q is for layout and noise. It is the tail of a normal
+distribution beyond z standard deviations.
 
 Within a pair, the method is a sign test. Of n rounds, the number above the true median has a binomial distribution with
 the standard deviation √(v n) / 2. So the error of the rounds' median lies between two quantiles of the noise: ½ ± z
-√(v / n) / 2. The source is Woodruff 1952, "Confidence intervals for medians and other position measures". These
-quantiles are computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds.
-Correlated neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the
-median, minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v =
-(1 + c) / (1 - c), as in a first-order autoregression. Pairs are measured one after the other, so neighbouring pairs
-have similar noise too, if it changes more slowly than pairs do. For this, z is multiplied by √w. In the same
-autoregression, w is 1 plus twice the sum of all correlations of a pair's mean with those of later pairs. The errors
-from layout and noise are independent, so the allowance is the root of the sum of their squares. If the pairs' medians
-differ by more, the spread of the medians is used instead.
+√(v / n) / 2 (Woodruff 1952, "Confidence intervals for medians and other position measures"). These quantiles are
+computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds. Correlated
+neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the median,
+minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v = (1 + c) /
+(1 - c), as in a first-order autoregression. Neighbouring pairs have similar noise too, if it changes more slowly than
+pairs do. For this, z is multiplied by √w. In the same autoregression, w is 1 plus twice the sum of all correlations of
+a pair's mean with those of later pairs. The errors from layout and noise are independent, so the allowance is the root
+of the sum of their squares. If the pairs' medians differ by more, the spread of the medians is used instead.
 
 Repeated looks. A look is a computation of the interval while the contest may still continue. `Rules.looks` is the
-planned number of looks: the first after `min_pairs` pairs, the others each time the measuring time has grown by the
-factor `LOOK_GROWTH`. Each look gets an equal part of the error rate (Bonferroni's inequality). This is correct even if
-the looks depend on each other. The interval becomes only a little wider: with 14 looks instead of one, z for five pairs
-grows from 1.53 to 2.13.
+planned number of looks. Each look gets an equal part of the error rate (Bonferroni's inequality). This is correct even
+if the looks depend on each other. The interval becomes only a little wider: with 14 looks instead of one, z for five
+pairs grows from 1.53 to 2.13.
 
 The guarantee. In one contest, the probability that an interval at any planned look misses θ is at most
 `Rules.error_rate`. The bounds for the looks and for the majority are exact. The allowance of a pair depends on these
 assumptions:
 
-- The layouts of pairs are independent.
-- The effect of layout is normal around zero, with a standard deviation of at most `Rules.layout_sd`.
+- The layouts of pairs are independent. Their effect is normal around zero, with a standard deviation of at most
+  `Rules.layout_sd`.
 - A pair is an outlier in one direction with a probability of at most `OUTLIER_RATE` (or q / 2).
 - The binomial distribution is nearly normal.
 - The correlation of rounds fades with their distance, as in an autoregression.

@@ -5,7 +5,7 @@ ends when the interval of the ratio lies completely outside or completely inside
 `harness.paired.decide`). The ratio is the baseline's cost ÷ the candidate's cost. If the ratio is above 1, the
 candidate is faster.
 
-By default, baseline and candidate run in this process (`harness.paired.loop_pairs`). This starts immediately and works
+By default, baseline and candidate run in this process (`harness.paired.blocks`). This starts immediately and works
 with any object. A pair is then two newly compiled timing loops after a new setup. `LAYOUT_SD` includes the effect of
 new loops and a new setup. The memory layout of the process stays the same, so such a duel cannot measure the effect of
 the layout.
@@ -25,10 +25,9 @@ from typing import Final
 from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
-from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, Statement
+from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, PairSource, Statement, TimedCode, loop_pairs
 from harness.paired.decide import Rules
 from harness.paired.duel_result import Duel, Finding
-from harness.paired.loop_pairs import PairSource, TimedCode, loop_pairs
 from harness.paired.process_pairs import PairedProcessError, process_pairs
 from harness.paired.rounds import contest
 

@@ -2,11 +2,11 @@
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import median
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from harness.charts import plots
 from harness.paired.rounds import Outcome, Reading, Round, by_pair
@@ -135,16 +135,6 @@ class Duel:
         `high` is None if the interval has no upper end.
         """
         return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the duel that `to_dict` converted to the dictionary `record`."""
-        rounds = tuple(
-            Round(one["pair"], Reading(**one["baseline"]), Reading(**one["candidate"]), one["baseline_first"])
-            for one in record["rounds"]
-        )
-        high = math.inf if record["high"] is None else record["high"]
-        return cls(**{**record, "rounds": rounds, "high": high, "verdict": Finding(record["verdict"])})
 
     def _repr_html_(self) -> str:
         """Return the table and the histogram as HTML for a notebook."""

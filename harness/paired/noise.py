@@ -7,14 +7,12 @@ data, so only the method of analysis causes the difference between their errors.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
 from harness.errors import UsageError
-from harness.machine import clocks
-from harness.machine.clocks import Clock
-from harness.paired.blocks import DEFAULT_CLOCK, Statement, calibrate, gc_off_one_thread, timing_loop
+from harness.paired.blocks import calibrate, gc_off_one_thread, timing_loop
 from harness.paired.rounds import Reading, Round
 from harness.rendering import units
 
@@ -60,32 +58,19 @@ class Noise:
         return f"noise today: ±{unpaired} unpaired, ±{paired} in paired rounds"
 
 
-def aa_control(
-    statement: Statement = "sum(values)",
-    *,
-    setup: str = "values = list(range(1000))",
-    globals: Mapping[str, object] | None = None,  # noqa: A002 - the name that timeit uses
-    budget_s: float = 0.4,
-    clock: Clock = DEFAULT_CLOCK,
-    wall: Clock = clocks.wall,
-) -> Noise:
-    """Compare `statement` with itself for `budget_s` seconds of wall time, and return the noise of the machine.
+def aa_control(budget_s: float = 0.4) -> Noise:
+    """Compare a short statement with itself for `budget_s` seconds of wall time, and return the noise of the machine.
 
-    Raise `UsageError` if `budget_s` is too small or a call takes too long, so that there are too few windows of blocks.
+    Raise `UsageError` if `budget_s` is too small, or if each block was interrupted, so that there are too few windows.
     """
     if not _FEWEST_WINDOWS * WINDOW_S <= budget_s < math.inf:
         raise UsageError(f"An A/A control needs a budget_s of at least {_FEWEST_WINDOWS * WINDOW_S} s.")
-    loop = timing_loop(statement, setup=setup, globals=globals, clock=clock, wall=wall)
+    loop = timing_loop("sum(values)", setup="values = list(range(1000))")
     blocks: list[Reading] = []
     with gc_off_one_thread():
-        full = calibrate(loop)
-        if full.calls == 1 and full.wall_s > WINDOW_S / 4:  # a long block with more than one call was only interrupted
-            raise UsageError(
-                f"One call takes {units.seconds(full.wall_s)}; an A/A control needs calls below {WINDOW_S / 4} s."
-            )
-        spent_s = 0.0
+        calls, spent_s = calibrate(loop).calls, 0.0
         while spent_s < budget_s:
-            blocks.append(loop(full.calls))
+            blocks.append(loop(calls))
             spent_s += blocks[-1].wall_s
     return noise_of(blocks)
 
@@ -121,12 +106,11 @@ def _windows(blocks: Sequence[Reading]) -> list[list[Reading]]:
 def _unpaired_ratio(window: Sequence[Reading]) -> float:
     """Return the wall time per call in the first half of the window ÷ the wall time per call in the second half."""
     middle = len(window) // 2
-    first, second = window[:middle], window[middle:]
-    return _wall_per_call_s(first) / _wall_per_call_s(second)
-
-
-def _wall_per_call_s(blocks: Sequence[Reading]) -> float:
-    return sum(block.wall_s for block in blocks) / sum(block.calls for block in blocks)
+    first, second = (
+        sum(block.wall_s for block in half) / sum(block.calls for block in half)
+        for half in (window[:middle], window[middle:])
+    )
+    return first / second
 
 
 def _paired_ratio(window: Sequence[Reading]) -> float:

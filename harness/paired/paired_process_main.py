@@ -22,7 +22,7 @@ from typing import Final, TypedDict
 
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock
-from harness.paired.blocks import Statement, TimingLoop, gc_off_one_thread, timing_loop
+from harness.paired.blocks import Statement, gc_off_one_thread, timing_loop
 from harness.processes.channel import Channel, Closed, frame, stdio_channel
 
 PREPARE: Final = b"p"  # run the setup of a job
@@ -110,7 +110,11 @@ def serve(channel: Channel) -> None:
                     continue
                 kind, body = channel.receive(began=began)
                 if kind == PREPARE:
-                    loop = make_loop(Job(statement=body["statement"], setup=body["setup"], path=body["path"]))
+                    sys.path[:] = body["path"]
+                    statement = body["statement"]
+                    code = statement if isinstance(statement, str) else _load(statement)
+                    ticks = FakeClock(tick_s=1.0)  # the times are not used here, so any clock that advances is enough
+                    loop = timing_loop(code, setup=body["setup"], clock=ticks, wall=ticks)
                     gc.collect()
                 elif kind == CALLS:
                     calls = body["calls"]
@@ -120,19 +124,6 @@ def serve(channel: Channel) -> None:
     except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
         with suppress(Closed):
             channel.send(FAILED, _failure(error))
-
-
-def make_loop(work: Job) -> TimingLoop:
-    """Run the setup of a job, and return a function that runs its statement a number of times and returns the times."""
-    sys.path[:] = work["path"]
-    statement = work["statement"]
-    # The times are not used here, so any clock that advances is enough.
-    return timing_loop(
-        statement if isinstance(statement, str) else _load(statement),
-        setup=work["setup"],
-        clock=FakeClock(tick_s=1.0),
-        wall=FakeClock(tick_s=1.0),
-    )
 
 
 def _load(function: FunctionLocation) -> Callable[[], object]:

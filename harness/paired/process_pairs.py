@@ -21,8 +21,7 @@ from harness.errors import FairclockError, MachineError, UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock, CoreWait, process_cpu
 from harness.machine.lanes import lane
-from harness.paired.blocks import DEFAULT_CLOCK, calibrate, common_calls
-from harness.paired.loop_pairs import PairSource, TimedCode, TurnPair
+from harness.paired.blocks import DEFAULT_CLOCK, PairSource, TimedCode, TurnPair, calibrate, common_calls
 from harness.paired.paired_process_main import (
     CALLS,
     DONE,

@@ -5,8 +5,8 @@ baseline and candidate run under nearly the same conditions. So the *ratio* of a
 are not. A round has two *turns*, one of the baseline and one of the candidate. A turn is a block of calls that is timed
 as a whole.
 
-`contest` measures rounds on new pairs until `harness.paired.decide` gives a verdict. It keeps every round, and `judge`
-computes the same verdict from saved rounds.
+`contest` measures rounds on new pairs until `harness.paired.decide` gives a verdict. It keeps every round. `judge`
+computes the verdict from rounds.
 """
 
 import math
@@ -44,7 +44,7 @@ class Reading:
     """The CPU time and the wall time of a timed block of calls, in seconds, for all its `calls` calls together.
 
     `waited_s` is the part of the wall time in which the processes were ready to run, but waited for their core. Raise
-    `MeasurementError` if a time is not positive and finite, if there are no calls, or if all the time was waiting.
+    `MeasurementError` if a time is not positive and finite, or if all the time was waiting.
     """
 
     cpu_s: float
@@ -58,8 +58,6 @@ class Reading:
                 raise MeasurementError(
                     f"A block of calls took {seconds} s on the {clock} clock; make blocks longer than its resolution."
                 )
-        if self.calls < 1:
-            raise MeasurementError(f"A block of {self.calls} calls cannot be timed; make at least one call.")
         if not 0 <= self.waited_s < self.wall_s:
             raise MeasurementError(f"A block of {self.wall_s} s cannot wait {self.waited_s} s for its core.")
 
@@ -148,15 +146,6 @@ which the pair's rounds contain."""
 MOST_OPEN = 9
 """The largest number of pairs that are open at the same time, because each of them holds the data of its setups."""
 
-RatioOf = Callable[[Round], float]
-"""A function that returns the ratio of a round: the baseline's time ÷ the candidate's time. Use `wall_ratio` for work
-on several threads."""
-
-
-def wall_ratio(round_: Round) -> float:
-    """Return the baseline's wall time per call ÷ the candidate's wall time per call, both without waiting."""
-    return round_.wall_ratio
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -178,15 +167,10 @@ class Outcome:
         return self.tier_index is None
 
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
-        """Return how many thresholds the ratio of the two sides reaches.
-
-        If the rounds did not decide this, the ratio is assumed to be at the upper end of its interval. But it is
-        assumed to be at most `benefit` times the measured ratio. Raise `MeasurementError` if there are too few rounds
-        for an interval.
-        """
-        return (
-            highest_tier_index(self.estimate, self.thresholds, benefit) if self.tier_index is None else self.tier_index
-        )
+        """Return `tier_index`. If it is None, return the result of `harness.paired.decide.highest_tier_index`."""
+        if self.tier_index is not None:
+            return self.tier_index
+        return highest_tier_index(self.estimate, self.thresholds, benefit)
 
 
 def contest(
@@ -195,7 +179,7 @@ def contest(
     rules: Rules = DEFAULT,
     *,
     rng: random.Random,
-    ratio_of: RatioOf | None = None,
+    by_wall: bool = False,
     wall: Clock = clocks.wall,
 ) -> Outcome:
     """Time baseline and candidate until it is clear which `thresholds` the ratio reaches, or until the time limit.
@@ -207,10 +191,9 @@ def contest(
     `min_pairs` pairs, and then each time the measuring time has grown by the factor `LOOK_GROWTH`.
 
     `rng` draws the order of baseline and candidate in each round. The candidate must not be able to read the seed of
-    `rng`. Without `ratio_of`, the ratios are those of CPU times, or those of wall times if more than half of the rounds
-    show hidden work (`HIDDEN_WORK`).
+    `rng`. The ratios are those that `judge` uses.
     """
-    tally = _Tally(ratio_of)
+    rounds: list[Round] = []
     pairs: list[_OpenPair] = []
     opened, opening_s, total_s, next_look_s = 0, 0.0, 0.0, 0.0
     with ExitStack() as stack:
@@ -224,26 +207,32 @@ def contest(
                 opened += 1
             turn = min(pairs, key=lambda pair: pair.spent_s)
             fresh = _slice(turn.pair, rules, rng)
-            tally.add(fresh)
+            rounds += fresh
             spent_s = sum(round_.wall_s for round_ in fresh)
             turn.spent_s += spent_s
             total_s += spent_s
             if opened < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
                 continue
-            outcome = tally.outcome(thresholds, rules)
+            outcome = judge(rounds, thresholds, rules, by_wall=by_wall)
             if not outcome.undecided or total_s >= rules.cap_s:
                 return outcome
             next_look_s = total_s * LOOK_GROWTH
 
 
-def judge(rounds: Sequence[Round], thresholds: Sequence[float], rules: Rules = DEFAULT) -> Outcome:
-    """Return the estimated ratio of rounds that were already measured, and how many thresholds it reaches.
+def judge(
+    rounds: Sequence[Round], thresholds: Sequence[float], rules: Rules = DEFAULT, *, by_wall: bool = False
+) -> Outcome:
+    """Return the estimated ratio of measured rounds, and how many thresholds it reaches.
 
-    The ratios are those that `contest` uses without `ratio_of`. Raise `MeasurementError` if there are no rounds.
+    The ratios are those of CPU times. They are those of wall times with `by_wall`, for work on several threads, and if
+    more than half of the rounds show hidden work. Raise `MeasurementError` if there are no rounds.
     """
-    tally = _Tally(None)
-    tally.add(rounds)
-    return tally.outcome(thresholds, rules)
+    hidden = not by_wall and hides_work(rounds)
+    known = estimate(
+        [[one.wall_ratio if by_wall or hidden else one.ratio for one in played] for played in by_pair(rounds).values()],
+        rules,
+    )
+    return Outcome(tuple(rounds), known, tuple(thresholds), tier_index(known, thresholds), hidden)
 
 
 @dataclass(slots=True)
@@ -251,28 +240,6 @@ class _OpenPair:
     pair: Pair
     ending: ExitStack
     spent_s: float = 0.0
-
-
-class _Tally:
-    def __init__(self, ratio_of: RatioOf | None) -> None:
-        self._may_hide = ratio_of is None
-        self._ratio_of = ratio_of
-        self._rounds: list[Round] = []
-        self._ratios: dict[int, list[float]] = {}
-        self._wall_ratios: dict[int, list[float]] = {}
-
-    def add(self, rounds: Iterable[Round]) -> None:
-        for round_ in rounds:
-            ratio = self._ratio_of(round_) if self._ratio_of else round_.ratio
-            self._rounds.append(round_)
-            self._ratios.setdefault(round_.pair, []).append(ratio)
-            if self._may_hide:
-                self._wall_ratios.setdefault(round_.pair, []).append(round_.wall_ratio)
-
-    def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
-        hidden = self._may_hide and hides_work(self._rounds)
-        known = estimate(list((self._wall_ratios if hidden else self._ratios).values()), rules)
-        return Outcome(tuple(self._rounds), known, tuple(thresholds), tier_index(known, thresholds), hidden)
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:

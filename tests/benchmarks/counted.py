@@ -8,8 +8,8 @@ The duels compare equal code, and code that is 3 % or 5 % slower, on all kinds o
 run in one process, as `duel` does by default. Some use paired processes. Each duel has a limit of one second for its
 measurements. Every batch of duels has a new process, and so a new memory layout.
 
-The file has a line for each duel. The line of a false verdict contains all rounds, and `--explain` prints a line for
-each pair of it. A verdict is *false* if the named side is not the faster side. SAME is false for code
+The file has a line for each duel. The line of a false verdict contains the table of its pairs, which `--explain`
+prints. A verdict is *false* if the named side is not the faster side. SAME is false for code
 that is 3 % or 5 % slower. UNDECIDED is never false. The bound is one-sided, 95 % (Clopper and Pearson 1934). The
 exit code is 1 if more than `MOST_FALSE` verdicts on equal code are FASTER or SLOWER.
 """
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -73,7 +73,7 @@ class Fought:
     low: float
     high: float
     spent_s: float
-    rounds: dict[str, object] | None = None
+    table: str = ""
 
     @property
     def false(self) -> bool:
@@ -168,16 +168,14 @@ def _fought(batch: Batch, found: Duel) -> Fought:
         *(batch.load, batch.work, batch.truth, batch.paired_processes, batch.number),
         *(str(found.verdict), found.ratio, found.low, found.high, found.spent_s),
     )
-    return Fought(**{**asdict(one), "rounds": found.to_dict()}) if one.false else one
+    return replace(one, table=found.table()) if one.false else one
 
 
 def described(one: Fought) -> str:
     """Return a false verdict and what its rounds show, as text."""
     title = f"{one.load}, {one.work}, true slowdown {one.truth}: {one.verdict}, {one.ratio:.4f}"
     lines = [f"{title} ({one.low:.4f} to {one.high:.4f})"]
-    if one.rounds is not None:
-        lines.append(Duel.from_dict(one.rounds).table())
-    return "\n".join(lines)
+    return "\n".join([*lines, one.table] if one.table else lines)
 
 
 def report(fought: Sequence[Fought]) -> Table:

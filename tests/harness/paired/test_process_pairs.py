@@ -16,8 +16,7 @@ from harness.machine import clocks
 from harness.machine.clocks import Clock, FakeClock
 from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
 from harness.paired import process_pairs
-from harness.paired.blocks import DEFAULT_CLOCK
-from harness.paired.loop_pairs import PairSource, TimedCode
+from harness.paired.blocks import DEFAULT_CLOCK, PairSource, TimedCode
 from harness.paired.process_pairs import TURN_S, PairedProcessError, TimedWorker, calls_in_a_turn, process_environment
 from harness.paired.rounds import Reading
 from harness.processes import process_env
