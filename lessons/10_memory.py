@@ -22,17 +22,8 @@ from torch import Tensor
 
 from harness.charts import plots
 from harness.compilers import build, lacking
-from harness.memory import (
-    Line,
-    MemoryUse,
-    Timeline,
-    line_table,
-    memory_samples,
-    page_faults,
-    peak_of,
-    resident_bytes,
-    timeline,
-)
+from harness.memory.lines import Line, Timeline, line_table, timeline
+from harness.memory.resident import MemoryUse, memory_samples, page_faults, peak_of, resident_bytes
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest

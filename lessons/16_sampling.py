@@ -17,18 +17,10 @@ from harness.errors import MachineError
 from harness.profiles import ProfiledScript, flame_graph, flame_graph_svg, fold_up, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
-from harness.sampling import (
-    Samples,
-    StackSample,
-    by_function,
-    difference_svg,
-    dump,
-    lacking,
-    live,
-    record,
-    scaled,
-    standard,
-)
+from harness.sampling import standard
+from harness.sampling.difference import by_function, difference_svg, scaled
+from harness.sampling.live import live
+from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 from lessons.engine import Choice, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.words import followed, signed, yes_no

@@ -19,20 +19,17 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 from harness.charts import plots
-from harness.memory import (
+from harness.memory import cuda_record
+from harness.memory.allocations import (
     Allocated,
     LiveStage,
-    MemoryUse,
     Recording,
-    cuda_record,
     lacking_memray,
     live_stages,
     of_function,
-    page_faults,
-    peak_of,
     record_allocations,
-    traced_peak,
 )
+from harness.memory.resident import MemoryUse, page_faults, peak_of, traced_peak
 from harness.memory.tensors import TensorMemory, tensor_memory
 from harness.rendering import units
 from harness.rendering.tables import Table

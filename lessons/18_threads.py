@@ -17,22 +17,17 @@ import torch
 from harness.machine.environment import usable_cores
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
-from harness.threads import (
+from harness.threads.accesses import Recorder, ThreadEvent
+from harness.threads.builds import (
     PythonBuild,
-    Recorder,
-    ScalingTurn,
-    ThreadEvent,
-    can_limit,
     free_threaded,
     lacking_free_threaded,
     lacking_interpreters,
-    limited_to,
-    serve,
-    take_turns,
-    undisturbed,
     usual,
     with_interpreters,
 )
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
+from harness.threads.servers import serve
 from lessons.engine import Choice, Claim, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.words import followed

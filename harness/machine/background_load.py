@@ -43,9 +43,5 @@ def watch_background_load() -> Iterator[BackgroundLoad]:
     yield found
     wall_s = time.perf_counter() - wall_s
     own_s = time.process_time() - own_s
-    found.cores = cores_of_others(os.cpu_count() or 1, wall_s, psutil.cpu_times().idle - idle_s, own_s)
-
-
-def cores_of_others(cores: int, wall_s: float, idle_s: float, own_s: float) -> float:
-    """Return the average number of cores that were neither idle nor used by this process, or 0 if it is negative."""
-    return max(0.0, cores - (idle_s + own_s) / wall_s)
+    idle_s = psutil.cpu_times().idle - idle_s
+    found.cores = max(0.0, (os.cpu_count() or 1) - (idle_s + own_s) / wall_s)

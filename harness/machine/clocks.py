@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+
 from harness.errors import FairclockError, MachineError
 
 Clock = Callable[[], float]
@@ -63,29 +65,12 @@ def process_cpu(pid: int) -> Clock:
     try:
         read()
     except ProcessGoneError as error:
-        if _runs(pid):
-            raise MachineError(
-                f"On this system, a process cannot read another process's CPU clock ({_why(error)})."
-            ) from error
+        # Linux returns the same error for a missing process as gVisor for every process.
+        if psutil.pid_exists(pid):
+            why = getattr(error.__cause__, "strerror", error)
+            raise MachineError(f"On this system, a process cannot read another process's CPU clock ({why}).") from error
         raise
     return read
-
-
-def _runs(pid: int) -> bool:
-    # The error of reading a process's clock does not show this: Linux returns EINVAL for a missing process, and gVisor
-    # for every process.
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return True
-
-
-def _why(error: BaseException) -> str:
-    cause = error.__cause__
-    return (cause.strerror or str(cause)) if isinstance(cause, OSError) else str(error)
 
 
 class CoreWait:

@@ -6,6 +6,9 @@ also waits.
 `record` puts an *event* in the queue. The device records the time when it reaches the event. The difference between the
 times of two events is the time of the work between them, if the device is never idle in between. So first keep the
 device `busy`, until the host has queued the events and the work. Otherwise the difference includes the host's launches.
+
+A repeated call reads its inputs from a cache, because the previous call has just used them. To time a call that reads
+its inputs from memory, run a `flush` before each call.
 """
 
 import sys
@@ -14,11 +17,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Self
 
 from harness.errors import MachineError, UsageError
-from harness.machine import caches, clocks
+from harness.machine import clocks
 
 Work = Callable[[], object]
 """A function to run; its result is not used."""
@@ -30,7 +34,16 @@ COPIED_BYTES: Final = 256 << 20
 """The size of the tensor whose copy shows how fast a GPU's memory is. It does not fit into the caches of a GPU,
 and its copy takes much longer than a launch."""
 
+LARGEST_FLUSH: Final = 64 << 20
+"""The largest number of bytes that one flush of a CPU writes. Several virtual machines may share a last-level cache of
+hundreds of MiB, and overwriting all of it takes longer than a measurement. 64 MiB are enough to overwrite the caches
+that are closer to the core."""
 
+UNKNOWN_CACHE: Final = 16 << 20
+"""The assumed size of a cache in bytes if the system does not report its cache sizes."""
+
+_SYSFS: Final = Path("/sys/devices/system/cpu/cpu0/cache")
+_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _TWO_EVENTS: Final = "Compare two events of the same device, and only after synchronize()."
 
 
@@ -99,7 +112,10 @@ class Cuda:
 
     def flush(self) -> Work:
         """Return a function that overwrites the GPU's L2 cache."""
-        return caches.cuda_flush(self._index)
+        import torch  # noqa: PLC0415 - as above
+
+        n_bytes = 2 * torch.cuda.get_device_properties(self._index).L2_cache_size
+        return torch.empty(n_bytes, dtype=torch.uint8, device=f"cuda:{self._index}").zero_
 
     def busy(self, seconds: float) -> Work:
         """Return a function that keeps the GPU busy for about `seconds`, to within a factor of 2."""
@@ -158,8 +174,13 @@ class SimulatedStream:
         return event
 
     def flush(self) -> Work:
-        """Return a function that overwrites the caches of the core on which the stream's thread runs."""
-        return caches.cpu_flush()
+        """Return a function that overwrites the caches of the core on which the stream's thread runs.
+
+        It writes at most `LARGEST_FLUSH` bytes.
+        """
+        import torch  # noqa: PLC0415 - as in Cuda
+
+        return torch.empty(min(2 * cpu_cache_bytes(), LARGEST_FLUSH), dtype=torch.uint8).zero_
 
     def busy(self, seconds: float) -> Work:
         """Return a function that keeps the stream's thread busy for at least `seconds`."""
@@ -193,6 +214,13 @@ class SimulatedStream:
                         item()
                     except BaseException as failure:  # noqa: BLE001 - kept for synchronize, which raises it
                         self._failure = failure
+
+
+def cpu_cache_bytes(folder: Path = _SYSFS) -> int:
+    """Return the size of the first core's largest cache in bytes, or `UNKNOWN_CACHE` if Linux reports no cache."""
+    sizes = [path.read_text(encoding="ascii").strip() for path in folder.glob("index*/size")]
+    known = [int(size[:-1]) * _UNITS[size[-1]] for size in sizes if size[-1:] in _UNITS and size[:-1].isdigit()]
+    return max(known, default=0) or UNKNOWN_CACHE
 
 
 @contextmanager

@@ -13,11 +13,10 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Self
+from typing import Any, Self
 
 from harness.errors import UsageError
 from harness.rendering import units
@@ -49,13 +48,6 @@ GIL_ON_AGAIN = "on in a free-threaded build"
 
 `PYTHON_GIL=1` or `-X gil=1` switches it on, and so does the import of an extension module that needs it.
 """
-
-_KINDS: Mapping[str, type | UnionType] = {
-    "cores": int,
-    "usable_cores": int,
-    "cuda_device": str | NoneType,
-    "settings": Mapping,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,35 +94,26 @@ class Environment:
             cores=os.cpu_count() or 1,
             usable_cores=usable_cores(),
             cuda_device=_cuda_device() if ask_cuda else NOT_ASKED,
-            libc=" ".join(_libc()),
+            libc=" ".join(platform.libc_ver()),
             settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
             kit=version_of("fairclock"),
             gil=gil(),
         )
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, object]) -> Self:
-        """Return the environment that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary.
-
-        A record without the field `gil` was written before this field existed. Its Python is assumed to have a GIL.
-        """
-        record = {"gil": GIL_ON, **record}
-        for field in fields(cls):
-            if not isinstance(record.get(field.name, ...), _KINDS.get(field.name, str)):
-                raise UsageError(
-                    f"This record of an environment has no valid {field.name!r}. Another version of fairclock "
-                    "wrote it, or a person edited it. Measure again."
-                )
-        values = {field.name: record[field.name] for field in fields(cls)}
-        settings = values.pop("settings")
-        assert isinstance(settings, Mapping)
-        pairs = tuple(sorted((str(name), str(value)) for name, value in settings.items()))
-        return cls(**values, settings=pairs)  # type: ignore[arg-type]  # each kind was checked above
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Return the environment that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
+        try:
+            return cls(**{**record, "settings": tuple(sorted(record["settings"].items()))})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"A record of an environment has wrong fields ({error}). Another version of fairclock wrote it, or a "
+                "person edited it. Measure again."
+            ) from error
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as a dictionary for JSON, which `from_dict` reads."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**values, "settings": dict(self.settings)}
+        return {**asdict(self), "settings": dict(self.settings)}
 
     def fingerprint(self) -> str:
         """Return twelve hexadecimal digits. They are equal for environments whose measured times can be compared."""
@@ -166,9 +149,8 @@ class Environment:
         """Return a warning about times on a free-threaded build of Python, or "" for the usual build."""
         if self.gil == GIL_ON:
             return ""
-        state, also = "on", ""
-        if self.gil == GIL_OFF:
-            state, also = "off", ", and several threads run Python code at the same time"
+        off = self.gil == GIL_OFF
+        state, also = ("off", ", and several threads run Python code at the same time") if off else ("on", "")
         return (
             f"This Python is free-threaded and its GIL is {state}: code on one thread takes longer than in the usual "
             f"build{also}. Compare its times only with times of such a build."
@@ -200,11 +182,6 @@ def version_of(distribution: str) -> str:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return ABSENT
-
-
-@cache
-def _libc() -> tuple[str, str]:
-    return platform.libc_ver()
 
 
 @cache

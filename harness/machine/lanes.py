@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+
 from harness.errors import MachineError, UsageError
 
 if sys.platform != "win32":
@@ -47,30 +49,19 @@ class Lane:
 
 
 @contextmanager
-def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, width: int = 1) -> Iterator[Lane]:
-    """Wait until `width` of the given `cores` are free, and reserve them until the end of the `with` block.
+def lane(width: int = 1) -> Iterator[Lane]:
+    """Wait until `width` cores of this process are free, and reserve them until the end of the `with` block.
 
-    By default, `cores` are all cores that this process may use. Two threads of one process cannot reserve the same core
-    either. A forked child shares its parent's cores.
-
-    Raise `MachineError` if the cores are not free within `timeout_s` seconds (0: try once; None: wait forever). Raise
-    `UsageError` if this process may use none of `cores`, or fewer physical cores than `width`.
+    Two threads of one process cannot reserve the same core either. A forked child shares its parent's cores. Raise
+    `UsageError` if this process may use fewer physical cores than `width`.
     """
-    candidates = _candidates(cores)
-    if not 1 <= width <= len(candidates):
-        raise UsageError(f"On this machine, a lane can have 1 to {len(candidates)} physical cores, not {width}.")
-    began_s = time.monotonic()
-    deadline_s = None if timeout_s is None else began_s + timeout_s
-    announced, look_s = False, began_s + _LOOK_S
-    while (held := _take(candidates, width)) is None:
-        if deadline_s is not None and time.monotonic() >= deadline_s:
-            listed = ", ".join(map(str, candidates))
-            raise MachineError(
-                f"Other measurements hold the requested cores ({listed}). Wait until they end, or use fewer "
-                "cores at the same time."
-            )
+    cores = _cores()
+    if not 1 <= width <= len(cores):
+        raise UsageError(f"On this machine, a lane can have 1 to {len(cores)} physical cores, not {width}.")
+    announced, look_s = False, time.monotonic() + _LOOK_S
+    while (held := _take(cores, width)) is None:
         if not announced and time.monotonic() > look_s:
-            announced, look_s = _announce_stopped(candidates), time.monotonic() + _LOOK_S
+            announced, look_s = _announce_stopped(cores), time.monotonic() + _LOOK_S
         time.sleep(_POLL_S)
     try:
         yield Lane(tuple(held))
@@ -80,34 +71,23 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
 
 def free_cores() -> tuple[int, ...]:
     """Return the cores that this process may use and that no measurement has reserved now."""
-    free = []
-    for core in _candidates(None):
-        descriptor = _try_lock(core)
-        if descriptor is not None:
-            os.close(descriptor)
-            free.append(core)
-    return tuple(free)
+    held = {core: descriptor for core in _cores() if (descriptor := _try_lock(core)) is not None}
+    _give_back(held)
+    return tuple(held)
 
 
 def physical_cores() -> int:
     """Return the number of physical cores that this process may use. Two hyperthreads of a core count once."""
-    return len(_candidates(None))
+    return len(_cores())
 
 
-def _candidates(cores: Sequence[int] | None) -> tuple[int, ...]:
+def _cores() -> tuple[int, ...]:
     """Return one usable hyperthread per physical core, because the hyperthreads of a core slow each other."""
     if sys.platform == "win32":
         raise MachineError("Lanes need file locks, which Windows lacks. Run the grader on Linux or in WSL.")
-    if sys.platform == "linux":
-        usable = os.sched_getaffinity(0)
-    else:
-        usable = set(range(os.cpu_count() or 1))
-    wanted = sorted(usable) if cores is None else [core for core in cores if core in usable]
-    if not wanted:
-        listed = ", ".join(map(str, sorted(usable)))
-        raise UsageError(f"This process may not use the requested cores; choose among {listed}.")
+    usable = os.sched_getaffinity(0) if sys.platform == "linux" else range(os.cpu_count() or 1)
     chosen: dict[int, int] = {}
-    for core in wanted:
+    for core in sorted(usable):
         chosen.setdefault(_physical(core), core)
     return tuple(chosen.values())
 
@@ -117,25 +97,23 @@ def _physical(core: int) -> int:
     siblings = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     if not siblings.exists():
         return core
-    first = siblings.read_text(encoding="ascii").replace("-", ",").partition(",")[0]
-    return int(first)
+    return int(siblings.read_text(encoding="ascii").replace("-", ",").partition(",")[0])
 
 
 def _announce_stopped(cores: Sequence[int]) -> bool:
     """Print a line if stopped processes hold some of the cores, because then the wait may never end."""
     if not (stopped := _stopped_holders(cores)):
         return False
-    numbers = ", ".join(map(str, stopped))
     print(
         f"Waiting for a CPU core. A measurement that was stopped, for example with Ctrl-Z, holds it (process "
-        f"{numbers}). Continue it with `fg`, or end it with `kill -9 {numbers.replace(',', '')}`.",
+        f"{', '.join(stopped)}). Continue it with `fg`, or end it with `kill -9 {' '.join(stopped)}`.",
         file=sys.stderr,
         flush=True,
     )
     return True
 
 
-def _stopped_holders(cores: Sequence[int]) -> list[int]:
+def _stopped_holders(cores: Sequence[int]) -> list[str]:
     """Return the numbers of the stopped processes that hold the lock of one of `cores`. Without /proc, return []."""
     about = [_lock_file(core).stat() for core in cores]
     places = {f"{os.major(each.st_dev):02x}:{os.minor(each.st_dev):02x}:{each.st_ino}" for each in about}
@@ -145,15 +123,14 @@ def _stopped_holders(cores: Sequence[int]) -> list[int]:
         return []
     # A line is such as `1: FLOCK  ADVISORY  WRITE 812 fe:00:2146416 0 EOF`. "->" marks a process that waits for a lock.
     locks = [line.replace("->", "").split() for line in lines]
-    return sorted({int(words[4]) for words in locks if words[5] in places and _is_stopped(int(words[4]))})
+    return sorted({words[4] for words in locks if words[5] in places and _is_stopped(int(words[4]))})
 
 
 def _is_stopped(pid: int) -> bool:
     try:
-        after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
-    except OSError:
+        return psutil.Process(pid).status() in {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}
+    except psutil.Error:
         return False
-    return after_name.split()[0] in {"T", "t"}
 
 
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:

@@ -267,7 +267,7 @@ def _caveat(*, by_wall: bool) -> str:
     lacks = []
     if by_wall:
         lacks.append("times are wall times, because this system does not show the CPU clock of another process")
-    if not process_env.fixed_layout():
+    if process_env.why_layout_varies():
         lacks.append("each process has its own memory layout, because setarch -R does not run here")
     return "; ".join(lacks)
 

@@ -103,19 +103,16 @@ class Child:
             self._process.kill()
         self._process.wait()
 
-    def end(self) -> None:
-        """Kill the process, and the processes that it has started. Close the pipes and the log."""
-        end_all([self])
-
     def close_pipes(self) -> None:
         """Close the pipes of the process. A program that waits for a message then ends by itself."""
         self._requests.close()
         self._answers.close()
 
-    def kill_after(self, seconds: float) -> None:
-        """Wait at most `seconds` until the process ends by itself. Then call `kill`, and close the log."""
+    def end(self, within_s: float = 0.0) -> None:
+        """Close the pipes, wait at most `within_s` until the process ends by itself, and call `kill`. Close the log."""
+        self.close_pipes()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
+            self._process.wait(within_s)
         self.kill()
         if self._log is not None:
             self._log.close()
@@ -138,4 +135,4 @@ def end_all(children: Sequence[Child], within_s: float = 0.0) -> None:
         child.close_pipes()
     deadline_s = time.monotonic() + within_s
     for child in children:
-        child.kill_after(max(0.0, deadline_s - time.monotonic()))
+        child.end(max(0.0, deadline_s - time.monotonic()))

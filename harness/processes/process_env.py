@@ -68,14 +68,9 @@ def why_layout_varies() -> str:
     return message.splitlines()[-1][:200] if tried.returncode else ""
 
 
-def fixed_layout() -> bool:
-    """Return whether this machine can start processes without address space randomisation (Linux with util-linux)."""
-    return not why_layout_varies()
-
-
 def command(argv: Sequence[str]) -> list[str]:
     """Return a command that starts `argv` without address space randomisation. If this is impossible, return `argv`."""
-    return [*_SETARCH, *argv] if fixed_layout() else list(argv)
+    return [*_SETARCH, *argv] if not why_layout_varies() else list(argv)
 
 
 def pin(pid: int, cores: Cores) -> None:

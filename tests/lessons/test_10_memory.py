@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.memory import MemoryUse, Timeline
+from harness.memory.lines import Timeline
+from harness.memory.resident import MemoryUse
 
 LESSON = MadeUp("10_memory")
 MIB = 1 << 20

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.sampling import Samples, StackSample
+from harness.sampling.pyspy import Samples, StackSample
 from lessons.engine.interval import Interval
 
 LESSON = MadeUp("16_sampling")

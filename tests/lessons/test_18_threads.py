@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from sessions import MadeUp
 
-from harness.threads import PythonBuild, ScalingTurn, ThreadEvent
+from harness.threads.accesses import ThreadEvent
+from harness.threads.builds import PythonBuild
+from harness.threads.scaling import ScalingTurn
 
 LESSON = MadeUp("18_threads")
 UNCLEAR = "no clear answer"

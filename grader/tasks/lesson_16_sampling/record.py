@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from harness.sampling import live, pyspy
+from harness.sampling import pyspy
+from harness.sampling.live import live
 
 from .recorded import PROFILES, Frame, Stack
 

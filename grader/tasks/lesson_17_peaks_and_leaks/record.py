@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import MachineError
-from harness.memory import lacking_memray
+from harness.memory.allocations import lacking_memray
 
 from .at_peak import EVENTS, FOLDER, Event
 

@@ -1,7 +1,7 @@
 """Record the accesses of the task `races` again: `python -m grader.tasks.lesson_18_threads.record`.
 
-The programs run with real threads. `harness.threads.Recorder` notes each event. For each program, `races` states its
-races: the variable and the two threads. They follow from the program, and not from the order of a single run.
+The programs run with real threads. `Recorder` notes each event. For each program, `races` states its races: the
+variable and the two threads. They follow from the program, and not from the order of a single run.
 """
 
 import json

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from harness.memory import lacking_memray
+from harness.memory.allocations import lacking_memray
 
 blocks = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")
 recorded = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")

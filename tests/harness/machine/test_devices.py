@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from harness.errors import MachineError, UsageError
-from harness.machine import caches
+from harness.machine import devices
 from harness.machine.devices import Cuda, SimulatedStream, gpu_bytes_per_s, pick_stream
 
 
@@ -127,23 +127,22 @@ def test_torch_uses_one_thread_in_a_stream_and_as_many_as_before_elsewhere() -> 
     assert seen == [1, threads]
 
 
-def sysfs(folder: Path, *sizes: str) -> Path:
-    for number, size in enumerate(sizes):
-        (folder / f"index{number}").mkdir()
-        (folder / f"index{number}" / "size").write_text(f"{size}\n")
-    return folder
-
-
-def test_the_largest_cache_of_the_core_is_returned(tmp_path: Path) -> None:
-    assert caches.cpu_cache_bytes(sysfs(tmp_path, "48K", "64K", "2048K", "32M")) == 32 << 20
-
-
-def test_a_default_size_is_assumed_where_the_system_reports_none(tmp_path: Path) -> None:
-    for number, sizes in enumerate([(), ("",), ("none",), ("0K",)]):
-        (folder := tmp_path / str(number)).mkdir()
-        assert caches.cpu_cache_bytes(sysfs(folder, *sizes)) == caches.UNKNOWN_CACHE
+def test_the_largest_cache_of_the_core_is_returned_and_a_default_size_if_the_system_reports_none(
+    tmp_path: Path,
+) -> None:
+    for number, (sizes, expected) in enumerate(
+        [
+            (("48K", "64K", "2048K", "32M"), 32 << 20),
+            *((one, devices.UNKNOWN_CACHE) for one in ((), ("none",), ("0K",))),
+        ]
+    ):
+        for index, size in enumerate(sizes):
+            (place := tmp_path / str(number) / f"index{index}").mkdir(parents=True)
+            (place / "size").write_text(f"{size}\n")
+        assert devices.cpu_cache_bytes(tmp_path / str(number)) == expected
 
 
 def test_a_flush_of_a_huge_cache_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caches, "cpu_cache_bytes", lambda: 1 << 50)
-    caches.cpu_flush()()
+    monkeypatch.setattr(devices, "cpu_cache_bytes", lambda: 1 << 50)
+    with SimulatedStream() as stream:
+        stream.flush()()

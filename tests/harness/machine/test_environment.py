@@ -79,13 +79,11 @@ def test_differences_name_both_sides() -> None:
     assert HERE.differences(replace(HERE, gil=GIL_OFF)) == ("gil: on, off",)
 
 
-def test_the_error_for_a_damaged_record_names_the_field() -> None:
-    for name, value in [("cores", "2"), ("settings", []), ("python", None), ("libc", ...)]:
-        record = {**HERE.to_dict(), name: value}
-        if value is ...:
-            del record[name]
-        with pytest.raises(UsageError, match=f"no valid '{name}'"):
-            Environment.from_dict(record)
+def test_a_damaged_record_is_an_error() -> None:
+    record = HERE.to_dict()
+    for wrong in ({**record, "settings": []}, {**record, "other": 1}, {k: v for k, v in record.items() if k != "libc"}):
+        with pytest.raises(UsageError, match="wrong fields"):
+            Environment.from_dict(wrong)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,6 @@ def test_a_free_threaded_build_is_recognised_and_whether_its_gil_is_on(
     assert ("free-threaded" in captured.describe()) == bool(built_without)
     assert ("GIL is off" in captured.caution()) == (state == GIL_OFF)
     assert bool(captured.caution()) == bool(built_without)
-    assert Environment.from_dict(json.loads(json.dumps(captured.to_dict()))) == captured
 
 
 def test_a_record_without_the_field_gil_keeps_its_fingerprint() -> None:

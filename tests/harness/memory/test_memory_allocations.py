@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from harness.errors import UsageError
-from harness.memory import Allocated, allocations, lacking_memray, live_stages, of_function, record_allocations
+from harness.memory import allocations
+from harness.memory.allocations import Allocated, lacking_memray, live_stages, of_function, record_allocations
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
 MUCH = 20_000_000

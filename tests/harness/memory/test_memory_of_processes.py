@@ -10,8 +10,9 @@ from functools import partial
 import pytest
 
 from harness.errors import UsageError
-from harness.memory import Line, line_table, memory_samples, page_faults, peak_of, resident, resident_bytes, timeline
-from harness.memory.lines import MIB, parse_samples, parse_table
+from harness.memory import resident
+from harness.memory.lines import MIB, Line, line_table, parse_samples, parse_table, timeline
+from harness.memory.resident import memory_samples, page_faults, peak_of, resident_bytes
 
 MUCH = 64 * MIB
 

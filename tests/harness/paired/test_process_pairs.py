@@ -147,7 +147,7 @@ def test_without_the_cpu_clock_or_a_fixed_layout_the_result_is_an_estimate(monke
         raise MachineError("not on this system")
 
     monkeypatch.setattr(process_pairs, "process_cpu", refuse)
-    monkeypatch.setattr(process_env, "fixed_layout", lambda: False)
+    monkeypatch.setattr(process_env, "why_layout_varies", lambda: "no setarch")
     with ground("time.sleep(0.005)", setup="import time") as here, here.open_pair(0) as pair:
         assert here.caveat.startswith("times are wall times, because")
         assert "; each process has its own memory layout" in here.caveat

@@ -10,7 +10,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.errors import MachineError
-from harness.sampling import end_all, live
+from harness.sampling.live import end_all, live
 
 ROOT = Path(__file__).parents[3]
 COUNTS = """
@@ -89,7 +89,7 @@ def test_a_script_that_fails_or_is_silent_is_an_error_and_an_error_in_the_block_
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process together with its parent")
 def test_a_program_ends_if_the_process_that_started_it_is_killed() -> None:
     starter = (
-        "import os, signal\nfrom harness.sampling import live\n"
+        "import os, signal\nfrom harness.sampling.live import live\n"
         f"with live({COUNTS!r}) as program:\n"
         "    print(program.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

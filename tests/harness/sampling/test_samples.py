@@ -11,22 +11,10 @@ import pytest
 
 from harness.errors import MachineError
 from harness.profiles import fold_up
-from harness.sampling import (
-    Samples,
-    StackSample,
-    before_after,
-    by_function,
-    difference_svg,
-    dump,
-    end_all,
-    lacking,
-    live,
-    pyspy,
-    record,
-    scaled,
-    standard,
-)
-from harness.sampling.difference import colour
+from harness.sampling import pyspy, standard
+from harness.sampling.difference import before_after, by_function, colour, difference_svg, scaled
+from harness.sampling.live import end_all, live
+from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 
 BUSY = """
 def inner():
