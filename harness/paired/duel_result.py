@@ -11,7 +11,7 @@ from typing import Literal, Self
 from harness.charts import plots
 from harness.paired.rounds import Outcome, Reading, Round, by_pair
 from harness.rendering import units
-from harness.rendering.tables import Column, Table
+from harness.rendering.tables import Heads, Table
 
 
 class Finding(StrEnum):
@@ -106,7 +106,7 @@ class Duel:
 
         A line has the number of rounds, their median ratio, and the times per call.
         """
-        rows = tuple(
+        rows = [
             (
                 number + 1,
                 len(played),
@@ -115,15 +115,15 @@ class Duel:
                 self._median_s("candidate", played),
             )
             for number, played in by_pair(self.rounds).items()
-        )
-        columns = (
-            Column("pair", units.count),
-            Column("rounds", units.count),
-            Column("ratio", lambda ratio: units.ratio(ratio, 4)),
-            Column("baseline", units.seconds),
-            Column("candidate", units.seconds),
-        )
-        return Table(str(self), columns, rows).to_text()
+        ]
+        columns: Heads = {
+            "pair": units.count,
+            "rounds": units.count,
+            "ratio": lambda ratio: units.ratio(ratio, 4),
+            "baseline": units.seconds,
+            "candidate": units.seconds,
+        }
+        return Table.of(str(self), columns, rows).to_text()
 
     def histogram(self, bins: int = 16) -> str:
         """Return a histogram of all measured ratios as one line of text."""

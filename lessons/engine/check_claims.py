@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import cast
 
 from harness.command_line.names import named
-from harness.rendering.tables import Cell, Column, Table
-from harness.rendering.units import count
+from harness.rendering.tables import Cell, Table
+from harness.rendering.units import Format, count
 from harness.storage.user_state import FOLDER_VARIABLE, state_folder
 from lessons.engine.interval import Standing
 from lessons.engine.record import Json
@@ -140,9 +140,9 @@ def table(runs: Sequence[LessonRun]) -> Table:
     If a lesson ran several times, the table contains the number of runs with each result.
     """
     several = len(runs) > len({run.lesson for run in runs})
-    verdicts = tuple(Column(standing.value, count) for standing in Standing) if several else (Column("verdict"),)
-    columns = (Column("lesson"), Column("claim"), Column("measured"), Column("wanted"), *verdicts)
-    return Table("", columns, tuple(_row(each, several=several) for each in summaries(runs)))
+    columns: dict[str, Format | None] = dict.fromkeys(("lesson", "claim", "measured", "wanted"))
+    columns |= {standing.value: count for standing in Standing} if several else {"verdict": None}
+    return Table.of("", columns, [_row(each, several=several) for each in summaries(runs)])
 
 
 def to_json(runs: Sequence[LessonRun], *, fast: bool) -> Json:

@@ -5,10 +5,10 @@ bounds. Its sentence comes from the lesson.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from harness.rendering.tables import Column, Table
+from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, SettledClaim
 from lessons.engine.interval import Standing
 from lessons.engine.screen import Screen, claim_value
@@ -34,33 +34,6 @@ class RecordedPicture:
 
     text: str
     caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedTable:
-    """A recorded table. All cells are texts. `numeric` lists the positions of the columns that contain only numbers."""
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    numeric: Sequence[int]
-
-    @classmethod
-    def of(cls, table: Table) -> "RecordedTable":
-        """Return the table with all cells converted to text."""
-        numeric = [at for at in range(len(table.columns)) if table.is_numeric(at)]
-        return cls(table.title, [column.name for column in table.columns], table.texts(), numeric)
-
-    @property
-    def table(self) -> Table:
-        """The table. Columns of numbers are aligned to the right, as in the original table."""
-        texts = [{float(number): row[at] for number, row in enumerate(self.rows)} for at in range(len(self.heads))]
-        columns = tuple(Column(name, of.__getitem__) for name, of in zip(self.heads, texts, strict=True))
-        cells = (
-            tuple(number if at in self.numeric else text for at, text in enumerate(row))
-            for number, row in enumerate(self.rows)
-        )
-        return Table(self.title, columns, tuple(cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +68,13 @@ class RecordedClaim:
         return self.standing in {Standing.HELD, Standing.REFUTED}
 
 
-Part = Paragraph | RevealedAnswer | RecordedPicture | RecordedTable | RecordedClaim
+Part = Paragraph | RevealedAnswer | RecordedPicture | Table | RecordedClaim
 
 _KINDS: dict[str, type[Part]] = {
     "paragraph": Paragraph,
     "answer": RevealedAnswer,
     "picture": RecordedPicture,
-    "table": RecordedTable,
+    "table": Table,
     "claim": RecordedClaim,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -116,8 +89,8 @@ def show_part(part: Part, screen: Screen, claims: Mapping[str, Claim]) -> None:
             screen.reveal(text, right=None)
         case RecordedPicture(text, caption):
             screen.picture(text, caption)
-        case RecordedTable():
-            screen.table(part.table)
+        case Table():
+            screen.table(part)
         case RecordedClaim():
             screen.claim_line(Standing(part.standing), claims[part.id].sentence, part.value)
 

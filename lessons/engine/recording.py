@@ -17,7 +17,6 @@ from lessons.engine.recorded_parts import (
     Part,
     RecordedClaim,
     RecordedPicture,
-    RecordedTable,
     RevealedAnswer,
 )
 from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep, drawings_of
@@ -62,7 +61,7 @@ class RecordingScreen(Screen):
 
     def table(self, table: Table) -> None:
         """Print and keep a table."""
-        self._keep(RecordedTable.of(table))
+        self._keep(table)
         super().table(table)
 
     def picture(self, text: str, caption: str) -> None:

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import UsageError
+from harness.rendering.tables import Table
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
-from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
+from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RevealedAnswer
 from lessons.engine.recorded_run import FILE, RecordedRun, RecordedStep, drawings_of
 
 RECORDED: Final = FOLDER / "recorded"
@@ -142,7 +143,7 @@ def _recorded(steps: Mapping[str, RecordedStep], folder: Path) -> LessonResults:
     parts = [(name, part) for name, step in steps.items() for part in step.parts]
     shown: dict[str, tuple[Shown, ...]] = {}
     for name, part in parts:
-        if isinstance(part, RecordedTable | RecordedPicture):
+        if isinstance(part, Table | RecordedPicture):
             shown[name] = (*shown.get(name, ()), _shown(part))
     return LessonResults(
         machine=_machine({**asdict(made_on), "cuda_device": made_on.gpu}),
@@ -168,7 +169,7 @@ def _texts(files: Iterable[Path]) -> tuple[str, ...]:
     return tuple(file.read_text(encoding="utf-8") for file in files)
 
 
-def _shown(part: RecordedTable | RecordedPicture) -> Shown:
+def _shown(part: Table | RecordedPicture) -> Shown:
     if isinstance(part, RecordedPicture):
         return Shown(part.caption, text=part.text)
     return Shown(part.title, tuple(part.heads), tuple(map(tuple, part.rows)))

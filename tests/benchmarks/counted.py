@@ -37,7 +37,7 @@ from harness.machine.environment import Environment
 from harness.paired.duel import duel
 from harness.paired.duel_result import Duel, Finding
 from harness.rendering import units
-from harness.rendering.tables import Column, Table
+from harness.rendering.tables import Heads, Table
 
 HERE: Final = Path(__file__).parent
 BUDGET_S: Final = 1.0
@@ -180,19 +180,19 @@ def described(one: Fought) -> str:
 
 def report(fought: Sequence[Fought]) -> Table:
     """Return the table: a line for each load and true slowdown, and a line for all loads together."""
-    columns = (
-        Column("load"),
-        Column("true slowdown"),
-        Column("paired processes"),
-        Column("duels", units.count),
-        Column("false", units.count),
-        Column("false at most", lambda share: f"{100 * share:.2g} %"),
-        Column("right", units.percent),
-        Column("undecided", units.percent),
-        Column("error, median", units.percent),
-        Column("p95", units.percent),
-        Column("worst", units.percent),
-    )
+    columns: Heads = {
+        "load": None,
+        "true slowdown": None,
+        "paired processes": None,
+        "duels": units.count,
+        "false": units.count,
+        "false at most": lambda share: f"{100 * share:.2g} %",
+        "right": units.percent,
+        "undecided": units.percent,
+        "error, median": units.percent,
+        "p95": units.percent,
+        "worst": units.percent,
+    }
     kinds = dict.fromkeys((truth, twins) for truth, twins, _ in MIX)
     loads = [*dict.fromkeys(one.load for one in fought)]
     rows = []
@@ -201,7 +201,7 @@ def report(fought: Sequence[Fought]) -> Table:
         for name, part in (("all", some), *((load, [one for one in some if one.load == load]) for load in loads)):
             if part:
                 rows.append(_row(name, truth, twins, part))
-    return Table(f"Verdicts within {units.seconds(BUDGET_S)}", columns, tuple(rows))
+    return Table.of(f"Verdicts within {units.seconds(BUDGET_S)}", columns, rows)
 
 
 def _row(name: str, truth: float, twins: bool, part: Sequence[Fought]) -> tuple[str | float, ...]:

@@ -33,7 +33,7 @@ from harness.paired.decide import BENEFIT, Rules
 from harness.paired.duel import duel_rules
 from harness.paired.noise import p95
 from harness.rendering import units
-from harness.rendering.tables import Column, Table
+from harness.rendering.tables import Table
 
 RULES = duel_rules()
 """The rules of a duel, with its usual time budget."""
@@ -132,19 +132,19 @@ def table(results: Sequence[Rates]) -> Table:
     """Return a table of the results on one simulated machine, with a row per true ratio."""
     first = results[0]
     promise = f"promised at most {units.percent(RULES.error_rate)}" if first.promised else "beyond the promise"
-    return Table(
+    return Table.of(
         title=f"{first.name}: {promise}",
-        columns=(
-            Column("truth"),
-            Column("false verdicts"),
-            Column("interval misses"),
-            Column("undecided", units.percent),
-            Column("rounds", units.count),
-            Column("timing", units.seconds),
-            Column("95 % within", units.seconds),
-            Column(f"too good, one of {COPIES}", units.percent),
-        ),
-        rows=tuple(
+        columns={
+            "truth": None,
+            "false verdicts": None,
+            "interval misses": None,
+            "undecided": units.percent,
+            "rounds": units.count,
+            "timing": units.seconds,
+            "95 % within": units.seconds,
+            f"too good, one of {COPIES}": units.percent,
+        },
+        rows=[
             (
                 one.truth,
                 _rate(one.false, one.contests),
@@ -156,7 +156,7 @@ def table(results: Sequence[Rates]) -> Table:
                 1 - (1 - upper_bound(one.too_good, one.contests)) ** COPIES,
             )
             for one in results
-        ),
+        ],
     )
 
 

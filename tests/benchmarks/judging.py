@@ -22,7 +22,7 @@ from workloads import work_named
 from harness.paired.duel_result import Finding
 from harness.paired.noise import p95
 from harness.rendering import units
-from harness.rendering.tables import Column, Table
+from harness.rendering.tables import Heads, Table
 
 HERE = Path(__file__).parent
 
@@ -101,21 +101,21 @@ def judge(job: Job) -> list[Trial]:
 
 def scoreboard(title: str, trials: Sequence[Trial]) -> Table:
     """Return a table with a row for each figure of each tool: shares of its verdicts, errors, and median times."""
-    columns = (
-        Column("tool"),
-        Column("verdicts", units.count),
-        Column("false", units.percent),
-        Column("undecided", units.percent),
-        Column("error median", units.percent),
-        Column("p95", units.percent),
-        Column("worst", units.percent),
-        Column("off by 5 %", units.percent),
-        Column("timing", units.seconds),
-        Column("in all", units.seconds),
-    )
+    columns: Heads = {
+        "tool": None,
+        "verdicts": units.count,
+        "false": units.percent,
+        "undecided": units.percent,
+        "error median": units.percent,
+        "p95": units.percent,
+        "worst": units.percent,
+        "off by 5 %": units.percent,
+        "timing": units.seconds,
+        "in all": units.seconds,
+    }
     tools = list(TOOLS)
     readings = dict.fromkeys(one.reading for one in sorted(trials, key=lambda one: tools.index(one.job.tool)))
-    return Table(title, columns, tuple(_row([one for one in trials if one.reading == name]) for name in readings))
+    return Table.of(title, columns, [_row([one for one in trials if one.reading == name]) for name in readings])
 
 
 def _row(trials: Sequence[Trial]) -> tuple[str | float, ...]:

@@ -19,7 +19,6 @@ from lessons.engine.recorded_parts import (
     Paragraph,
     RecordedClaim,
     RecordedPicture,
-    RecordedTable,
     RevealedAnswer,
 )
 from lessons.engine.recorded_run import FILE, RecordedOn, RecordedRun, RecordedStep, drawings_of
@@ -33,7 +32,7 @@ STEP = RecordedStep(
     (
         Paragraph("A counter counts `one`."),
         RevealedAnswer("Yes."),
-        RecordedTable("Counts", ["what", "how many"], [["apples", "1.5 µs"], ["pears", "20 µs"]], [1]),
+        Table("Counts", ["what", "how many"], [["apples", "1.5 µs"], ["pears", "20 µs"]], [1]),
         RecordedPicture("███ 3\n█ 1", "Bars"),
         RecordedClaim("fast", "held", "3.00×"),
         RecordedClaim("small", "inconclusive", "0.9 to 1.1, the measurement was too uncertain"),
@@ -194,7 +193,7 @@ def test_a_record_contains_the_explanation_and_a_measured_question_but_no_path_o
     assert step
     assert step.parts == (
         RevealedAnswer("Yes. It is."),
-        RecordedTable("Times", ["what", "time"], [["one", "1 ms"], ["two", "2.50 µs"]], [1]),
+        Table("Times", ["what", "time"], [["one", "1 ms"], ["two", "2.50 µs"]], [1]),
         RecordedPicture("███", "A bar"),
         RecordedClaim("two", "held", "2, counted", 2.0, 2.0, 2.0, 2.0, 2.0),
         Paragraph("Two of two."),
