@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from distributed import Client, Security, Status, WorkerPlugin, get_worker
-from distributed.comm.addressing import get_address_host_port, parse_address, parse_host_port
+from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import connect
 
 from grader import catalogue
 from grader.class_run import openssl_errors
-from grader.errors import MachineError, UsageError
+from grader.errors import MachineError
 from grader.grade import grade
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
@@ -62,11 +62,10 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     """Connect to the Dask scheduler at `address`, and disconnect at the end of the `with` block.
 
     Yield the lanes of all workers that may grade, and a line with the number of workers and the reasons why some of
-    them do not grade. `hidden` are paths that submissions must not read. Raise `UsageError` if Dask's configuration
-    does not fit the address. Raise `MachineError` if no scheduler answers or no worker may grade.
+    them do not grade. `hidden` are paths that submissions must not read. Raise `MachineError` if no scheduler answers
+    or no worker may grade.
     """
-    openssl_errors.repair()
-    require_settings(address)
+    openssl_errors.dask_setup()
     with _connected(address) as client:
         try:
             about = _enlist(client, hidden, sandboxed=sandboxed)
@@ -78,18 +77,14 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
 
 def _connected(address: str) -> Client:
     try:
-        get_address_host_port(address)
-    except ValueError as error:
-        raise UsageError(
-            f"{address!r} is not the address of a scheduler. Give an address such as tcp://10.0.0.1:8786."
-        ) from error
-    try:
         asyncio.run(_greet(address))
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:  # another program may answer there, and its bytes may raise anything
+        why = str(error).rstrip(".") or type(error).__name__
         raise MachineError(
-            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`. For a scheduler with TLS, the "
-            "address must begin with tls://, and both machines need certificates of the same authority."
+            f"No Dask scheduler answers at {address} ({why}). Start one with `dask scheduler`. Give an address such as "
+            "tcp://10.0.0.1:8786. For a scheduler with TLS, the address must begin with tls://, and Dask's settings "
+            f"must name certificates of the same authority. See {README}."
         ) from error
 
 
@@ -101,21 +96,6 @@ async def _greet(address: str) -> None:
     arguments = Security().get_connection_args("client")
     comm = await asyncio.wait_for(connect(address, timeout=CONNECT_S, **arguments), CONNECT_S)
     comm.abort()
-
-
-def require_settings(address: str) -> None:
-    """Raise `UsageError` if Dask's configuration cannot connect to `address`, for example without certificates."""
-    security = Security()
-    try:
-        has_certificates = security.get_connection_args("client")["ssl_context"] is not None
-    except OSError as error:
-        raise UsageError(f"Dask cannot load the certificates of its configuration ({error}). See {README}.") from error
-    if _is_encrypted(address) and not has_certificates:
-        raise UsageError(f"{address} needs certificates, but Dask's configuration names no certificates. See {README}.")
-    if security.require_encryption and not _is_encrypted(address):
-        raise UsageError(
-            f"Dask's configuration requires encryption, but {address} is not encrypted. Use a tls:// address."
-        )
 
 
 def warning(address: str) -> str:
@@ -173,17 +153,10 @@ def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
 
 @cache
 def standard() -> dict[str, str]:
-    """Return what must be equal on all machines that grade a class: versions, and one hash of all relevant files."""
+    """Return what must be equal on all machines that grade a class: versions, and a hash of all relevant files."""
     found = Environment.capture(ask_cuda=False)
-    return {"kit": found.kit, "python": found.python, "torch": found.torch, "numpy": found.numpy, "files": _digest()}
-
-
-def differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> str:
-    """Return as text how the files and versions of another machine differ from mine, or "" if they are equal."""
-    told = [f"{name} {theirs[name]} instead of {one}" for name, one in mine.items() if one != theirs[name]]
-    if told == [f"files {theirs['files']} instead of {mine['files']}"]:
-        told = [f"different files in {GRADER.name} or harness of the same version {mine['kit']}"]
-    return ", ".join(one for one in told if not one.startswith("files "))
+    versions = {"kit": found.kit, "python": found.python, "torch": found.torch, "numpy": found.numpy}
+    return {**versions, "files of grader and harness": _digest()[:12]}
 
 
 class GradingPlugin(WorkerPlugin):
@@ -199,7 +172,7 @@ class GradingPlugin(WorkerPlugin):
 
     async def setup(self, worker: "Worker") -> None:
         """Check this worker. If it passes the check, let it grade one submission per thread, else none."""
-        openssl_errors.repair()
+        openssl_errors.dask_setup()
         self.refusal = self._trouble()
         if self.refusal:
             await worker.set_resources(**{LANE: 0})
@@ -218,8 +191,10 @@ class GradingPlugin(WorkerPlugin):
             self.pool.close()
 
     def _trouble(self) -> str:
-        if differs := differences(self.standard, standard()):
-            return differs
+        mine = {**dict.fromkeys(self.standard, "unknown"), **standard()}
+        differs = [f"{name} {mine[name]} instead of {one}" for name, one in self.standard.items() if one != mine[name]]
+        if differs:
+            return ", ".join(differs)
         try:
             if self.sandboxed:
                 sandbox.require()

@@ -3,8 +3,7 @@
 For Canvas and Moodle, a file that the system exported is filled in. For nbgrader and JUnit XML, a new file is written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.course.roll import Roll
@@ -26,32 +25,6 @@ def form_of(**asked: object) -> str:
     return wanted[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedPoints:
-    """The file that `export` wrote. `ungraded` lists the submissions that have no grade and are not in the file."""
-
-    place: Path
-    filled: Filled | None
-    replaced: bool
-    ungraded: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of `export`: 0 if the file has every grade, 1 if a grade is missing."""
-        return 1 if self.ungraded or (self.filled and self.filled.missing) else 0
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines that the command `export` prints."""
-        place = f"{self.place}{', which replaces an older file' if self.replaced else ''}"
-        if self.filled:
-            yield from self.filled.lines(place)
-        else:
-            yield f"Wrote {place}."
-            if self.ungraded:
-                yield f"Not in the file, because there is no grade yet ({len(self.ungraded)}):"
-                yield from (f"  {one}" for one in self.ungraded)
-
-
 def export(
     roll: Roll,
     out: Path,
@@ -63,9 +36,10 @@ def export(
     columns: Sequence[str] = (),
     scale: bool = False,
     force: bool = False,
-) -> ExportedPoints:
+) -> tuple[list[str], int]:
     """Write the points of a class in the format `form`, to the file `to` or to a file in the folder `out`.
 
+    Return the lines that the command prints and its exit code: 0 if the file has every grade, 1 if a grade is missing.
     `source` is the file from Canvas or Moodle that is filled in. `lessons` are the lessons to export, by default all.
     `columns` are texts "LESSON=TITLE" for Canvas. With `scale`, points are converted to the maximum of the other
     system. An existing file at `to` with other content is only overwritten with `force`. A file in `out` is always
@@ -83,10 +57,15 @@ def export(
     text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
     if to:
         refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
-    replaced = place.exists()
-    written = write_atomically(place, text)
-    ungraded = [f"{who}, {lesson}" for who, given in roll.grades().items() for lesson in given if given[lesson] is None]
-    return ExportedPoints(place, filled, replaced and written, () if filled else tuple(ungraded))
+    existed = place.exists()
+    shown = f"{place}, which replaces an older file" if write_atomically(place, text) and existed else str(place)
+    if filled:
+        return list(filled.lines(shown)), int(bool(filled.missing))
+    ungraded = [
+        f"  {who}, {lesson}" for who, given in roll.grades().items() for lesson in given if given[lesson] is None
+    ]
+    missing = [f"Not in the file, because there is no grade yet ({len(ungraded)}):", *ungraded] if ungraded else []
+    return [f"Wrote {shown}.", *missing], int(bool(ungraded))
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:

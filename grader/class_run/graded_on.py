@@ -10,16 +10,22 @@ from grader.course.course_file import Course
 from grader.course.roll import Roll, TaskPoints
 from grader.errors import UsageError
 from grader.hand_ins.collect import collect
+from harness.command_line import names
 
 ALL: Final = "all"
 """The argument of `--lessons` that means all lessons."""
 
 
-def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> tuple[str, ...]:
+def meant(given: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
+    """Return the full names of the lessons that the user named. The word `all` is kept."""
+    return [one if one == ALL else names.named(one, there_are, "exercise") for one in given or ()]
+
+
+def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> list[str]:
     """Return the lessons that the course file names or for which a submission exists, in lesson order."""
     handed_in = {one.lesson for one in collect(folder, known.lessons, kit=kit, zone=course.zone).submissions}
     named = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
-    return tuple(lesson for lesson in known.lessons if lesson in handed_in | named)
+    return [lesson for lesson in known.lessons if lesson in handed_in | named]
 
 
 def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:
@@ -51,29 +57,29 @@ def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], ou
         TaskPoints(task.lesson, task.full_name, task.points) for lesson in lessons for task in known.tasks(lesson)
     )
     for lesson in {task.lesson for task in kept} & set(lessons):
-        if _worth(kept, lesson) != _worth(chosen, lesson):
+        before, now = _listed(kept, lesson), _listed(chosen, lesson)
+        if before != now:
             raise UsageError(
-                f"In {out}, {lesson} has the tasks {_said(kept, lesson)}. This kit has {_said(chosen, lesson)}. "
-                "Use the kit of the first run, or use a new folder."
+                f"In {out}, {lesson} has the tasks {before}. This kit has {now}. Use the kit of the first run, or use "
+                "a new folder."
             )
     return chosen
 
 
-def restrict(book: Journal, asked: Sequence[str]) -> tuple[str, ...]:
-    """Let only the lessons in `asked` count in a class. Return sentences that name the added or removed lessons.
+def restrict(book: Journal, asked: Sequence[str]) -> Iterator[str]:
+    """Let only the lessons in `asked` count in a class. Yield sentences that name the added or removed lessons.
 
     Raise `UsageError` for a lesson that was never graded in this class.
     """
-    before, ever = book.tasks(), book.tasks(counting=False)
-    there = tuple(dict.fromkeys(task.lesson for task in ever))
-    lessons = there if ALL in asked else tuple(asked)
-    if unknown := [lesson for lesson in lessons if lesson not in there]:
+    before = book.tasks()
+    there = tuple(dict.fromkeys(task.lesson for task in book.tasks(counting=False)))
+    if unknown := [lesson for lesson in asked if lesson not in {*there, ALL}]:
         raise UsageError(
             f"{book.out} has no grades of {unknown[0]}. It has grades of {', '.join(there)}. To grade it, name all "
             f"lessons that should count: python -m grader run {book.folder} --out {book.out} --lessons {unknown[0]} …"
         )
-    book.restrict(lessons)
-    return tuple(changes(before, book.tasks(), book.out))
+    book.restrict(there if ALL in asked else asked)
+    yield from changes(before, book.tasks(), book.out)
 
 
 def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path) -> Iterator[str]:
@@ -88,9 +94,5 @@ def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path
         )
 
 
-def _worth(tasks_: Sequence[TaskPoints], lesson: str) -> dict[str, float]:
-    return {task.task: task.points for task in tasks_ if task.lesson == lesson}
-
-
-def _said(tasks_: Sequence[TaskPoints], lesson: str) -> str:
-    return ", ".join(f"{task} ({points:g} points)" for task, points in _worth(tasks_, lesson).items())
+def _listed(tasks_: Sequence[TaskPoints], lesson: str) -> str:
+    return ", ".join(sorted({f"{one.task} ({one.points:g} points)" for one in tasks_ if one.lesson == lesson}))

@@ -10,7 +10,7 @@ costs the student no points. A full disk and Ctrl-C end the run.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, as_completed
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.util import find_spec
@@ -122,25 +122,23 @@ class HandInGrader:
         """
         started = datetime.now(UTC)
         if submission.fault:
-            return self._failed(submission, submission.fault, started)
+            return self.lost(submission, submission.fault, started)
         try:
             report = self.grade(submission, self.seed)
         except BaseException as error:  # noqa: BLE001 - any failure is an internal error and ends only this grading
-            return self.lost(submission, error, started)
+            return self.lost(submission, Fault.of(error), started)
         return Graded(report, started, datetime.now(UTC))
 
-    def lost(self, submission: Submission, error: BaseException, started: datetime | None = None) -> Graded:
-        """Return a report of an internal error for all tasks of a submission whose grading failed with `error`."""
-        return self._failed(submission, Fault.of(error), started or datetime.now(UTC))
-
-    def _failed(self, submission: Submission, fault: Fault, started: datetime) -> Graded:
+    def lost(self, submission: Submission, fault: Fault, started: datetime | None = None) -> Graded:
+        """Return a report of an internal error for all tasks of a submission whose grading failed with `fault`."""
+        finished = datetime.now(UTC)
+        started = started or finished
         # Only the exception's type is shown, because its message might quote a hidden case.
         why = f"The grader failed ({fault.kind}); this is not the submission's fault."
         attempt = Attempt(
             Status.GRADER_ERROR, rationale=why, help="The submission will be graded again.", output_tail=fault.trace
         )
         mine = [task for task in self.tasks if task.lesson == submission.lesson]
-        finished = datetime.now(UTC)
         report = Report(
             submission=submission,
             verdicts=tuple(Verdict(task.task, 0.0, task.points, None, attempt) for task in mine),
@@ -194,11 +192,11 @@ def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection
     database cannot be written at all.
     """
     try:
-        book.add(replace(graded, again=key(graded.report.submission) in again))
+        book.add(graded, again=key(graded.report.submission) in again)
     except FairclockError:
         raise
     except Exception as error:  # noqa: BLE001 - any failure concerns only this grade
-        graded = grader.lost(graded.report.submission, error)
+        graded = grader.lost(graded.report.submission, Fault.of(error))
         with suppress(Exception):
             book.add(graded)
     return graded.report
@@ -208,7 +206,7 @@ def _round(pending: Sequence[Submission], grader: HandInGrader, executor: Execut
     futures = {_submitted(executor, grader, submission): submission for submission in pending}
     for future in as_completed(futures):
         error = CancelledError() if future.cancelled() else future.exception()
-        yield future.result() if error is None else grader.lost(futures[future], error)
+        yield future.result() if error is None else grader.lost(futures[future], Fault.of(error))
 
 
 def _submitted(executor: Executor, grader: HandInGrader, submission: Submission) -> "Future[Graded]":

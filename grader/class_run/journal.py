@@ -14,14 +14,13 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.class_run import database, rows, tables
+from grader.class_run import database, rows
 from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
 from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
@@ -37,15 +36,11 @@ FILE: Final = database.FILE
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A report, and the UTC times at which its grading began and ended.
-
-    `again` is True if the instructor requested this grading with --regrade.
-    """
+    """A report, and the UTC times at which its grading began and ended."""
 
     report: Report
     started: datetime
     finished: datetime
-    again: bool = False
 
 
 @contextmanager
@@ -66,10 +61,10 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
         journal = Journal(out, db)
         with journal.transaction():
             if not database.meta(db, out, identity, kit):
-                for statement in tables.TABLES.split(";\n"):
+                for statement in database.TABLES.split(";\n"):
                     db.execute(statement)
-                made = datetime.now(UTC).isoformat()
-                about = {"schema": tables.SCHEMA, "kit": kit, "class": identity, "created_utc": made}
+                about = {"schema": database.SCHEMA, "kit": kit, "class": identity}
+                about["created_utc"] = datetime.now(UTC).isoformat()
                 db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
         yield journal
 
@@ -98,15 +93,12 @@ class Remembered:
 
 
 def remembered(out: Path) -> Remembered:
-    """Return the course rules, tasks and leaderboard of the last run that wrote to the folder `out`.
-
-    Raise `UsageError` if its database of grades cannot be read.
-    """
+    """Return what the last run stored in the folder `out`. Raise `UsageError` if its database cannot be read."""
     if not (out / FILE).is_file():
         return Remembered()
     with closing(database.connect(out)) as db:
         book = Journal(out, db)
-        return Remembered(book.course(), book.tasks(), book.board()) if database.meta(db, out) else Remembered()
+        return Remembered(book.course(), book.tasks(), book.board()) if book.meta else Remembered()
 
 
 class Journal:
@@ -176,17 +168,18 @@ class Journal:
             for table in ("notes", "students", "left_out"):
                 db.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from the line above
             db.executemany("INSERT INTO students VALUES (?)", map(rows.cells, found.students))
-            db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", [[t.lesson, t.task, t.points] for t in tasks])
+            db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", map(astuple, tasks))
             db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
-            for file in found.left_out:
-                rows.insert(db, "left_out", asdict(file))
-            for one in found.submissions:
-                db.execute(tables.HAND_IN, rows.of_hand_in(one))
+            db.executemany(
+                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)", (rows.cells(*astuple(file)) for file in found.left_out)
+            )
+            db.executemany(database.HAND_IN, map(rows.of_hand_in, found.submissions))
 
-    def add(self, graded: Graded) -> None:
+    def add(self, graded: Graded, *, again: bool = False) -> None:
         """Store a grade, with the results of all tasks, in one transaction.
 
-        Raise `sqlite3.IntegrityError` if the file's content already has a grade and `graded.again` is not set.
+        `again` is True if the instructor requested this grading with --regrade. Raise `sqlite3.IntegrityError` if the
+        file's content already has a grade and `again` is False.
         """
         report = graded.report
         about: dict[str, rows.Cell] = {
@@ -197,23 +190,23 @@ class Journal:
         }
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
-            (number,) = db.execute(tables.TIMES_GRADED, key).fetchone()
-            regrade = number if graded.again else 0
+            (number,) = db.execute(database.TIMES_GRADED, key).fetchone()
+            regrade = number if again else 0
             grading = rows.insert(db, "gradings", {**rows.of_report(report), **about, "regrade": regrade})
             for position, verdict in enumerate(report.verdicts):
                 place: dict[str, rows.Cell] = {"grading": grading, "position": position}
                 rows.insert(db, "verdicts", place | rows.of_verdict(verdict))
 
-    def student_lessons(self) -> tuple[StudentLesson, ...]:
-        """Return, for each student and lesson, the attempt that counts by the course rules, with its points."""
-        return tuple(student_lessons(rows.attempts(self._db), self.course()))
+    def student_lessons(self, student: str | None = None) -> tuple[StudentLesson, ...]:
+        """Return, for each student (or one) and lesson, the attempt that counts by the course rules."""
+        return tuple(student_lessons(rows.attempts(self._db, student), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the reports on the attempts that count, of all students or of one, sorted by student and lesson.
 
         The reports include all single measurements.
         """
-        found = student_lessons(rows.attempts(self._db, student), self.course())
+        found = self.student_lessons(student)
         return tuple(rows.report(self._db, one.chosen)[0] for one in found if one.chosen)
 
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
@@ -221,7 +214,7 @@ class Journal:
 
         With `counting=False`, also return the tasks that were graded before but do not count any more.
         """
-        asked = tables.TASKS if counting else tables.ALL_TASKS
+        asked = database.TASKS if counting else database.ALL_TASKS
         return tuple(TaskPoints(*row) for row in self._db.execute(asked))
 
     def students(self) -> tuple[str, ...]:
@@ -267,7 +260,7 @@ class Journal:
 
     def course(self) -> Course:
         """Return the course rules on dates and attempts. If no course file was given, the rules have no dates."""
-        return _course(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
+        return parse(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
         """Return all students with their current grades.
@@ -284,6 +277,7 @@ class Journal:
             except Exception:  # noqa: BLE001 - any failure concerns only this hand-in
                 unreadable.append(chosen.hand_in)
         lost = {(one.student, one.lesson) for one in unreadable}
+        notes = [note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")]
         excluded, unmatched = struck(attempts, course)
         return Roll(
             title=Path(meta["class"]).name,
@@ -292,19 +286,13 @@ class Journal:
             tasks=self.tasks(),
             reports=tuple(report for report, _ in read),
             waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
-            notes=(
-                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
-                *(f"{one.student}, {one.lesson}: its grade in {FILE} cannot be read" for one in unreadable),
-            ),
+            notes=(*notes, *(f"{who}, {lesson}: its grade in {FILE} cannot be read" for who, lesson in sorted(lost))),
             standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
             spans=tuple(span for _, span in read),
             left_out=tuple(LeftOut(*row) for row in self._db.execute("SELECT * FROM left_out")),
-            gone=tuple(row.hand_in for one in found for row in one.gone),
+            gone=tuple(hand_in for one in found for hand_in in one.gone),
             same_content=tuple(same_content(attempts)),
             struck=excluded,
             unmatched=unmatched,
             course=course,
         )
-
-
-_course = lru_cache(maxsize=4)(parse)

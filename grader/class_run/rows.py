@@ -14,10 +14,9 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
-from grader.class_run import tables
+from grader.class_run import database
 from grader.class_run.standing import StoredAttempt
 from grader.course.roll import HandIn, Span
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
@@ -32,8 +31,9 @@ OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError,
 """SQLite errors about the values of one row. All other errors concern the whole file, such as a full disk."""
 
 _SPEED: Final = ("ratio", "low", "high", "rounds_played", "tier", "undecided")
-_KEPT: Final = ("rationale", "help", "cases_passed", "cases", "output_tail")
-"""Fields of an attempt that are columns with the same name."""
+_SUBMISSION: Final = ("student", "lesson", "path", "sha256", "content", "source", "refusal")
+_ATTEMPT: Final = ("rationale", "help", "cases_passed", "cases", "output_tail")
+"""The columns with the fields of a submission and of an attempt that have the same names."""
 
 
 def cells(*values: Cell) -> tuple[Cell, ...]:
@@ -49,22 +49,15 @@ def insert(db: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> int:
 
 
 def of_hand_in(given: Submission) -> tuple[Cell, ...]:
-    """Return the values of a submission for the SQL statement `tables.HAND_IN`."""
+    """Return the values of a submission for the SQL statement `database.HAND_IN`."""
     at = given.handed_in.isoformat() if given.handed_in else None
     return cells(given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.timed)
 
 
 def of_report(report: Report) -> dict[str, Cell]:
     """Return what a row of the table `gradings` stores of a report."""
-    given = report.submission
     return {
-        "student": given.student,
-        "lesson": given.lesson,
-        "path": given.path,
-        "sha256": given.sha256,
-        "content": given.content,
-        "source": given.source,
-        "refusal": given.refusal,
+        **{name: getattr(report.submission, name) for name in _SUBMISSION},
         "sandboxed": report.sandboxed,
         "environment": json.dumps(report.environment.to_dict(), sort_keys=True),
         "notes": json.dumps([storable(note) for note in report.notes]),
@@ -76,7 +69,7 @@ def of_report(report: Report) -> dict[str, Cell]:
 def of_verdict(verdict: Verdict) -> dict[str, Cell]:
     """Return the result of a task as a row of the table `verdicts`, without the columns `grading` and `position`."""
     attempt = verdict.attempt
-    rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
+    turns = [(one, astuple(one.baseline)[:3], astuple(one.candidate)[:3]) for one in attempt.rounds]
     return {
         "task": verdict.task,
         "status": attempt.status.value,
@@ -84,30 +77,26 @@ def of_verdict(verdict: Verdict) -> dict[str, Cell]:
         "max_points": verdict.max_points,
         "cost": verdict.cost.value if verdict.cost else None,
         **dict(zip(_SPEED, astuple(attempt.speed) if attempt.speed else (None,) * len(_SPEED), strict=True)),
-        **{name: getattr(attempt, name) for name in _KEPT},
-        "rounds": json.dumps(rounds),
+        **{name: getattr(attempt, name) for name in _ATTEMPT},
+        "rounds": json.dumps([[one.pair, *base, *mine, one.baseline_first] for one, base, mine in turns]),
         "control": json.dumps(asdict(attempt.control) if attempt.control else None),
     }
-
-
-def _turn(reading: Reading) -> tuple[float, float, int]:
-    return reading.cpu_s, reading.wall_s, reading.calls
 
 
 def attempts(db: sqlite3.Connection, student: str | None = None) -> list[StoredAttempt]:
     """Return all attempts of the class, or of one student, sorted by student and lesson."""
     return [
         StoredAttempt(
-            HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"]),
-            datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
-            bool(row["there"]),
-            row["grading"],
-            row["points"],
-            bool(row["refused"]),
-            bool(row["untouched"]),
-            row["regrade"] or 0,
+            at=datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
+            points=row["points"],
+            refused=bool(row["refused"]),
+            there=bool(row["there"]),
+            hand_in=HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"]),
+            grading=row["grading"],
+            untouched=bool(row["untouched"]),
+            regraded=row["regrade"] or 0,
         )
-        for row in db.execute(tables.ATTEMPTS, [NOT_WRITTEN, student])
+        for row in db.execute(database.ATTEMPTS, [NOT_WRITTEN, student])
     ]
 
 
@@ -116,26 +105,21 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
 
     Without `raw`, single measurements are left out.
     """
-    row, given = db.execute(tables.GRADING, [attempt.grading]).fetchone(), attempt.hand_in
+    row, given = db.execute(database.GRADING, [attempt.grading]).fetchone(), attempt.hand_in
     started, finished = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
-    verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [attempt.grading])
+    verdicts = db.execute(database.VERDICTS if raw else database.VERDICTS_WITHOUT_ROUNDS, [attempt.grading])
     made = Report(
         submission=Submission(
             given.student, given.lesson, given.path, given.sha256, row["source"], row["refusal"], handed_in=attempt.at
         ),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
-        environment=_environment(row["environment"]),
+        environment=Environment.from_dict(json.loads(row["environment"])),
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
         missing=tuple(json.loads(row["missing_layers"])),
     )
     return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded)
-
-
-@lru_cache(maxsize=64)
-def _environment(record: str) -> Environment:
-    return Environment.from_dict(json.loads(record))
 
 
 def _verdict(row: sqlite3.Row) -> Verdict:
@@ -148,7 +132,7 @@ def _verdict(row: sqlite3.Row) -> Verdict:
         speed=_speed(row),
         rounds=rounds,
         control=Control(**control) if (control := json.loads(row["control"])) else None,
-        **{name: row[name] for name in _KEPT},
+        **{name: row[name] for name in _ATTEMPT},
     )
     cost = Cost(row["cost"]) if row["cost"] is not None else None
     return Verdict(row["task"], row["points"], row["max_points"], cost, attempt)

@@ -4,7 +4,6 @@ A stopped run can be continued. Equal files are graded once, even if several stu
 because of an internal error, the student loses no points, and the next run grades the submission again.
 """
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,20 +20,20 @@ from rich.progress import BarColumn, Progress, TextColumn
 from grader import reports
 from grader.class_run import grading, journal
 from grader.class_run.graded_on import changes
-from grader.class_run.grading import Grade, HandInGrader, Key
-from grader.class_run.published import publish
+from grader.class_run.grading import Grade, HandInGrader, Key, key
 from grader.class_run.standing import StudentLesson
-from grader.class_run.summary import Summary
+from grader.class_run.summary import Summary, publish
 from grader.course.course_file import Course
-from grader.course.roll import Roll, TaskPoints
+from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports.leaderboard import names_for
-from harness.errors import UsageError
+from harness.command_line import names
 from harness.machine.clocks import wall
 from harness.rendering import units
 
 _LINES = 10  # number of progress lines in a run without a terminal
+_SHOWN = 5  # number of students in the message about an unknown student
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +55,17 @@ class Work:
 
         Submissions of the students in `regrade` are graded even if they have a grade.
         """
-        may = {(h.student, h.lesson, h.content) for one in stands for h in (row.hand_in for row in one.may_count)}
-        lacks = {(h.student, h.lesson, h.content) for one in stands for h in one.needed}
-        counting = tuple(one for one in submissions if (one.student, *grading.key(one)) in may)
-        asked = tuple(one for one in counting if one.student in regrade)
-        needed = tuple(one for one in counting if one.student in regrade or (one.student, *grading.key(one)) in lacks)
-        distinct = {grading.key(one): one for one in reversed(needed)}
-        return cls(counting, needed, tuple(reversed(distinct.values())), frozenset(map(grading.key, asked)))
+        may = {_identity(row.hand_in) for one in stands for row in one.may_count}
+        lacks = {_identity(hand_in) for one in stands for hand_in in one.needed}
+        counting = tuple(one for one in submissions if _identity(one) in may)
+        needed = tuple(one for one in counting if one.student in regrade or _identity(one) in lacks)
+        distinct = {key(one): one for one in reversed(needed)}
+        again = frozenset(key(one) for one in counting if one.student in regrade)
+        return cls(counting, needed, tuple(reversed(distinct.values())), again)
+
+
+def _identity(one: Submission | HandIn) -> tuple[str, str, str]:
+    return one.student, one.lesson, one.content
 
 
 def grade_class(
@@ -97,7 +100,8 @@ def grade_class(
     policy = course or before.course
     lessons = sorted({task.lesson for task in tasks})
     found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
-    _require_students(regrade, found, folder)
+    for student in set(regrade) - set(found.students):
+        names.one_of(student, {one: (one,) for one in found.students}, (), "student", found.students[:_SHOWN])
     policy.require_known(found.students, course_name or f"The course kept in {out}")
     names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:
@@ -127,7 +131,7 @@ def grade_class(
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
     """Yield a sentence that names students who get a new grade because another student's equal file is graded again."""
     for lesson, content in sorted(again):
-        have = [one for one in (report.submission for report in roll.reports) if grading.key(one) == (lesson, content)]
+        have = [one for one in (report.submission for report in roll.reports) if key(one) == (lesson, content)]
         others = [one.student for one in have if one.student not in regrade]
         if others:
             asked = ", ".join(one.student for one in have if one.student in regrade) or ", ".join(sorted(regrade))
@@ -135,13 +139,6 @@ def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Ite
                 f"{lesson} was graded again for {asked}; {', '.join(others)} handed in the same content and "
                 f"{'has' if len(others) == 1 else 'have'} the new grade, too."
             )
-
-
-def _require_students(named: Names[str], found: Collection, folder: Path) -> None:
-    """Raise `UsageError` if a student in `named` is not in the class."""
-    if unknown := sorted(set(named) - set(found.students)):
-        near = ", ".join(difflib.get_close_matches(unknown[0], found.students)) or ", ".join(found.students[:5])
-        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again. There are: {near}.")
 
 
 def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPoints], kit: str) -> Iterator[str]:
@@ -175,9 +172,9 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
-            key = grading.key(report.submission)
-            repeated = key in seen
-            seen[key] = {verdict.status for verdict in report.verdicts}
+            content = key(report.submission)
+            repeated = content in seen
+            seen[content] = {verdict.status for verdict in report.verdicts}
             n = len(seen)
             line = pace(n, total, wall() - began_s, Counter(chain.from_iterable(seen.values())))
             bar.update(task, completed=n, description=line)

@@ -5,7 +5,6 @@ If all files of a student for a lesson were removed from the class folder, nothi
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 
 from grader.course import policy
@@ -14,28 +13,19 @@ from grader.course.policy import Handed
 from grader.course.roll import HandIn, SameContent, Standing
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAttempt:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAttempt(Handed):
     """One attempt of a student, with the number (`grading`) and points of the newest grading of its file.
 
-    Both are None if the file was never graded. `points` is also None after an internal error. `there` is False if the
-    file was removed or replaced. `regraded` is the number of times that the file was graded again. `untouched` is True
-    if the student has not written any function in the file yet.
+    Both are None if the file was never graded. `points` is also None after an internal error. `regraded` is the number
+    of times that the file was graded again. `untouched` is True if the student has not written any function in the file
+    yet.
     """
 
     hand_in: HandIn
-    at: datetime | None
-    there: bool
     grading: int | None
-    points: float | None
-    refused: bool
     untouched: bool = False
     regraded: int = 0
-
-    @property
-    def handed(self) -> Handed:
-        """The attempt in the form that the functions of `grader.course.policy` take."""
-        return Handed(self.at, self.points, self.refused, self.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +39,7 @@ class StudentLesson:
     standing: Standing | None
     chosen: StoredAttempt | None
     may_count: tuple[StoredAttempt, ...]
-    gone: tuple[StoredAttempt, ...] = ()
+    gone: tuple[HandIn, ...]
 
     @property
     def waiting(self) -> tuple[HandIn, ...]:
@@ -65,11 +55,24 @@ class StudentLesson:
 def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[StudentLesson]:
     """Yield the attempt that counts for each student and lesson. Rows of one student and lesson must be adjacent."""
     for (student, lesson), group in groupby(rows, key=lambda row: (row.hand_in.student, row.hand_in.lesson)):
+        rule = course.rule(student, lesson)
         given = [row for row in group if not course.strikes(student, lesson, row.hand_in.sha256)]
         # A file that was replaced before it had a grade cannot be graded any more.
         attempts = [row for row in given if row.there or row.points is not None]
-        if any(row.there for row in attempts):
-            yield _stand(student, lesson, attempts, _gone(given, course.rule(student, lesson)), course)
+        counted = policy.count(attempts, rule)
+        if counted is None or not any(row.there for row in attempts):
+            continue
+        may = tuple(attempts[place] for place in policy.candidates(attempts, rule))
+        wanted = (given[place] for place in policy.candidates(given, rule))
+        gone = tuple(row.hand_in for row in wanted if not row.there and row.points is None)
+        chosen = attempts[counted.index]
+        if chosen.grading is None:
+            yield StudentLesson(None, None, may, gone)
+            continue
+        late = policy.days_late(chosen.at, rule)
+        points = (counted.raw, counted.points, counted.reason)
+        standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
+        yield StudentLesson(standing, chosen, may, gone)
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -96,25 +99,3 @@ def same_content(rows: Sequence[StoredAttempt]) -> Iterator[SameContent]:
         students = tuple(dict.fromkeys(row.hand_in.student for row in group))
         if len(students) > 1:
             yield SameContent(lesson, students, group[0].hand_in.sha256, group[0].untouched, group[0].regraded)
-
-
-def _stand(
-    student: str, lesson: str, attempts: Sequence[StoredAttempt], gone: tuple[StoredAttempt, ...], course: Course
-) -> StudentLesson:
-    rule = course.rule(student, lesson)
-    handed = [row.handed for row in attempts]
-    may = tuple(attempts[place] for place in policy.candidates(handed, rule))
-    counted = policy.count(handed, rule)
-    if counted is None or attempts[counted.index].grading is None:
-        return StudentLesson(None, None, may, gone)
-    chosen = attempts[counted.index]
-    late = policy.days_late(chosen.at, rule)
-    standing = Standing(
-        student, lesson, counted.raw, counted.points, counted.reason, rule.due, chosen.at, late, len(attempts)
-    )
-    return StudentLesson(standing, chosen, may, gone)
-
-
-def _gone(rows: Sequence[StoredAttempt], rule: policy.DateRule) -> tuple[StoredAttempt, ...]:
-    may = policy.candidates([row.handed for row in rows], rule)
-    return tuple(rows[place] for place in may if not rows[place].there and rows[place].points is None)

@@ -1,14 +1,17 @@
-"""The lines that the instructor reads after a class was graded, and the exit code of the command."""
+"""Write the reports of a class, and the lines that the instructor reads afterwards."""
 
+import shlex
 import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from grader import reports
-from grader.class_run import journal
+from grader import reports, seeds
+from grader.class_run.journal import FILE, Journal
 from grader.course.roll import Roll, is_faulted, is_too_noisy
 from grader.records import Status
-from grader.reports import grade_texts
+from grader.reports import grade_texts, leaderboard
 from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
@@ -16,7 +19,39 @@ EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
 internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code.
 """
 
-_CONTROL = ("same", "slowed", "planted")
+_SHOWN: Final = 10
+_CONTROL: Final = ("same", "slowed", "planted")
+
+
+def publish(book: Journal) -> tuple[Roll, reports.Written]:
+    """Write all reports of the class into the folder of its database. Return the class and the result of writing.
+
+    A leaderboard is written if the database states which names it shows. Raise `UsageError` if these names cannot be
+    used. Raise `WriteError` if a report cannot be written.
+    """
+    roll, board = book.roll(), book.board()
+    name_of = leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
+    return roll, reports.write(roll, book.out, whole=book.reports, name_of=name_of)
+
+
+def ungraded_lines(roll: Roll, book: Journal) -> Iterator[str]:
+    """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
+    found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
+    for report in filter(is_faulted, roll.reports):
+        given, why = report.submission, "the machine was too noisy" if is_too_noisy(report) else "an internal error"
+        found.append(f"{given.student}, {given.lesson} ({given.path}: {why})")
+    if found:
+        more = f" and {units.count(len(found) - _SHOWN)} more" if len(found) > _SHOWN else ""
+        listed = "; ".join(found[:_SHOWN])
+        seed = () if (book.out / seeds.FILE).exists() else ("--seed-file", "FILE")
+        bare = ("--no-sandbox",) if book.unsandboxed() else ()
+        yield f"Hand-ins that may count but have no grade ({units.count(len(found))}): {listed}{more}."
+        yield "The points for these lessons are not final yet. This command grades the hand-ins:"
+        # The database stores the course rules and the lessons.
+        yield f"  {shlex.join(['python', '-m', 'grader', 'run', book.folder, '--out', str(book.out), *seed, *bare])}"
+    yield from roll.unmatched
+    for one in roll.gone:
+        yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +101,7 @@ class Summary:
         said = [end, self._median(), self._look_at()]
         of_student = (f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}")
         of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
-        files = (*of_class, *of_student, journal.FILE)
+        files = (*of_class, *of_student, FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
         told += self._ungraded()

@@ -1,7 +1,6 @@
 """The commands for instructors: `run`, `report`, `export` and `release`."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ from rich.console import Console
 
 from grader import catalogue
 from grader.class_run import export, graded_on, grading, journal, run, summary
-from grader.class_run.published import publish, ungraded_lines
 from grader.commands.options import (
     ALL_BUT_ONE_CORE,
     CourseFile,
@@ -34,7 +32,6 @@ from grader.gradescope import bundle
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
 from grader.student_kit import release
-from harness.command_line import names
 from harness.rendering.wrapping import say
 
 
@@ -60,9 +57,9 @@ def run_class(
         sandbox.require()
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
     course, board = read_course(course_file, known.lessons), board_names(leaderboard, names, before.board)
-    meant, chosen = _meant(lessons, known.lessons), ""
+    meant, chosen = graded_on.meant(lessons, known.lessons), ""
     if not meant and not before.tasks:
-        meant = [*graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())]
+        meant = graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     shown = err_console.is_terminal if progress is None else progress
@@ -109,10 +106,10 @@ def report(
             course.require_known(book.students(), str(course_file))
         names_for(board, "", book.students())
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
-        changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
+        changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
         book.set(board=board, course=course)
-        roll, files = publish(book)
-        ungraded = tuple(ungraded_lines(roll, book))
+        roll, files = summary.publish(book)
+        ungraded = tuple(summary.ungraded_lines(roll, book))
     print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
     for fault in files.unmade.values() if debug else ():
         print(fault.trace, file=sys.stderr)
@@ -150,9 +147,9 @@ def export_points(
     with journal.read(out) as book:
         roll = book.roll()
     options = {"lessons": lessons or (), "columns": column or ()}
-    exported = export.export(roll, out, form, canvas or moodle, to=to, scale=scale, force=force, **options)
-    print("\n".join(exported.lines()))
-    return exported.exit_code
+    lines, code = export.export(roll, out, form, canvas or moodle, to=to, scale=scale, force=force, **options)
+    print("\n".join(lines))
+    return code
 
 
 def release_kit(
@@ -176,11 +173,6 @@ def release_kit(
     if gradescope:
         print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
     return 0
-
-
-def _meant(lessons: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
-    """Return the full names of the lessons that the user named. The word `all` is kept."""
-    return [one if one == graded_on.ALL else names.named(one, there_are, "exercise") for one in lessons or ()]
 
 
 def _about(lanes: str, *, sandboxed: bool) -> str:

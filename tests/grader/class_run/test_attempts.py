@@ -19,8 +19,7 @@ from commanding import grader
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.published import publish
-from grader.class_run.summary import Summary
+from grader.class_run.summary import Summary, publish
 from grader.course.course_file import parse
 from grader.hand_ins import timestamps
 from grader.hand_ins.collect import collect
@@ -248,7 +247,7 @@ def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path)
 
 def test_a_student_who_is_named_and_not_there_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
     hand_in(tmp_path / "hw1", "ada")
-    with pytest.raises(UsageError, match=r"There is no student 'adda' in .* to grade again. There are: ada"):
+    with pytest.raises(UsageError, match=r"There is no student 'adda'. Did you mean ada\? There are: ada"):
         run(tmp_path / "hw1", regrade=("adda",))
     with pytest.raises(UsageError, match=r"course.toml: extensions.adda names 'adda', .* did you mean ada\?"):
         graded(tmp_path / "hw1", course='[extensions.adda]\nall = "2 days"')

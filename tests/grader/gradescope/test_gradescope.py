@@ -24,7 +24,7 @@ from grader.course.roll import TaskPoints
 from grader.errors import GraderFault, UsageError
 from grader.gradescope import autograder, bundle
 from grader.isolation import tree_users
-from grader.records import Report, Submission
+from grader.records import Fault, Report, Submission
 from grader.student_kit import release
 from grader.task import Task
 from grader.trials import native
@@ -188,7 +188,7 @@ def test_after_an_internal_error_gradescope_gets_no_result(
 
     def fails(submission: Submission, _seed: str, _pool: object, tasks: Sequence[Task]) -> Report:
         points = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in tasks)
-        return HandInGrader(never, "", points, sandboxed=True).lost(submission, ZeroDivisionError()).report
+        return HandInGrader(never, "", points, sandboxed=True).lost(submission, Fault("ZeroDivisionError", "")).report
 
     monkeypatch.setattr(autograder, "grade", fails)
     for name in ("source", "submission"):
