@@ -11,9 +11,10 @@ from rich.console import Console
 from grader import catalogue
 from grader.commands.options import Debug, Force, NextHint, OneTask, Target, lesson_names
 from grader.course.roll import is_faulted
-from grader.desk import ask_which_file, early_start, exercise_notebook, pack, student_state, watch
 from grader.desk import check as checking
-from grader.desk.exercise_files import FileChoice
+from grader.desk import early_start, exercise_notebook, student_state
+from grader.desk import submit as packing
+from grader.desk.exercise_files import FileChoice, settle
 from grader.diagnosis import doctor
 from grader.errors import UsageError
 from grader.files import write_atomically
@@ -40,7 +41,7 @@ class _Check:
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
-        with Pool(sandboxed=False, template=early_start.take()) as pool:
+        with early_start.take() or Pool(sandboxed=False) as pool:
             graded = [self._graded(path, pool) for path in files]
         if total := checking.total_line(graded):
             say(out_console, total, 1)
@@ -77,10 +78,10 @@ def check(
     """Grade your own exercises on this machine."""
     if json_file:
         refuse_edited(json_file, force=force)
-    target, only = checking.split_target(target, task)
-    choices = ask_which_file.settle(checking.files_to_check(target), "python -m grader check", err_console)
+    found, only = checking.selected(target, task)
+    choices = settle(found, "python -m grader check", err_console)
     by_file = {choice.taken.path: choice for choice in choices if choice.taken}
-    missing = [pack.why_no_file(choice) for choice in choices if not choice.taken]
+    missing = [choice.why_no_file for choice in choices if not choice.taken]
     if not by_file:
         raise UsageError(" ".join(missing))
     for why in missing:
@@ -88,7 +89,7 @@ def check(
     files = list(by_file)
     by_file |= {file.path: choice for choice in choices for file in choice.unchanged}
     grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing)
-    return watch.watch(grade_files, files, err_console, watch.saves(list(by_file))) if watched else grade_files(files)
+    return checking.watch(grade_files, files, list(by_file), err_console) if watched else grade_files(files)
 
 
 def submit(
@@ -108,15 +109,8 @@ def submit(
     debug: Debug = False,
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
-    command = "python -m grader submit --take"
-    choices = ask_which_file.settle(pack.choices(places or (), take or ()), command, err_console)
-    packed = pack.pack(choices, out, kit=catalogue.kit_version(), force=force)
-    for line in packed.lines():
-        _say(line)
-    pack.show_points(packed, _say, err_console, graded=graded)
-    for line in packed.warnings():
-        _say(line)
-    return packed.exit_code
+    choices = settle(packing.select(places or (), take or ()), "python -m grader submit --take", err_console)
+    return packing.submit(choices, out, out_console, err_console, force=force, graded=graded)
 
 
 def notebook(
@@ -135,10 +129,6 @@ def notebook(
     return 0
 
 
-def _say(line: str) -> None:
-    say(out_console, line)
-
-
 def _print_files(choice: FileChoice) -> None:
     """Print which file of an exercise is checked, and which other changed files are not."""
     taken = choice.taken
@@ -146,7 +136,7 @@ def _print_files(choice: FileChoice) -> None:
         how = "which you have changed." if taken.changed else "which you have not changed yet."
         say(out_console, f"Checking {taken.path}, {how}", 1)
     for file, why in choice.left_out:
-        say(out_console, pack.unused_file_line(file, why), 1)
+        say(out_console, packing.unused_file_line(file, why), 1)
 
 
 PART_WIDTH: Final = 34

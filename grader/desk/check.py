@@ -1,17 +1,20 @@
 """The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
 import json
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from grader import catalogue, seeds
-from grader.desk import exercise_files, hints
+from grader.desk import early_start, exercise_files, student_state
 from grader.desk.exercise_files import FileChoice
-from grader.errors import UsageError
+from grader.errors import FairclockError, UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
@@ -23,8 +26,8 @@ from grader.trials.score import EARNS
 from grader.ways import ways_of
 from harness.rendering.wrapping import MOST_COLUMNS, say
 
-TREES = 2
-"""The number of processes to start early for a task with tensors: one for the submission and one for the baseline."""
+LOOK_S = 0.2
+"""The interval in seconds at which `--watch` looks for changed files. Network folders send no notifications."""
 
 MOST_PRINTED = 5
 """The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
@@ -33,28 +36,21 @@ INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
 
-def split_target(target: str | None, task: str | None) -> tuple[str | None, str | None]:
-    """Return the exercise or file to check, and the full name of one task, or None to check all tasks.
+def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
+    """Return the file to check for each exercise, and the name of one task, or None to check all tasks.
 
-    The student writes the task as part of the target, as in "02.time_per_call", or as the argument after the target.
+    `target` is a file, a lesson or a task, such as "02.time_per_call". `task` is a task of its lesson.
     """
-    if target is None or _is_file(target):
-        lesson = exercise_files.require_lesson(Path(target)) if target and task else None
-        return target, _named_task(lesson, task) if lesson and task else None
-    lesson, named = catalogue.load().target(target)
-    return lesson, _named_task(lesson, task) if task else named
-
-
-def files_to_check(target: str | None) -> list[FileChoice]:
-    """Return the file to check for each exercise, by default for all exercises. `target` is an exercise or a file."""
-    lessons = catalogue.load().lessons
-    path = Path(target or "")
-    if target and _is_file(target):
-        lesson = exercise_files.require_lesson(path)
-        return [FileChoice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
-    wanted = [catalogue.load().named(target)] if target else list(lessons)
-    found = exercise_files.find_files(exercise_files.exercise_folders(), wanted)
-    return [exercise_files.choose(lesson, found[lesson]) for lesson in wanted]
+    known, path = catalogue.load(), Path(target or "")
+    if target and (path.suffix in exercise_files.SUFFIXES or path.exists() or "/" in target):
+        lesson, named = exercise_files.require_lesson(path), None
+        choices = [FileChoice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
+    else:
+        lesson, named = known.target(target) if target else ("", None)
+        wanted = [lesson] if lesson else known.lessons
+        found = exercise_files.find_files(wanted)
+        choices = [exercise_files.choose(each, found[each]) for each in wanted]
+    return choices, known.target(f"{lesson}.{task}")[1] if lesson and task else named
 
 
 def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
@@ -68,8 +64,47 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
         raise UsageError(submission.refusal)
     tasks = [task for task in catalogue.load().tasks(lesson) if only in {None, task.name}]
     if any(task.needs_torch for task in tasks):
-        pool.warm(TREES)
+        pool.warm(early_start.TREES)
     return grade(submission, seeds.new(), pool, tasks)
+
+
+def watch(
+    check_files: Callable[[Sequence[Path]], int], files: Sequence[Path], watched: Sequence[Path], console: Console
+) -> int:
+    """Check `files`, and then each of the files `watched` that is saved, until Ctrl-C. Return the last exit code.
+
+    If a file cannot be checked, for example because it is half-written, print the error and wait for the next save.
+    """
+
+    def run(some: Sequence[Path]) -> int:
+        try:
+            return check_files(some)
+        except FairclockError as error:
+            console.print(str(error), markup=False, highlight=False)
+            return error.exit_code
+
+    prompt = f" Watching {', '.join(path.name for path in files)}: save to check again, Ctrl-C to stop."
+    known, code = _states(watched), run(files)
+    console.print(prompt, markup=False, highlight=False)
+    with suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(LOOK_S)
+            before, known = known, _states(watched)
+            if saved := [path for path, state in known.items() if state != before.get(path)]:
+                console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
+                code = run(saved)
+                console.print(prompt, markup=False, highlight=False)
+    return code
+
+
+def _states(files: Sequence[Path]) -> dict[Path, tuple[int, int, int]]:
+    """Return the time, size and inode of each existing file. One of them changes with each save."""
+    found = {}
+    for path in files:
+        with suppress(OSError):
+            about = path.stat()
+            found[path] = about.st_mtime_ns, about.st_size, about.st_ino
+    return found
 
 
 def print_report(report: Report, console: Console, *, ask_hint: bool = False, past_hints: bool = False) -> None:
@@ -78,7 +113,7 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
     With `past_hints`, print the hints that the student has read.
     """
     unfinished = sum(verdict.points < verdict.max_points for verdict in report.verdicts)
-    for task, verdict in _tasks(report):
+    for task, verdict in tasks_with_verdicts(report):
         for heading in _heading(task, verdict, console.width):
             console.print(heading, soft_wrap=True)
         for line in _lines(task, verdict, show_hint=ask_hint and unfinished == 1, past_hints=past_hints):
@@ -87,9 +122,8 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
             say(console, f"How the reference solution works: {task.idea}", INDENT)
             say(console, "\n".join((*ways_of(task).lines(), f"More to read: {task.references}")), INDENT)
     if ask_hint and unfinished > 1:
-        say(
-            console, f"{unfinished} tasks are unfinished. To get a hint, run the hint command of one of these tasks.", 1
-        )
+        several = f"{unfinished} tasks are unfinished."
+        say(console, f"{several} To get a hint, run the hint command of one of these tasks.", 1)
     for note in report.notes:
         say(console, note, 1)
 
@@ -99,29 +133,35 @@ def total_line(reports: Sequence[Report]) -> str:
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     if len(verdicts) < 2:
         return ""
-    earned, possible = (sum(each) for each in zip(*((v.points, v.max_points) for v in verdicts), strict=True))
-    return f"Total: {grade_texts.points(earned)} / {grade_texts.points(possible)} points in {len(verdicts)} tasks"
+    earned = out_of(sum(verdict.points for verdict in verdicts), sum(verdict.max_points for verdict in verdicts))
+    return f"Total: {earned} points in {len(verdicts)} tasks"
+
+
+def out_of(points: float, possible: float) -> str:
+    """Return earned and possible points, such as "6 / 10"."""
+    return f"{grade_texts.points(points)} / {grade_texts.points(possible)}"
 
 
 def as_json(reports: Sequence[Report]) -> str:
     """Return all results and a description of the machine as JSON, for an editor or a course page."""
-    tasks = [
-        {
-            "task": verdict.task,
-            "status": verdict.status.value,
-            "points": verdict.points,
-            "max_points": verdict.max_points,
-            "rationale": verdict.attempt.rationale,
-            "help": verdict.attempt.help,
-            "ratio": verdict.attempt.speed.ratio if verdict.attempt.speed else None,
-            "tier": verdict.attempt.speed.tier if verdict.attempt.speed else None,
-            "most_ratio": verdict.attempt.control.most_ratio if verdict.attempt.control else None,
-            "idea": task.idea if verdict.points == verdict.max_points else "",
-            "ways": [asdict(way) for way in ways_of(task).ways] if verdict.points == verdict.max_points else [],
-        }
-        for report in reports
-        for task, verdict in _tasks(report)
-    ]
+    tasks = []
+    for task, verdict in (each for report in reports for each in tasks_with_verdicts(report)):
+        attempt, is_full = verdict.attempt, verdict.points == verdict.max_points
+        tasks.append(
+            {
+                "task": verdict.task,
+                "status": verdict.status.value,
+                "points": verdict.points,
+                "max_points": verdict.max_points,
+                "rationale": attempt.rationale,
+                "help": attempt.help,
+                "ratio": attempt.speed and attempt.speed.ratio,
+                "tier": attempt.speed and attempt.speed.tier,
+                "most_ratio": attempt.control and attempt.control.most_ratio,
+                "idea": task.idea if is_full else "",
+                "ways": [asdict(way) for way in ways_of(task).ways if is_full],
+            }
+        )
     return json.dumps({"environment": reports[0].environment.to_dict(), "tasks": tasks}, indent=1) + "\n"
 
 
@@ -133,26 +173,16 @@ def task_state(task: Task, verdict: Verdict) -> str:
     return grade_texts.ended(verdict)
 
 
-def _is_file(target: str) -> bool:
-    """Return whether `target` is a file's path and not the name of a lesson or a task."""
-    return Path(target).suffix in exercise_files.SUFFIXES or Path(target).exists() or "/" in target
-
-
-def _named_task(lesson: str, given: str) -> str:
-    """Return the full name of a task of a lesson from a shorter name that the student typed."""
-    return catalogue.load().target(f"{lesson}.{given}")[1] or given
-
-
-def _tasks(report: Report) -> Iterator[tuple[Task, Verdict]]:
+def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
+    """Yield each graded task of a report with its verdict."""
     by_name = {task.full_name: task for task in catalogue.load().tasks(report.submission.lesson)}
-    return ((by_name[verdict.task], verdict) for verdict in report.verdicts)
+    yield from ((by_name[verdict.task], verdict) for verdict in report.verdicts)
 
 
 def _heading(task: Task, verdict: Verdict, width: int) -> Iterator[Text]:
     """Yield the heading of a task as one line, or as two lines on a narrow terminal."""
-    earned = f"{grade_texts.points(verdict.points)} / {grade_texts.points(verdict.max_points)}"
     left = f" {task.lesson} · {task.name}"
-    right = f"{earned}  {task_state(task, verdict)}"
+    right = f"{out_of(verdict.points, verdict.max_points)}  {task_state(task, verdict)}"
     colour = COLOURS.get(verdict.status, "yellow")
     gap = min(width, MOST_COLUMNS) - len(left) - len(right) - 1
     if gap >= 2:
@@ -173,9 +203,9 @@ def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -
         yield "Your code printed:"
         yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-MOST_PRINTED:])
     if past_hints:
-        yield from hints.hints_read(task)
+        yield from student_state.hints_again(task)
     if verdict.points < verdict.max_points and verdict.status not in UNGRADED:
         if show_hint:
-            yield from hints.next_hint(task)
+            yield from student_state.next_hint(task)
         elif not past_hints:
-            yield hints.offer(task)
+            yield student_state.hint_offer(task)

@@ -1,7 +1,7 @@
 """Begin to import torch before the command `check` itself is imported.
 
-The check of an exercise with tensors waits more than a second until a template process has imported torch. The imports
-of the command take a third of a second. On two cores, both happen at the same time.
+The check of an exercise with tensors waits more than a second for processes that have imported torch. The imports of
+the command take a third of a second. On two cores, both happen at the same time.
 """
 
 import atexit
@@ -13,48 +13,37 @@ from grader import paths
 from harness.command_line.names import lesson_aliases
 
 if TYPE_CHECKING:
-    from grader.isolation.template import Template
+    from grader.isolation.pool import Pool
 
-_SEPARATOR: Final = re.compile(r"[./\\]")
-_begun: Final[list["Template"]] = []
+TREES: Final = 2
+"""The number of processes to start early for a task with tensors: one for the submission and one for the baseline."""
+
+_begun: Final[list["Pool"]] = []
 
 
 def begin(arguments: Sequence[str]) -> None:
-    """Start a template process if these arguments of the command line check an exercise that needs torch.
+    """Start processes with torch if these arguments of the command line check an exercise that needs torch.
 
     This is a guess, because the arguments are not parsed yet. A wrong guess costs only time.
     """
-    if not guess_torch(arguments):
-        return
-    from grader.isolation import sandbox  # noqa: PLC0415 - most commands do not need these modules
-    from grader.isolation.template import Template  # noqa: PLC0415
+    if guess_torch(arguments):
+        from grader.isolation.pool import Pool  # noqa: PLC0415 - most commands do not need this module
 
-    if sandbox.can_use_template(sandboxed=False):
-        _begun.append(Template(sandboxed=False))
-        atexit.register(end)
+        _begun.append(Pool(sandboxed=False))
+        atexit.register(_begun[0].close)
+        _begun[0].warm(TREES)
 
 
 def guess_torch(arguments: Sequence[str]) -> bool:
-    """Return whether the arguments are those of `check`, and name an exercise or a task that needs torch.
-
-    The names are those of the command: `1`, `01.agrees`, `correct_first`, `agrees` and `hw1/01_correct_first.py`.
-    """
-    if arguments[:1] != ["check"]:
-        return False
-    words = {word for each in arguments[1:] for word in _SEPARATOR.split(each)}
-    listed = paths.tasks_of_lessons()
-    named = [tasks for lesson, tasks in listed.items() if words.intersection(lesson_aliases(lesson))]
-    possible = [task for tasks in named or listed.values() for task in tasks.items()]
-    meant = [task for task in possible if task[0] in words] or (possible if named else [])
-    return any("torch" in needs for _, needs in meant)
+    """Return whether these arguments are `check` and name a task that needs torch, or a lesson with such a task."""
+    words = {word for each in arguments[1:] for word in re.split(r"[./\\]", each)}
+    for lesson, tasks in paths.tasks_of_lessons().items() if arguments[:1] == ["check"] else ():
+        meant = words.intersection(tasks) or (tasks if words.intersection(lesson_aliases(lesson)) else ())
+        if any("torch" in tasks[task] for task in meant):
+            return True
+    return False
 
 
-def take() -> "Template | None":
-    """Return the template process for the caller, who ends it. Return None if there is none, or if it was taken."""
+def take() -> "Pool | None":
+    """Return the pool that has started these processes. Return None if there is none, or if it was taken."""
     return _begun.pop() if _begun else None
-
-
-def end() -> None:
-    """End the template process if nothing took it."""
-    if template := take():
-        template.retire()

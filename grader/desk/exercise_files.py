@@ -6,10 +6,16 @@ if all others have the same code or an earlier version of it. Otherwise the stud
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from rich.console import Console
+from rich.prompt import Prompt
 
 from grader import catalogue, paths
 from grader.desk import originals
@@ -18,8 +24,6 @@ from grader.hand_ins.collect import submission_of
 from harness.storage.notebook_files import stamp_of
 
 SUFFIXES: Final = (".py", ".ipynb")
-NOTEBOOKS: Final = "notebooks"
-"""The name of the folder with notebooks in the student kit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +31,8 @@ class ExerciseFile:
     """One file in which a student may have solved the exercise of `lesson`.
 
     `code` is the SHA-256 of its code. `began_with` is the SHA-256 of the code that a notebook had when it was exported,
-    or "". `refusal` is the reason why the file cannot be graded, and then `code` is "". `named` is True if the student
-    named the file on the command line. It may then have any file name.
+    or "". `refusal` is the reason why the file cannot be graded, and then `code` is "". The name of a copy only begins
+    with the lesson's name, as in `01_correct_first (1).ipynb`. It counts only if the student names it.
     """
 
     lesson: str
@@ -37,12 +41,16 @@ class ExerciseFile:
     changed: bool = True
     began_with: str = ""
     refusal: str = ""
-    named: bool = False
+    is_copy: bool = False
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether the file name only begins with the lesson's name, as in `01_correct_first (1).ipynb`."""
-        return self.path.stem != self.lesson and not self.named
+    def is_older(self, other: "ExerciseFile") -> bool:
+        """Return whether `other` is a later version of this file.
+
+        This holds if `other` was exported from this file and then changed. It also holds if this file is an unchanged
+        notebook and the exercise file `other`, from which the notebook was exported, has changed.
+        """
+        exported_first = self.began_with == self.code and other.path.suffix == ".py"
+        return self.code != other.code and (other.began_with == self.code or exported_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +70,15 @@ class FileChoice:
     def take(self, chosen: ExerciseFile) -> "FileChoice":
         """Return a copy in which the file `chosen` is selected."""
         changed = self.candidates or ((self.taken,) if self.taken and self.taken.changed else ())
-        same = {chosen.code}
-        left = [(file, f"you chose {chosen.path}") for file in changed if file.code not in same]
-        kept = [(file, why) for file, why in self.left_out if file.refusal or file.code not in same]
+        left = [(file, f"you chose {chosen.path}") for file in changed if file.code != chosen.code]
+        kept = [(file, why) for file, why in self.left_out if file.refusal or file.code != chosen.code]
         return replace(self, taken=chosen, candidates=(), left_out=(*left, *kept))
+
+    @property
+    def why_no_file(self) -> str:
+        """The reasons why no file of the exercise is selected, as text."""
+        missing = f"There is no file of {self.lesson}. Copy lessons/exercises from the kit again."
+        return " ".join(why for _, why in self.left_out) or missing
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
@@ -75,54 +88,70 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
     left = [(file, file.refusal) for file in files if file.refusal]
     candidates: list[ExerciseFile] = []
     for file in changed:
-        if newer := next((other for other in changed if _is_older(file, other)), None):
+        if newer := next((other for other in changed if file.is_older(other)), None):
             left.append((file, f"{newer.path} has a newer version of this exercise"))
         elif all(file.code != candidate.code for candidate in candidates):
             candidates.append(file)
-    known, use = {file.code for file in named}, "check FILE, or submit --take FILE"
-    left += [
-        (
-            file,
-            f"its name must be {lesson}.py or {lesson}.ipynb. To use the file under this name: {use}",
-        )
-        for file in files
-        if file.is_copy and not file.refusal and file.changed and file.code not in known
-    ]
+    known = {file.code for file in named}
+    use = f"its name must be {lesson}.py or {lesson}.ipynb. To use the file under this name: check FILE"
+    copies = [file for file in files if file.is_copy and not file.refusal and file.changed and file.code not in known]
+    left += [(file, f"{use}, or submit --take FILE") for file in copies]
     taken = next(iter(candidates or named), None) if len(candidates) < 2 else None
     unchanged = tuple(file for file in named if file is not taken and not file.changed)
     return FileChoice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)
 
 
-def _is_older(file: ExerciseFile, other: ExerciseFile) -> bool:
-    """Return whether `other` is a later version of `file`.
+def settle(choices: Sequence[FileChoice], command: str, console: Console) -> list[FileChoice]:
+    """Return the choices with one file selected for each exercise, by asking the student if needed.
 
-    This holds if `other` was exported from `file` and then changed. It also holds if `file` is an unchanged notebook
-    and the exercise file `other`, from which the notebook was exported, has changed.
+    The student is asked if several files of an exercise were changed. Without a terminal, raise `UsageError`, which
+    names the files and the command line that selects each of them: `command` and the file's path.
     """
-    if file.code == other.code:
-        return False
-    return other.began_with == file.code or (file.began_with == file.code and other.path.suffix == ".py")
+    open_ = [choice for choice in choices if choice.candidates]
+    if open_ and not (sys.stdin.isatty() and console.is_terminal):
+        raise UsageError(" ".join(_unsettled(choice, command) for choice in open_))
+    return [_asked(choice, command, console) if choice.candidates else choice for choice in choices]
 
 
-def exercise_folders() -> tuple[Path, ...]:
-    """Return the folders that may have exercises: `lessons/exercises`, `notebooks` and the current folder."""
-    return paths.EXERCISES, paths.KIT / NOTEBOOKS, Path.cwd()
+def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
+    """Ask until the student types a number from the list, and return the choice with that file selected."""
+    lines = [f"{choice.lesson}: you have changed {len(choice.candidates)} files, and only one of them can count."]
+    by_number = {str(number): file for number, file in enumerate(choice.candidates, start=1)}
+    for number, file in by_number.items():
+        saved = datetime.fromtimestamp(file.path.stat().st_mtime).astimezone()
+        lines.append(f"  {number}  {file.path}  (saved {saved:%d %b %H:%M})")
+    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    try:
+        return choice.take(by_number[Prompt.ask("Which one counts?", console=console, choices=list(by_number))])
+    except EOFError:  # Ctrl-D
+        raise UsageError(_unsettled(choice, command)) from None
 
 
-def find_files(folders: Sequence[Path], lessons: Sequence[str]) -> dict[str, list[ExerciseFile]]:
-    """Return the exercise files in these folders by lesson.
+def _unsettled(choice: FileChoice, command: str) -> str:
+    paths = " and ".join(str(file.path) for file in choice.candidates)
+    commands = " or ".join(f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates)
+    return f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"
 
-    A file is also included if its name only begins with the name of a lesson.
+
+def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) -> dict[str, list[ExerciseFile]]:
+    """Return the exercise files of these lessons in these folders, by lesson. Skip unreadable folders.
+
+    A file is also included if its name only begins with the name of a lesson. The default folders are
+    `lessons/exercises` and `notebooks` of the student kit, and the current folder.
     """
     files: dict[str, list[ExerciseFile]] = {lesson: [] for lesson in lessons}
     seen: set[str] = set()
-    for folder in folders:
-        for path in _files(folder):
-            lesson = lesson_of(path)
-            real = os.path.realpath(path)
-            if lesson in files and real not in seen:
+    everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd())
+    for folder in everywhere if folders is None else folders:
+        try:
+            found = sorted(folder.iterdir(), key=lambda path: (path.stem, path.suffix != ".py"))
+        except OSError:
+            continue
+        for path in found:
+            lesson, real = lesson_of(path), os.path.realpath(path)
+            if lesson in files and real not in seen and path.is_file():
                 seen.add(real)
-                files[lesson].append(read_file(path, lesson))
+                files[lesson].append(replace(read_file(path, lesson), is_copy=path.stem != lesson))
     return files
 
 
@@ -142,37 +171,21 @@ def require_lesson(path: Path) -> str:
         raise UsageError(f"There is no file {path}.")
     if path.suffix not in SUFFIXES:
         raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
-    lesson = lesson_of(path)
-    if not lesson:
-        raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
-    return lesson
+    if lesson := lesson_of(path):
+        return lesson
+    raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:
-    """Return a description of the exercise file at `path`.
+    """Return a description of the exercise file at `path`, whose path is relative to the current folder if possible.
 
     If the file cannot be graded, its `refusal` gives the reason.
     """
-    path = _relative(path)
+    here = Path.cwd()
+    path = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
     submission = submission_of(path, student="", lesson=lesson)
     if submission.source is None:
-        why = submission.refusal or f"{path} could not be read"
-        return ExerciseFile(lesson, path, "", refusal=why)
+        return ExerciseFile(lesson, path, "", refusal=submission.refusal or f"{path} could not be read")
     code = originals.code_digest(submission.source)
     began_with = stamp_of(path.read_bytes(), originals.CODE) if path.suffix == ".ipynb" else ""
     return ExerciseFile(lesson, path, code, code != originals.listed(lesson)[originals.CODE], began_with)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder by name, Python files before notebooks. Yield nothing if the folder is unreadable."""
-    try:
-        files = [path for path in folder.iterdir() if path.is_file()]
-        yield from sorted(files, key=lambda path: (path.stem, path.suffix != ".py"))
-    except OSError:
-        return
-
-
-def _relative(path: Path) -> Path:
-    """Return `path` relative to the current folder if the file is below that folder, else unchanged."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

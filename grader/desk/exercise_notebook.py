@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,15 +27,48 @@ _SECTION: Final = re.compile(r"# -{8,}\s*")
 _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
 """The first line of a section's comment, such as "Task (a), …". The notebook has a heading instead."""
 
-_LONGEST_ID: Final = 64
+_LONGEST_NAME: Final = 54
+"""The maximum number of characters of a name in a cell's id. An id has at most 64 characters."""
+
+TRY: Final = """\
+# Try one small case. This cell runs only here and not during grading.
+if __name__ == "__main__":
+    from grader.tryout import tryout
+
+    tryout("{lesson}", {functions})"""
+
+CHECK_WORDS: Final = """\
+## Check it
+
+Save the notebook, then run the next cell. This cell grades the saved file. Or use a terminal in the folder of this \
+notebook:
+
+```
+python -m grader check {file}
+python -m grader check {file} --hint
+```
+
+Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): the grader cannot run them."""
+
+CHECK: Final = """\
+if __name__ == "__main__":
+    import subprocess
+    import sys
+
+    check = [sys.executable, "-m", "grader", "check", "{file}"]
+    done = subprocess.run(check, capture_output=True, text=True)
+    print(done.stdout or done.stderr)"""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an exercise file: the text of a section comment, or code with the name that it defines."""
+class CodeBlock:
+    """A function, a class or the code between them, with the name that it defines.
+
+    `section` is the text of the section comment above it, or "".
+    """
 
     name: str
-    text: str
+    section: str
     code: str
 
 
@@ -44,8 +77,7 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 
     Raise `UsageError` if the exercise does not exist, or if `out` may have a student's work and `force` is not set.
     """
-    source = paths.stub(lesson).read_text(encoding="utf-8")
-    data = exported(lesson, source)
+    data = exported(lesson, paths.stub(lesson).read_text(encoding="utf-8"))
     refuse_edited(out, force=force, is_ours=lambda path: _is_ours(lesson, path, data))
     write_atomically(out, data)
     return out
@@ -56,8 +88,7 @@ def exported(lesson: str, source: str) -> bytes:
 
     The notebook's metadata has a digest of the code.
     """
-    made = cells(lesson, catalogue.load().tasks(lesson), source)
-    return as_bytes(notebook(made, **{originals.CODE: originals.code_digest(source)}))
+    return as_bytes(notebook(cells(lesson, source), **{originals.CODE: originals.code_digest(source)}))
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
@@ -72,108 +103,92 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
     return began_with in known and is_unedited(path, new)
 
 
-def cells(lesson: str, tasks: Sequence[Task], source: str) -> tuple[Cell, ...]:
-    """Return the cells of the notebook for an exercise file whose text is `source`."""
-    made: list[Cell] = [Cell("title-words", "markdown", _title(lesson, source))]
-    asked = {task.name: task.functions for task in tasks}
-    written: set[str] = set()
-    section = ""
-    for part in parts(source):
-        section = part.text or section
-        task = next((each for each in tasks if part.name in asked[each.name]), None)
-        if task and not written.intersection(asked[task.name]):
+def cells(lesson: str, source: str) -> tuple[Cell, ...]:
+    """Return the cells of the notebook for an exercise file whose text is `source`.
+
+    The text on a task is above the first of its functions. The cells to try the functions are below all code, because
+    a helper may be defined below the function that uses it.
+    """
+    made, seen, section = list[Cell](), Counter[str](), ""
+    tasks = catalogue.load().tasks(lesson)
+    to_come = list(tasks)
+
+    def add(name: str, kind: str, text: str) -> None:
+        """Add a cell. The id of a second cell with the same name gets a number."""
+        seen[name] += 1
+        made.append(Cell(f"{name}-{seen[name]}" if seen[name] > 1 else name, kind, text))
+
+    add("title-words", "markdown", _title(lesson, source))
+    for block in code_blocks(source):
+        section = block.section or section
+        if task := next((each for each in to_come if block.name in each.functions), None):
             words = f"{_task_words(task)}\n\n{_ANNOUNCED.sub('', section)}"
-            made.append(Cell(f"{task.name}-words", "markdown", words.strip()))
+            add(f"{task.name}-words", "markdown", words.strip())
+            to_come.remove(task)
             section = ""
-        if part.code:
-            made.append(Cell(f"{_id(part.name)}-code", "code", part.code))
-            written.add(part.name)
-    made += [
-        _try_cell(lesson, task, names) for task, names in asked.items()
-    ]  # after all code, because a helper may be defined below the function that uses it
-    return tuple(_numbered([*made, *_check_cells(lesson)]))
+        add(re.sub(r"[^A-Za-z0-9_]+", "-", block.name)[:_LONGEST_NAME] + "-code", "code", block.code)
+    for task in tasks:
+        add(f"{task.name}-try", "code", TRY.format(lesson=lesson, functions=", ".join(task.functions)))
+    add("check-words", "markdown", CHECK_WORDS.format(file=f"{lesson}.ipynb"))
+    add("check", "code", CHECK.format(file=f"{lesson}.ipynb"))
+    return tuple(made)
 
 
-def parts(source: str) -> Iterator[Part]:
-    """Yield the parts of an exercise file: each function, each class, and the code between them.
+def code_blocks(source: str) -> Iterator[CodeBlock]:
+    """Yield the code of an exercise file: each function, each class, and the code between them.
 
     A comment that begins with `# -----` is the text of a section. Other comments stay with their code. Raise
     `UsageError` if the file is not valid Python.
     """
     lines, tree = source.splitlines(), _parsed(source)
-    body = tree.body
-    first = 0 if ast.get_docstring(tree) is None else 1
-    end, between = (body[0].end_lineno or 0) if first else 0, list[str]()
-    for node in body[first:]:
+    body, end = tree.body, 0
+    if ast.get_docstring(tree) is not None:
+        body, end = body[1:], body[0].end_lineno or 0
+    section, between = "", list[str]()
+    for node in body:
         start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
-        section, comment = _section_of(lines[end : start - 1])
-        defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if between and (defines or section):
-            yield _between(between)
-            between = []
-        if section:
-            yield Part("", section, "")
+        name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
+        gap = lines[end : start - 1]
+        is_section = any(_SECTION.fullmatch(line) for line in gap)
+        if between and (name or is_section):
+            yield _between(section, between)
+            section, between = "", []
+        if is_section:
+            text = [line.removeprefix("#").removeprefix(" ") for line in gap if not _SECTION.fullmatch(line)]
+            section, gap = "\n".join(text).strip(), []
         end = node.end_lineno or start
-        text = [*comment, *lines[start - 1 : end]]
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield Part(node.name, "", "\n".join(text).strip("\n"))
-        else:
-            between += text
+        between += [*gap, *lines[start - 1 : end]]
+        if name:
+            yield CodeBlock(name, section, "\n".join(between).strip("\n"))
+            section, between = "", []
     between += lines[end:]
     if any(line.strip() for line in between):
-        yield _between(between)
+        yield _between(section, between)
 
 
-def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:
-    if not any(_SECTION.fullmatch(line) for line in gap):
-        return "", list(gap)
-    comment = [line.removeprefix("#").removeprefix(" ") for line in gap if not _SECTION.fullmatch(line)]
-    return "\n".join(comment).strip(), []
-
-
-def _between(lines: Sequence[str]) -> Part:
-    text = "\n".join(lines).strip("\n")
+def _between(section: str, lines: Sequence[str]) -> CodeBlock:
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "comment")
-    imports = first.startswith(("import ", "from "))
-    return Part("imports" if imports else first.partition("=")[0].strip(), "", text)
+    name = "imports" if first.startswith(("import ", "from ")) else first.partition("=")[0].strip()
+    return CodeBlock(name, section, "\n".join(lines).strip("\n"))
 
 
 def _parsed(source: str) -> ast.Module:
     try:
         return syntax.parse(source)
     except SyntaxError as error:
-        raise UsageError(
-            f"The exercise file is not valid Python: {error.msg} in line {error.lineno}. Correct this line first."
-        ) from None
-
-
-def _id(name: str) -> str:
-    """Return a name as a cell id of ASCII letters, digits, - and _, with space for a suffix."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", name)[: _LONGEST_ID - 10]
-
-
-def _numbered(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Yield the cells with different ids: a number is added to each id that an earlier cell has."""
-    seen = Counter[str]()
-    for cell in cells:
-        seen[cell.id] += 1
-        yield replace(cell, id=f"{cell.id}-{seen[cell.id]}") if seen[cell.id] > 1 else cell
+        where = f"{error.msg} in line {error.lineno}"
+        raise UsageError(f"The exercise file is not valid Python: {where}. Correct this line first.") from None
 
 
 def _title(lesson: str, source: str) -> str:
-    text = ast.get_docstring(_parsed(source)) or lesson
-    headline, _, rest = text.partition("\n")
-    return f"# {headline.rstrip('.')}\n{_markdown(rest)}"
-
-
-def _markdown(text: str) -> str:
-    """Return plain text as Markdown. Indented blocks become code blocks."""
+    """Return the docstring of an exercise file as Markdown. Its first line becomes a heading."""
+    headline, _, rest = (ast.get_docstring(_parsed(source)) or lesson).partition("\n")
     blocks = []
-    for block in text.split("\n\n"):
+    for block in rest.split("\n\n"):
         lines = block.strip("\n").splitlines()
         indented = bool(lines) and all(line.startswith("    ") for line in lines)
         blocks.append("```\n" + "\n".join(line[4:] for line in lines) + "\n```" if indented else block)
-    return "\n\n".join(blocks)
+    return "\n".join([f"# {headline.rstrip('.')}", "\n\n".join(blocks)])
 
 
 def _task_words(task: Task) -> str:
@@ -186,32 +201,3 @@ def _task_words(task: Task) -> str:
     rows += [f"| right, and {tier.ratio:g} {less} | {points(task.points * tier.share)} |" for tier in task.tiers]
     table = "\n".join(["| your answer | points |", "| --- | ---: |", *rows])
     return f"{head}\n\n{table}\n\nYour function is compared with the plain baseline of the exercise, in the same run."
-
-
-def _try_cell(lesson: str, task: str, functions: Sequence[str]) -> Cell:
-    code = (
-        "# Try one small case. This cell runs only here and not during grading.\n"
-        'if __name__ == "__main__":\n'
-        "    from grader.tryout import tryout\n\n"
-        f'    tryout("{lesson}", {", ".join(functions)})'
-    )
-    return Cell(f"{task}-try", "code", code)
-
-
-def _check_cells(lesson: str) -> tuple[Cell, Cell]:
-    file = f"{lesson}.ipynb"
-    words = (
-        "## Check it\n\nSave the notebook, then run the next cell. This cell grades the saved file. Or use a terminal "
-        "in the folder of this notebook:\n\n"
-        f"```\npython -m grader check {file}\npython -m grader check {file} --hint\n```\n\n"
-        "Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): the grader cannot run them."
-    )
-    code = (
-        'if __name__ == "__main__":\n'
-        "    import subprocess\n"
-        "    import sys\n\n"
-        f'    check = [sys.executable, "-m", "grader", "check", "{file}"]\n'
-        "    done = subprocess.run(check, capture_output=True, text=True)\n"
-        "    print(done.stdout or done.stderr)"
-    )
-    return Cell("check-words", "markdown", words), Cell("check", "code", code)

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -23,7 +23,7 @@ LISTING: Final = paths.EXERCISES / "notebooks.json"
 STUB: Final = "stub_sha256"
 CODE: Final = "code_sha256"
 _MAIN: Final = "__name__ == '__main__'"
-_NO_TEXT: Final = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.ENDMARKER})
+_NO_CODE: Final = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.ENDMARKER})
 
 
 def text_digest(text: str) -> str:
@@ -58,26 +58,17 @@ def listed(lesson: str) -> dict[str, str]:
 
 
 def _code(source: str) -> str:
-    """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python."""
+    """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python.
+
+    Lines inside a string are code, also if they look like comments.
+    """
     source = source.replace("\r\n", "\n").replace("\r", "\n")
-    lines = source.split("\n")
-    left_out = {number for first, last in _left_out(syntax.parse(source)) for number in range(first, last + 1)}
-    kept = (lines[number - 1].rstrip() for number in sorted(_with_text(source) - left_out) if number <= len(lines))
-    return "\n".join(kept)
-
-
-def _left_out(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """Yield the first and last lines of the module's docstring and of each block under `if __name__ == "__main__"`."""
+    tree, kept = syntax.parse(source), set[int]()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_CODE and token.string.strip():
+            kept.update(range(token.start[0], token.end[0] + 1))
     for place, node in enumerate(tree.body):
         docstring = place == 0 and ast.get_docstring(tree, clean=False) is not None
         if docstring or (isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN and not node.orelse):
-            yield node.lineno, node.end_lineno or node.lineno
-
-
-def _with_text(source: str) -> set[int]:
-    """Return the numbers of all lines that have code, and not only a comment. Lines inside a string count as code."""
-    numbers: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _NO_TEXT and token.string.strip():
-            numbers.update(range(token.start[0], token.end[0] + 1))
-    return numbers
+            kept.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return "\n".join(line.rstrip() for number, line in enumerate(source.split("\n"), start=1) if number in kept)

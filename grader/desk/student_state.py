@@ -1,15 +1,18 @@
-"""Store a student's hints read and last points in JSON files of the user's state folder.
+"""Store a student's hints read and last points in the user's state folder, and show the hints one at a time.
 
 `python -m lessons` shows the points in its list of lessons. `lessons/engine/listing.py` describes their format.
 """
 
 import contextlib
 import json
+from collections.abc import Iterator
 from typing import Final
 
+from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.files import WriteError, write_atomically
 from grader.records import Report
+from grader.task import Task
 from harness.storage.user_state import state_folder
 
 HINTS: Final = "hints.json"
@@ -17,14 +20,52 @@ POINTS: Final = "exercise_points.json"
 FORMAT: Final = 1
 
 
-def hints_read() -> dict[str, int]:
-    """Return by full name of a task how many of its hints the student has read."""
-    return {name: number for name, number in _load(HINTS).items() if isinstance(number, int) and number >= 0}
-
-
-def keep_hints(read: dict[str, int]) -> None:
-    """Store by full name of a task how many of its hints the student has read."""
+def next_hint(task: Task) -> Iterator[str]:
+    """Yield the next hint of a task. After the last hint, yield it again, with the command that shows all hints."""
+    before = _hints_read(task)
+    number = min(before + 1, len(task.hints))
+    read = {**_load(HINTS), task.full_name: number}
     write_atomically(state_folder() / HINTS, json.dumps(read, indent=1).encode())
+    yield _hint_line(task, number)
+    if number == len(task.hints):
+        yield f"This {'was' if before >= number else 'is'} the last hint. To read all hints again: {_all_again(task)}"
+
+
+def hints_again(task: Task) -> Iterator[str]:
+    """Yield the hints of a task that the student has read. If there are none, yield the command for the first hint."""
+    number = _hints_read(task)
+    if not number:
+        yield f"You have not read a hint for this task yet. First hint: {_command(task)}"
+    yield from (_hint_line(task, each + 1) for each in range(number))
+
+
+def hint_offer(task: Task) -> str:
+    """Return a line with the command for the next hint, or for all hints if the student has read all of them."""
+    number = _hints_read(task)
+    if number == len(task.hints):
+        return f"You have read all hints. To read all hints again: {_all_again(task)}"
+    return f"{'Next' if number else 'First'} hint: {_command(task)}"
+
+
+def _hints_read(task: Task) -> int:
+    """Return how many of a task's hints the student has read."""
+    number = _load(HINTS).get(task.full_name)
+    return min(max(number, 0), len(task.hints)) if isinstance(number, int) else 0
+
+
+def _hint_line(task: Task, number: int) -> str:
+    """Return hint `number` of a task as one line. The first hint has the number 1."""
+    return f"Hint {number} of {len(task.hints)}: {task.hints[number - 1]}"
+
+
+def _command(task: Task) -> str:
+    """Return the command that shows the next hint of a task. It names the task only if the lesson has several tasks."""
+    alone = len(catalogue.load().tasks(task.lesson)) == 1
+    return f"python -m grader check {task.lesson} --hint{'' if alone else f' {task.name}'}"
+
+
+def _all_again(task: Task) -> str:
+    return f"python -m grader check {task.full_name} --hints"
 
 
 def keep_points(report: Report) -> None:

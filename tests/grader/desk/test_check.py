@@ -2,15 +2,26 @@
 
 import json
 import shutil
+import subprocess
+from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import pytest
-from commanding import CLASS, ROOT, CommandResult, grader
+from classroom import ENVIRONMENT
+from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running
+from rich.console import Console
 
 from grader import catalogue, overlays, paths
 from grader.commands.apps import run_grader
-from grader.desk.check import split_target
+from grader.desk import early_start, student_state
+from grader.desk.check import selected, watch
+from grader.errors import UsageError
+from grader.isolation import sandbox
+from grader.isolation.process_tree import ProcessTree
+from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
+from harness.command_line.names import lesson_aliases
 from lessons.engine import listing
 from lessons.engine.listing import ExercisePoints
 
@@ -175,10 +186,9 @@ def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str,
 
 
 def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
-    for target in ("4", "04", "04_autorange", "autorange"):
-        assert split_target(target, None) == ("04_autorange", None)
-    for target in ("4.blocked", "blocked_autorange"):
-        assert split_target(target, None) == ("04_autorange", "blocked_autorange")
+    for target in ("4", "04", "04_autorange", "autorange", "4.blocked", "blocked_autorange"):
+        (choice,), only = selected(target, None)
+        assert (choice.lesson, only) == ("04_autorange", "blocked_autorange" if "blocked" in target else None)
 
 
 def test_one_task_is_checked_alone() -> None:
@@ -209,3 +219,103 @@ def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.Captur
         assert run_grader(["check", target]) == 2, target
         shown = capsys.readouterr()
         assert (shown.out, says in shown.err, len(shown.err.splitlines())) == ("", True, 1), target
+
+
+# ------------------------------------------------------------------------------------ stored points, and --watch
+
+
+def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.PASSED) -> Report:
+    submission = Submission("you", lesson, f"{lesson}.py", "00ff", "x = 1")
+    verdict = Verdict(f"{lesson}.task", points, 10.0, None, Attempt(status))
+    return Report(submission, (verdict,), ENVIRONMENT, sandboxed=False, duration_s=1.0)
+
+
+def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "state"
+    monkeypatch.setenv("FAIRCLOCK_STATE", str(folder))
+    for one in (report(4.0), report(6.0), report(0.0, "02_timer"), report(0.0, status=Status.GRADER_ERROR)):
+        student_state.keep_points(one)
+    assert listing.load_points() == {"01_dot": ExercisePoints(6.0, 10.0), "02_timer": ExercisePoints(0.0, 10.0)}
+    assert [path.name for path in folder.iterdir()] == [student_state.POINTS], "no incomplete file is left"
+    for damaged in (
+        b"{",
+        b"[1]",
+        b"\xff\xfe",
+        b'{"format": 1, "lessons": 3}',
+        b'{"format": 2, "lessons": {}}',
+        b'{"format": 1, "lessons": {"02_timer": 1}}',
+        b"[" * 9999,
+    ):
+        (folder / student_state.POINTS).write_bytes(damaged)
+        student_state.keep_points(report())
+        assert listing.load_points()["01_dot"].points == 6.0, damaged
+    shutil.rmtree(folder)
+    folder.write_text("a file where the folder should be")
+    student_state.keep_points(report())
+    assert folder.read_text() == "a file where the folder should be"
+
+
+def test_all_files_are_checked_first_then_those_saved_and_an_error_is_told_and_waited_for(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.touch()
+    checked: list[list[Path]] = []
+    said = StringIO()
+
+    def check(files: Sequence[Path]) -> int:
+        checked.append(list(files))
+        if len(checked) == 3:
+            raise KeyboardInterrupt
+        two.write_text("x" * len(checked))  # as if the student saved a file during the check
+        if len(checked) == 2:
+            raise UsageError("two.py is empty.")
+        return 1
+
+    code = watch(check, [one], [one, two], Console(file=said))
+    assert (checked, code) == ([[one], [two], [two]], 2)
+    assert "two.py is empty." in said.getvalue()
+
+
+# -------------------------------------------------------------------------------------- early import of torch
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[ProcessTree]:
+    """Return a list to which each start of a template process is added."""
+    started, start = list[ProcessTree](), sandbox.start_template
+
+    def noted(*arguments: int, **options: bool) -> ProcessTree:
+        started.append(start(*arguments, **options))  # type: ignore[arg-type]
+        return started[-1]
+
+    monkeypatch.setattr(sandbox, "start_template", noted)
+    return started
+
+
+def test_the_guess_is_right_for_each_exercise_and_each_of_its_names() -> None:
+    known = catalogue.load()
+    for task in (task for lesson in known.lessons for task in known.tasks(lesson)):
+        of_lesson = any(one.needs_torch for one in known.tasks(task.lesson))
+        for name in lesson_aliases(task.lesson):
+            assert early_start.guess_torch(["check", name]) is of_lesson, task
+            assert early_start.guess_torch(["check", f"{name}.{task.name}"]) is task.needs_torch, task
+        assert early_start.guess_torch(["check", "--json", "out", f"hw 1/{task.lesson}.ipynb"]) is of_lesson, task
+        assert early_start.guess_torch(["check", f"hw 1/{task.lesson}.py", task.name]) is task.needs_torch, task
+        assert early_start.guess_torch(["check", task.name]) is task.needs_torch, task
+    for arguments in ([], ["check"], ["check", ""], ["check", "--help"], ["run", "01"], ["doctor"]):
+        assert not early_start.guess_torch(arguments)
+
+
+def test_check_uses_the_early_process(starts: list[ProcessTree], tmp_path: Path) -> None:
+    file = handed(tmp_path, paths.stub("01_correct_first"), "01_correct_first")
+    arguments = ["check", str(file), "agrees"]
+    early_start.begin(arguments)
+    assert run_grader(arguments) == 1
+    assert [one.popen.poll() is not None for one in starts] == [True], "one process was started, and it has ended"
+
+
+def test_a_command_that_fails_leaves_no_process() -> None:
+    with nothing_left_running():
+        ended = subprocess.run(command("check", "01", "--no-such-option"), cwd=ROOT, capture_output=True, check=False)
+    assert ended.returncode == 2

@@ -16,10 +16,10 @@ from student_kit import run_and_saved
 
 from grader import catalogue, paths
 from grader.desk import exercise_notebook
-from grader.desk.exercise_notebook import cells, parts
+from grader.desk.exercise_notebook import cells, code_blocks
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import python_source
-from harness.storage.notebook_files import Cell, notebook
+from harness.storage.notebook_files import notebook
 
 LESSONS = catalogue.load().lessons
 RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
@@ -53,14 +53,10 @@ def größe(x):
 '''
 
 
-def made(lesson: str, source: str) -> tuple[Cell, ...]:
-    return cells(lesson, catalogue.load().tasks(lesson), source)
-
-
 def run(lesson: str, source: str, folder: Path) -> nbformat.NotebookNode:
     """Write the notebook of `source`, and run all of its cells, also after errors."""
     path = folder / f"{lesson}.ipynb"
-    whole = notebook(made(lesson, source))
+    whole = notebook(cells(lesson, source))
     nbformat.write(whole, path)  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(whole, timeout=300, kernel_name="python3", allow_errors=True, resources=resources).execute()
@@ -80,7 +76,7 @@ def printed(whole: nbformat.NotebookNode, id_: str) -> str:
 
 def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
     for lesson in LESSONS:
-        told = {cell.id: cell.text for cell in made(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
+        told = {cell.id: cell.text for cell in cells(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
         for task in catalogue.load().tasks(lesson):
             words = told[f"{task.name}-words"]
             assert f"{task.points:g}" in words, task
@@ -90,24 +86,29 @@ def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
 
 
 def test_comments_sections_and_odd_names_find_their_place() -> None:
-    cut = [(part.name, part.text, part.code) for part in parts(ODD)]
-    assert [name for name, _, _ in cut] == ["imports", "größe", "", "LIMIT", "größe", "comment"]
-    assert cut[0][2].startswith("# A comment of the imports'\nimport math")
-    assert cut[0][2].endswith("LIMIT = 3")
-    assert cut[1][2].startswith("# what LIMIT is for")
-    assert "@property" in cut[1][2]
-    assert cut[2][1].endswith("Words of a section.")
-    assert cut[5][2] == "# print(größe(3))"
+    imports, first, limit, second, comment = code_blocks(ODD)
+    assert [block.name for block in (imports, first, limit, second, comment)] == [
+        "imports",
+        "größe",
+        "LIMIT",
+        "größe",
+        "comment",
+    ]
+    assert imports.code.startswith("# A comment of the imports'\nimport math")
+    assert imports.code.endswith("LIMIT = 3")
+    assert first.code.startswith("# what LIMIT is for\n\n\n@property")
+    assert limit.section.endswith("Words of a section.")
+    assert comment.code == "# print(größe(3))"
 
 
 def test_ids_fit_the_format_and_come_once() -> None:
-    made_of_it = made("04_autorange", ODD)
+    made_of_it = cells("04_autorange", ODD)
     ids = [cell.id for cell in made_of_it]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id_) for id_ in ids)
     notebook(made_of_it)
     with pytest.raises(UsageError, match=r"not valid Python: .* line 1. Correct this line first"):
-        made("04_autorange", "def f(:\n")
+        cells("04_autorange", "def f(:\n")
 
 
 def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alone(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(tmp
 @pytest.mark.long
 @pytest.mark.parametrize("lesson", RUN)
 def test_each_task_can_be_tried_in_a_notebook_with_the_solution_in_it(lesson: str, tmp_path: Path) -> None:
-    code = [cell for cell in made(lesson, paths.solution(lesson).read_text("utf-8")) if cell.kind == "code"]
+    code = [cell for cell in cells(lesson, paths.solution(lesson).read_text("utf-8")) if cell.kind == "code"]
     assert code.pop().id == "check"
     script = tmp_path / f"{lesson}.py"
     script.write_text("\n".join(cell.text for cell in code), encoding="utf-8")

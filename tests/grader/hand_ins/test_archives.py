@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_notebooks import json_values, patient
 
-from grader.desk.submission_zip import submit
+from grader.desk.submit import write_zip
 from grader.hand_ins import archives
 from grader.hand_ins.collect import collect
 from grader.hand_ins.manifest import Manifest
@@ -30,7 +30,7 @@ def test_a_zip_made_by_submit_is_taken(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     kit = tmp_path / "kit"
     files = {"01_dot": kit / "01_dot.py", "02_timer": kit / "02_timer.ipynb"}
-    submit(files, tmp_path / "class" / "ada.zip", kit=KIT)
+    write_zip(files, tmp_path / "class" / "ada.zip", kit=KIT)
     found = collected(tmp_path / "class")
     assert [(one.student, one.path, one.source) for one in found.submissions] == [
         ("ada", "ada.zip/01_dot.py", "x = 1"),
@@ -42,7 +42,7 @@ def test_a_zip_made_by_submit_is_taken(tmp_path: Path) -> None:
 def test_a_zip_made_by_hand_or_of_another_kit_is_taken_with_a_note(tmp_path: Path) -> None:
     zip_of(tmp_path, "ada", zipped([("hw1/01_dot.py", b"x = 1"), ("__MACOSX/hw1/._01_dot.py", b"\0")]))
     zip_of(tmp_path / "bob", "homework", zipped([("01_dot.py", b"x = 2")]))
-    submit({"01_dot": hand_in(tmp_path.parent, "kit")}, tmp_path / "eve.zip", kit="0.0.1")
+    write_zip({"01_dot": hand_in(tmp_path.parent, "kit")}, tmp_path / "eve.zip", kit="0.0.1")
     found = collected(tmp_path)
     assert [(one.path, one.source) for one in found.submissions] == [
         ("ada.zip/hw1/01_dot.py", "x = 1"),
@@ -59,7 +59,7 @@ def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_pat
         "02_timer": hand_in(tmp_path, "kit", "y = 1", "02_timer"),
     }
     made = tmp_path / "made.zip"
-    submit(exercises, made, kit=KIT)
+    write_zip(exercises, made, kit=KIT)
     with zipfile.ZipFile(made) as archive:
         files = [(name, archive.read(name)) for name in archive.namelist()]
     forged = [(name, data.replace(b"x = 1", b"x = 2")) for name, data in files]

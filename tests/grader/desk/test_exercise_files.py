@@ -13,8 +13,8 @@ from rich.console import Console
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, run_and_saved, solve, student_kit
 
 from grader import catalogue, paths
-from grader.desk import ask_which_file, exercise_notebook, originals
-from grader.desk.exercise_files import FileChoice, choose, find_files
+from grader.desk import exercise_notebook, originals
+from grader.desk.exercise_files import FileChoice, choose, find_files, settle
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import python_source
 
@@ -30,7 +30,7 @@ def choice(kit: Path) -> FileChoice:
     """Return which file of the lesson counts, if the student calls `check` in the kit."""
     with contextlib.chdir(kit):
         folders = (kit / "lessons" / "exercises", kit / "notebooks", kit)
-        return choose(LESSON, find_files(folders, [LESSON])[LESSON])
+        return choose(LESSON, find_files([LESSON], folders)[LESSON])
 
 
 def taken(kit: Path) -> str:
@@ -103,7 +103,7 @@ def test_leaving_the_question_ends_with_the_commands(kit: Path, monkeypatch: pyt
     monkeypatch.setattr("sys.stdin", Terminal())
     console = Console(file=io.StringIO(), force_terminal=True)
     with contextlib.chdir(kit), pytest.raises(UsageError, match=f"Choose one: check {FILE} or check {NOTEBOOK}"):
-        ask_which_file.settle([choice(kit)], "check", console)
+        settle([choice(kit)], "check", console)
 
 
 def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(kit: Path) -> None:
@@ -218,3 +218,41 @@ def test_every_lesson_has_notebooks_whose_code_is_that_of_the_file() -> None:
             assert originals.code_digest(cells) == originals.code_digest(source), path
             same = originals.code_digest(cells) == originals.listed(lesson)[originals.CODE]
             assert same == (path == paths.stub(lesson)), path
+
+
+STUB = '''"""About it."""
+
+import math
+
+
+def area(r):
+    """Return the area."""
+    raise NotImplementedError
+'''
+
+
+def test_only_a_change_of_the_code_changes_an_exercise() -> None:
+    for same in (
+        STUB.replace("\n", "\r\n"),
+        STUB.replace('"""About it."""', '"""Something else."""'),
+        "# mine\n" + STUB + "\n\n# todo\n",
+        STUB.replace("import math\n", "import math   \n\n\n"),
+        STUB + '\nif __name__ == "__main__":\n    print(area(3))\n',
+    ):
+        assert originals.code_digest(same) == originals.code_digest(STUB), same
+    for other in (
+        STUB.replace("raise NotImplementedError", "return math.pi * r**2"),
+        STUB + "\nLIMIT = 3\n",
+        STUB.replace("raise", "  raise"),
+        STUB + '\nif __name__ == "__main__":\n    pass\nelse:\n    area = abs\n',
+        STUB + '\nif __name__ != "__main__":\n    area = abs\n',
+        STUB.replace('"""Return the area."""', '"""Return the area.\n\n    # include\n    """'),
+        "def f(:\n",
+        "",
+        "x = '\0'",
+        "(" * 10_000,
+    ):
+        assert originals.code_digest(other) != originals.code_digest(STUB), other
+    with_c = 'SOURCE = """\n#define N 3\n\nint f;\n"""\n'
+    assert originals.code_digest(with_c) != originals.code_digest(with_c.replace("#define N 3\n", ""))
+    assert originals.code_digest(with_c) != originals.code_digest(with_c.replace("N 3\n\n", "N 3\n"))

@@ -12,7 +12,7 @@ from classroom import KIT, hand_in, notebook
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, solve, student_kit
 
 from grader import catalogue
-from grader.desk.submission_zip import is_submission, submit
+from grader.desk.submit import is_submission, write_zip
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import digest
 from harness.errors import UsageError
@@ -163,7 +163,7 @@ def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     out, again = tmp_path / "new" / "out.zip", tmp_path / "again.zip"
-    assert not submit(files, out, kit=KIT)
+    assert not write_zip(files, out, kit=KIT)
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == ["01_dot.py", "02_timer.ipynb", "manifest.json"]
         manifest = Manifest.from_json(archive.read("manifest.json"))
@@ -171,7 +171,7 @@ def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files
     assert manifest == Manifest(KIT, tuple(ManifestEntry(lesson, name, digest(data)) for lesson, name, data in entries))
     os.utime(files["01_dot"], (0, 0))
     files["01_dot"].chmod(0o755)
-    submit(dict(reversed(files.items())), again, kit=KIT)
+    write_zip(dict(reversed(files.items())), again, kit=KIT)
     assert out.read_bytes() == again.read_bytes()
 
 
@@ -179,15 +179,15 @@ def test_a_file_that_would_be_refused_is_refused_before_it_is_sent(tmp_path: Pat
     (tmp_path / "01_dot.ipynb").write_bytes(notebook("%time x"))
     for name, part in (("01_dot.ipynb", "Cell 1"), ("gone/01_dot.py", "There is no file")):
         with pytest.raises(UsageError, match=part):
-            submit({"01_dot": tmp_path / name}, tmp_path / "out.zip", kit=KIT)
+            write_zip({"01_dot": tmp_path / name}, tmp_path / "out.zip", kit=KIT)
     assert not (tmp_path / "out.zip").exists()
 
 
 def test_only_an_unchanged_zip_of_submit_is_known_as_one(files: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "out.zip"
-    submit(files, out, kit=KIT)
+    write_zip(files, out, kit=KIT)
     assert is_submission(out)
-    assert submit(files, out, kit=KIT)
+    assert write_zip(files, out, kit=KIT)
     with zipfile.ZipFile(out, "a") as archive:
         archive.writestr(".notes", "mine")
     assert not is_submission(out)

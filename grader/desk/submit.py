@@ -1,0 +1,210 @@
+"""The command `submit`: select the exercise files, write them to a zip, and print the points of each file.
+
+The zip has the exercise files and a manifest. Equal files give an equal zip. A file that would be refused in the
+grading of the class is refused here, because the student can still correct it.
+"""
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from grader import catalogue
+from grader.course.roll import is_faulted
+from grader.desk import check as checking
+from grader.desk import exercise_files, student_state
+from grader.desk.exercise_files import ExerciseFile, FileChoice
+from grader.errors import FairclockError, UsageError
+from grader.files import write_atomically
+from grader.hand_ins import archives, manifest
+from grader.hand_ins.collect import submission_of
+from grader.hand_ins.manifest import Manifest, ManifestEntry
+from grader.hand_ins.notebooks import with_cell_lines
+from grader.hand_ins.refusal import Refusal, digest
+from grader.isolation.pool import Pool
+from grader.reports import grade_texts
+from harness import syntax
+from harness.rendering.wrapping import say
+from harness.storage.overwriting import refuse_edited
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in the zip format
+_PLAIN_FILE = 0o100644
+
+
+def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
+    """Return, for each lesson, which file is put into the zip.
+
+    With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
+    By default, all folders with exercises are searched. The files in `take` are always selected, without a question to
+    the student. Changed files outside `places` are reported. Raise `UsageError` for a missing place and for a file that
+    is not an exercise.
+    """
+    lessons = catalogue.load().lessons
+    named = {file.lesson: file for file in map(_named, take)}
+    everywhere = exercise_files.find_files(lessons)
+    inside = _inside(places, lessons) if places else everywhere
+    if not any(inside.values()) and not named:
+        raise UsageError(f"There is no exercise in {places[0]}. Exercises have names such as {lessons[0]}.py.")
+    choices = []
+    for lesson in lessons:
+        choice = exercise_files.choose(lesson, inside[lesson])
+        if file := named.get(lesson):
+            choice = choice.take(file)
+        known = {file.code for file in (*inside[lesson], *named.values())}
+        outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
+        reason = "this exercise is not in the places that you named"
+        choices.append(replace(choice, left_out=(*choice.left_out, *((file, reason) for file in outside))))
+    return [choice for choice in choices if choice.taken or choice.candidates or choice.left_out or not places]
+
+
+def submit(
+    choices: Sequence[FileChoice], out: Path, console: Console, status: Console, *, force: bool, graded: bool
+) -> int:
+    """Write the zip `out` with the selected files, and print their points and warnings on `console`.
+
+    With `graded`, the files that the student changed are graded first. Ctrl-C stops the grading and raises
+    `KeyboardInterrupt`. Return 1 if a file could not be read as an exercise, else 0. Raise `UsageError` with the
+    reasons if no file is selected.
+    """
+    files = [choice.taken for choice in choices if choice.taken]
+    if not files:
+        with_reason = [choice for choice in choices if choice.left_out]
+        raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
+    by_lesson = {file.lesson: file.path for file in files}
+    replaced = write_zip(by_lesson, out, kit=catalogue.kit_version(), force=force)
+    again = ", which replaces the older zip" if replaced else ""
+    count = f"{len(files)} exercise{'' if len(files) == 1 else 's'}"
+    say(console, f"Wrote {out}{again}: {count}. Hand in only this zip.")
+    try:
+        _show_points(files, console, status, graded=graded)
+    except KeyboardInterrupt:
+        say(console, f"Grading stopped. {out} is complete and has all {len(files)} files.")
+        raise
+    left_out = [each for choice in choices for each in choice.left_out]
+    warnings = [unused_file_line(file, why) for file, why in left_out]
+    if missing := [choice.lesson for choice in choices if not choice.taken and not choice.left_out]:
+        warnings.append(f"There is no file for {', '.join(missing)}.")
+    for line in ("", "Please check before you hand in:", *(f"  {each}" for each in warnings)) if warnings else ():
+        say(console, line)
+    return 1 if any(file.refusal for file, _ in left_out) else 0
+
+
+def _show_points(files: Sequence[ExerciseFile], console: Console, status: Console, *, graded: bool) -> None:
+    faults = {file: _syntax_fault(file) for file in files}
+    to_grade = [file for file in files if graded and file.changed and not faults[file]]
+    if to_grade:
+        say(console, "Now your files are graded on this machine. You can stop this with Ctrl-C: the zip is complete.")
+    say(console, "")
+    with Pool(sandboxed=False) as pool:
+        for file in files:
+            if file not in to_grade:
+                say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))
+                continue
+            with status.status(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
+                lines = list(_graded(file, pool))
+            for line in lines:
+                say(console, line)
+
+
+def unused_file_line(file: ExerciseFile, why: str) -> str:
+    """Return a sentence on a file that is not selected, with the reason `why`."""
+    return f"Not used: {file.path}. {why[:1].upper()}{why[1:].rstrip('.')}."
+
+
+def _syntax_fault(file: ExerciseFile) -> str:
+    """Return a message on the syntax error of a file with its line, or "" if there is none."""
+    source = submission_of(file.path, student="", lesson=file.lesson).source or ""
+    try:
+        syntax.parse(source)
+    except SyntaxError as error:
+        said = f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points"
+        return with_cell_lines(said, source)
+    except (ValueError, RecursionError, MemoryError):
+        return "Python cannot read this file, so it earns no points"
+    return ""
+
+
+def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
+    """Grade a file, store its points, and yield lines with the points of the file and of its unfinished tasks."""
+    try:
+        report = checking.check(file.lesson, file.path, pool)
+    except FairclockError as error:
+        yield _row(file, f"not graded here: {error}")
+        return
+    student_state.keep_points(report)
+    if is_faulted(report):
+        yield _row(file, f"not graded here; run python -m grader check {file.lesson}")
+        return
+    yield _row(file, "", points=grade_texts.points(report.points))
+    for task, verdict in checking.tasks_with_verdicts(report):
+        if verdict.points < verdict.max_points:
+            earned = checking.out_of(verdict.points, verdict.max_points)
+            yield f"      {task.name}  {earned}  {checking.task_state(task, verdict)}"
+
+
+def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:
+    most = grade_texts.points(sum(task.points for task in catalogue.load().tasks(file.lesson)))
+    return f"  {file.lesson:22} {points:>4} / {most:<4} {file.path}{f'  ({remark})' if remark else ''}"
+
+
+def _inside(places: Sequence[Path], lessons: Sequence[str]) -> dict[str, list[ExerciseFile]]:
+    """Return, by lesson, the exercise files in the folders or at the paths of `places`."""
+    for place in places:
+        if not place.exists():
+            what = "file" if place.suffix in exercise_files.SUFFIXES else "folder"
+            advice = "Run the command in the folder of the kit, or name the exercises."
+            raise UsageError(f"There is no {what} {place}. {advice}")
+    inside = exercise_files.find_files(lessons, [place for place in places if place.is_dir()])
+    for file in map(_named, (place for place in places if not place.is_dir())):
+        inside[file.lesson].append(file)
+    return inside
+
+
+def _named(path: Path) -> ExerciseFile:
+    file = exercise_files.read_file(path, exercise_files.require_lesson(path))
+    if file.refusal:
+        raise UsageError(file.refusal)
+    return file
+
+
+def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
+    """Write the zip `out` with one file per lesson. Return whether it replaces an existing file.
+
+    In the zip, a file has the name of its lesson. Raise `UsageError` if the grading of the class would refuse a file.
+    Also raise it if `out` exists, is not a zip that this function wrote, and `force` is not set.
+    """
+    refuse_edited(out, force=force, is_ours=is_submission)
+    contents: dict[str, bytes] = {}
+    for lesson, path in sorted(files.items()):
+        if refusal := submission_of(path, student="", lesson=lesson).refusal:
+            raise UsageError(refusal)
+        contents[lesson + path.suffix] = path.read_bytes()
+    replaced = out.exists()
+    entries = tuple(ManifestEntry(Path(name).stem, name, digest(data)) for name, data in contents.items())
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**contents, manifest.NAME: Manifest(kit, entries).to_json()}.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3  # Unix on every system, because the next line is a Unix mode
+            info.external_attr = _PLAIN_FILE << 16
+            archive.writestr(info, data)
+    write_atomically(out, made.getvalue())
+    return replaced
+
+
+def is_submission(path: Path) -> bool:
+    """Return whether a file is a zip that `submit` wrote and that was not changed later."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(archive.namelist())
+        files, _ = archives.members(path.read_bytes(), frozenset(names))
+        listed = Manifest.from_json(files.pop(manifest.NAME, b""))
+        for name, data in files.items():
+            listed.check(name, digest(data))
+    except (zipfile.BadZipFile, Refusal):
+        return False
+    return names == sorted([manifest.NAME, *(entry.file for entry in listed.files)])
