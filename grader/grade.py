@@ -73,4 +73,4 @@ def _attempt(task: Task, submission: Submission, session: Session) -> Attempt:
             raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.REFUSED, rationale=submission.refusal)
     seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
-    return kinds.examine(task, submission.source, session, seed)
+    return kinds.examiner(task, *seed).examine(submission.source, session)

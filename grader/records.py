@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Self
+from typing import Final
 
 from harness.machine.environment import Environment
 from harness.paired.decide import BENEFIT
@@ -45,38 +45,26 @@ UNGRADED: Final = frozenset({Status.TOO_NOISY, Status.GRADER_ERROR})
 """The task has no grade, for a reason that has nothing to do with the submission. It must be graded again."""
 
 
-_OF_CLOCKS: Final = 0.2
-_OF_COUNTS: Final = 0.1
+@dataclass(frozen=True)
+class Cost:
+    """A kind of cost that a task measures, and compares with the baseline's cost. `grader.kinds` defines each.
 
-
-class Cost(StrEnum):
-    """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost.
-
-    TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for functions that use several
-    threads or a GPU. PEAK_MEMORY is the most memory that a process had resident at once.
-
-    `clause` states the baseline's cost in relation to a submission's, and `gain` a submission's in relation to the
-    baseline's. `margin` is the smallest relative distance between a known submission's ratio and a tier. A cost that a
-    clock measures (`clocked`) varies between runs and machines. Counts repeat exactly, and peak memory within 1 %.
+    `name` stands in reports and files. `clause` states the baseline's cost in relation to a submission's, and `gain` a
+    submission's in relation to the baseline's. `clock` is "cpu" or "wall" if a clock measures the cost, or else "".
     """
 
+    name: str
     clause: str
     gain: str
-    margin: float
-    clocked: bool
+    clock: str = ""
 
-    def __new__(cls, name: str, clause: str = "", gain: str = "", margin: float = 0.0) -> Self:
-        """Return a member whose value is its name in reports and files. `Cost(name)` returns an existing member."""
-        cost = str.__new__(cls, name)
-        cost._value_ = name
-        cost.clause, cost.gain, cost.margin, cost.clocked = clause, gain, margin, margin == _OF_CLOCKS
-        return cost
+    @property
+    def margin(self) -> float:
+        """The smallest relative distance between a known submission's ratio and a tier.
 
-    TIME = "time", "takes {} as long", "times as fast", _OF_CLOCKS
-    WALL_TIME = "wall time", "takes {} as long", "times as fast", _OF_CLOCKS
-    SIMULATED_TIME = "simulated time", "takes {} as much simulated time", "times less simulated time", _OF_COUNTS
-    CALLS = "calls", "makes {} as many calls", "times fewer calls", _OF_COUNTS
-    PEAK_MEMORY = "peak memory", "needs {} as much memory", "times less peak memory", _OF_COUNTS
+        A cost that a clock measures varies between runs and machines. Counts repeat exactly, and memory within 1 %.
+        """
+        return 0.2 if self.clock else 0.1
 
 
 _TRACE_CHARACTERS: Final = 4_000

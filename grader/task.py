@@ -70,7 +70,7 @@ class TensorExam:
     of the first input.
 
     `also_timed` are further timed sizes, for a function that must be fast at every size. Each size is measured
-    separately, and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of files in `known/`, one
+    separately, and the worst ratio decides (`grader.kinds.timing`). `baselines` are the names of files in `known/`, one
     per size. They are needed if a single baseline for all sizes would be a solution with added delays.
 
     If `in_c`, the function is written in C: `uint32_t name(const uint8_t *, size_t)`. The submission assigns the C

@@ -24,6 +24,6 @@ def tryout(lesson: str, *functions: Callable[..., Any] | str) -> None:
         task = asked.get(function.__name__)
         if task is None:
             raise UsageError(f"No task of {lesson} has a function {function.__name__}. There are: {', '.join(asked)}.")
-        case, mismatch = kinds.try_out(task, function)
+        case, mismatch = kinds.examiner(task).try_out(function)
         said = "\n".join([f"{function.__name__}: not right yet. {case}", *mismatch.lines]) if mismatch else ""
         print(said or f"{function.__name__}: right. {case}")

@@ -106,7 +106,7 @@ def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibratio
 
 
 def _uncertainty(task: Task, submission: Submission, session: Session, speed: Speed | None) -> float:
-    if speed is None or not task.cost.clocked or not task.tiers:
+    if speed is None or not task.cost.clock or not task.tiers:
         return 0.0
     tier_at_ratio = replace(task, tiers=(Tier(speed.ratio, 1.0),))
     longer = grade_task(tier_at_ratio, submission, session).attempt.speed

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
-from grader.kinds.kind import Draw, Solver
+from grader.kinds.examiner import Examiner, Solver
 
 LONGEST_S: Final = 20.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
@@ -16,7 +16,7 @@ class TooLongError(BaseException):
     """A function used more CPU time than its limit. `except Exception` in the function does not catch this error."""
 
 
-def mistake_in_time(draw: Draw[Any], solver: Solver) -> str:
+def mistake_in_time(draw: Examiner[Any], solver: Solver) -> str:
     """Return what `draw.mistake` returns, or a description of a function that never ends. Windows has no time limit."""
     try:
         with ended_after(LONGEST_S):

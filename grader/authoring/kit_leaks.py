@@ -31,7 +31,7 @@ from grader import catalogue, kinds, overlays, paths
 from grader.authoring.in_process import mistake_in_time
 from grader.authoring.mutation import mutants
 from grader.kinds import simulated
-from grader.kinds.kind import Draw, Solver
+from grader.kinds.examiner import Examiner, Solver
 from grader.task import SimulatedFunction, Task, tier_of
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
@@ -54,14 +54,14 @@ def leaks(lesson: str) -> tuple[str, ...]:
     """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
     found = []
     for task in catalogue.load().tasks(lesson):
-        draw = kinds.draw(task, "a draw")
+        draw = kinds.examiner(task, "a draw")
         for name, solver in [] if task.exam.in_c else candidates(task):
             if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
 
 
-def earned(draw: Draw[Any], solver: Solver) -> str:
+def earned(draw: Examiner[Any], solver: Solver) -> str:
     """Return what a function reaches, such as "reaches tier 2 with 3.40×", or "" if it earns no points for it."""
     if mistake_in_time(draw, solver):
         return ""
@@ -73,7 +73,7 @@ def earned(draw: Draw[Any], solver: Solver) -> str:
 
 def right_blind_answers(task: Task) -> Iterator[str]:
     """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
-    draw = kinds.draw(task, "a draw")
+    draw = kinds.examiner(task, "a draw")
     for name, blind in [] if task.exam.in_c else blind_solvers(task):
         if not mistake_in_time(draw, blind):
             yield f"a solver that ignores the question is right: it returns {name}"
@@ -84,7 +84,7 @@ def blind_solvers(task: Task) -> Iterator[Candidate]:
 
     They return a constant, an argument as it is, or right answers to other random test cases.
     """
-    other = kinds.draw(task, "other inputs", timed=0)
+    other = kinds.examiner(task, "other inputs", timed=0)
     given, right = other.given, other.solver(paths.solution(task.lesson).read_text(encoding="utf-8"))
     answers = [right(one) for one in given]
     times = Counter(map(repr, answers))
@@ -119,7 +119,7 @@ def _arguments(given: Any) -> Sequence[Any]:
 
 def candidates(task: Task) -> Iterator[Candidate]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
-    functions, draw = list(_own_functions(task)), kinds.draw(task, "any", timed=0)
+    functions, draw = list(_own_functions(task)), kinds.examiner(task, "any", timed=0)
     given = draw.given[0]
     arity = len(_arguments(given))
     parsers = [function for _, function in functions if _takes(function, 1)]

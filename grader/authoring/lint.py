@@ -169,7 +169,7 @@ def _known(task: Task, submission: Submission, session: Session) -> Verdict:
     if task.simulated and submission.source is not None:
         seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
         with suppress(Exception):  # a submission that raises is graded in a worker instead
-            return score(task, kinds.examine_known(task, submission.source, session, seed))
+            return score(task, kinds.examiner(task, *seed).examine_known(submission.source, session))
     return grade_task(task, submission, session)
 
 

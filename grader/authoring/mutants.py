@@ -26,7 +26,7 @@ from grader import catalogue, kinds, overlays, paths
 from grader.authoring.in_process import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
 from grader.errors import MachineError, UsageError
-from grader.kinds.kind import Change, Draw
+from grader.kinds.examiner import Change, Examiner
 from grader.task import Task
 
 TIME_LIMIT_S: Final = 600.0
@@ -178,14 +178,14 @@ def _made(task: Task, sources: Mapping[str, str]) -> list[Mutant]:
     return random.Random(task.full_name).sample(list(found.values()), len(found))
 
 
-def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw[Any], dict[str, float]]:
+def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:
     """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file.
 
     If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
     """
     wrong = ""
     for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
-        draw, allowed_s = kinds.draw(task, seed), dict[str, float]()
+        draw, allowed_s = kinds.examiner(task, seed), dict[str, float]()
         for file, source in sources.items():
             began_s = time.process_time()
             if mistake := mistake_in_time(draw, draw.solver(source)):
@@ -199,19 +199,19 @@ def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Draw[Any], dict[str
     raise UsageError(f"{wrong} Correct it first; `python -m grader lint {task.lesson}` grades it.")
 
 
-def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Draw[Any]]:
+def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Examiner[Any]]:
     """Draw at least one further set of test cases, and none after `end_s`. The first set has changed inputs too."""
     for number in range(FURTHER_DRAWS):
         if number and time.monotonic() > end_s:
             return
-        draw = kinds.draw(task, f"further draw {number + 1}", timed=0)
+        draw = kinds.examiner(task, f"further draw {number + 1}", timed=0)
         _ = draw.given  # drawn now, so that the child processes need not draw it again
         if number == 0:
             draw.vary(CHANGES, [draw.solver(source) for source in sources.values()])
         yield draw
 
 
-def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw[Any]], allowed_s: float) -> str:
+def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Examiner[Any]], allowed_s: float) -> str:
     """Judge a mutant in this child process, which the kernel ends at its CPU time limit. Return the report."""
     graded, *further = draws
     signal.setitimer(signal.ITIMER_PROF, allowed_s)
@@ -230,7 +230,7 @@ def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Draw[Any]], allowed_
     return EQUIVALENT
 
 
-def _mistake(draw: Draw[Any], source: str) -> str:
+def _mistake(draw: Examiner[Any], source: str) -> str:
     """Return a description of the first wrong answer of a source text, executed again as for each grading, or ""."""
     try:
         return draw.mistake(draw.solver(source))

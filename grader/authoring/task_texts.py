@@ -26,7 +26,7 @@ def texts_of(task: Task) -> dict[str, object]:
         "summary": task.summary,
         "points": task.points,
         "points_if_right": task.points * score.share(task, 0),
-        "cost": task.cost.value,
+        "cost": task.cost.name,
         "thresholds": [{"ratio": tier.ratio, "points": task.points * tier.share} for tier in task.tiers],
         "hints": task.hints,
         "read": task.read,

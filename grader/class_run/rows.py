@@ -19,7 +19,8 @@ from typing import Final
 from grader.class_run import database
 from grader.class_run.standing import StoredAttempt
 from grader.course.roll import HandIn, Span
-from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
+from grader.kinds import COSTS
+from grader.records import Attempt, Control, Report, Speed, Status, Submission, Verdict
 from grader.text import storable
 from grader.trials.faults import NOT_WRITTEN
 from harness.machine.environment import Environment
@@ -75,7 +76,7 @@ def of_verdict(verdict: Verdict) -> dict[str, Cell]:
         "status": attempt.status.value,
         "points": verdict.points,
         "max_points": verdict.max_points,
-        "cost": verdict.cost.value if verdict.cost else None,
+        "cost": verdict.cost.name if verdict.cost else None,
         **dict(zip(_SPEED, astuple(attempt.speed) if attempt.speed else (None,) * len(_SPEED), strict=True)),
         **{name: getattr(attempt, name) for name in _ATTEMPT},
         "rounds": json.dumps([[one.pair, *base, *mine, one.baseline_first] for one, base, mine in turns]),
@@ -134,7 +135,7 @@ def _verdict(row: sqlite3.Row) -> Verdict:
         control=Control(**control) if (control := json.loads(row["control"])) else None,
         **{name: row[name] for name in _ATTEMPT},
     )
-    cost = Cost(row["cost"]) if row["cost"] is not None else None
+    cost = COSTS.get(row["cost"])
     return Verdict(row["task"], row["points"], row["max_points"], cost, attempt)
 
 

@@ -1,49 +1,34 @@
-"""The kinds of exams, one file each. A new kind is one file, which is listed here."""
+"""The kinds of exams and of costs, one file each. A new kind is one file, and a line below.
 
-from collections.abc import Callable, Sequence
+A kind of exam judges answers. Its class derives from `Examiner`. A kind of cost is a `Cost`, with its words and its
+margin. If the grader measures it, its class derives from `MeasuredCost`, which measures it in grading and estimates it
+for `lint`. A cost that a meter shows from outside the submission's process derives from `MeteredCost`.
+"""
+
 from typing import Any, Final
 
-from grader.errors import GraderFault
-from grader.kinds import simulated, tensors, values
-from grader.kinds.kind import Draw, Kind
-from grader.records import Attempt
-from grader.session import Session
-from grader.task import Mismatch, Task
+from grader.kinds.examiner import TIMED, Examiner
+from grader.kinds.peak_memory import PEAK_MEMORY
+from grader.kinds.simulated import CALLS, SIMULATED_TIME, SimulatedExaminer
+from grader.kinds.tensors import TensorExaminer
+from grader.kinds.timing import TIME, WALL_TIME
+from grader.kinds.values import ValueExaminer
+from grader.records import Cost
+from grader.task import SimulatedExam, Task, TensorExam, ValueExam
 
-KINDS: Final[dict[type, Kind[Any]]] = {kind.exam: kind for kind in (tensors.KIND, simulated.KIND, values.KIND)}
+EXAMINERS: Final[dict[type, type[Examiner[Any]]]] = {
+    TensorExam: TensorExaminer,
+    SimulatedExam: SimulatedExaminer,
+    ValueExam: ValueExaminer,
+}
 
-TIMED: Final = 2
-"""The number of judged inputs of each timed size. A function that always returns its first answer fails the second."""
+COSTS: Final[dict[str, Cost]] = {cost.name: cost for cost in (TIME, WALL_TIME, PEAK_MEMORY, CALLS, SIMULATED_TIME)}
+"""All kinds of cost by name."""
 
 
-def examine(task: Task, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Grade a source text on a task, with inputs drawn from `seed`.
+def examiner(task: Task, *seed: str, timed: int = TIMED) -> Examiner[Any]:
+    """Return the examiner of a task, whose test cases are drawn from `seed`.
 
-    Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
+    `timed` is the number of timed inputs of each size on which trusted code is judged too.
     """
-    kind = KINDS[type(task.exam)]
-    if task.cost not in kind.costs:
-        raise GraderFault(f"{task.full_name}: a {type(task.exam).__name__} cannot measure {task.cost}.")
-    return kind.examine(task, task.exam, source, session, seed)
-
-
-def examine_known(task: Task, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Grade a source text of the kit as `examine` does, but in this process if that is faster.
-
-    In this process, exceptions of the source text are not caught.
-    """
-    kind = KINDS[type(task.exam)]
-    return (kind.examine_known or kind.examine)(task, task.exam, source, session, seed)
-
-
-def draw(task: Task, seed: str, timed: int = TIMED) -> Draw[Any]:
-    """Return the random test cases of a task for one seed, on which trusted code is judged in this process."""
-    return KINDS[type(task.exam)].draw(task, task.exam, seed, timed)
-
-
-def try_out(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    """Call a student's function in this process on one small case of a task.
-
-    Return a description of the case, and a mismatch if the answer is wrong. Exceptions of the function are not caught.
-    """
-    return KINDS[type(task.exam)].try_out(task.exam, function)
+    return EXAMINERS[type(task.exam)](task, task.exam, seed, timed)

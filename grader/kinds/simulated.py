@@ -15,7 +15,6 @@ import json
 import math
 import re
 import statistics
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,16 +22,20 @@ from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
-from grader.kinds.kind import Draw, Kind, Solver, told
+from grader.kinds.examiner import Examiner, Solver, told
 from grader.records import Attempt, Cost, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
-from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, ValueExam, tier_of
-from grader.trials.failing_case import FIRST, RAISED_IN
-from grader.trials.faults import blame_submission
+from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
+from grader.trials.faults import FIRST, RAISED_IN, blame_submission
 from grader.trials.known_mistakes import explanation, explanation_here
 from grader.trials.worker_client import WorkerClient, worker
 from grader.values import Value
+
+CALLS: Final = Cost("calls", "makes {} as many calls", "times fewer calls")
+"""Calls of a simulated function."""
+
+SIMULATED_TIME: Final = Cost("simulated time", "takes {} as much simulated time", "times less simulated time")
 
 MOST_TIMES_MEDIAN: Final = 2.0
 """The ratio of one scenario counts at most as this number times the median ratio of the right answers."""
@@ -53,78 +56,123 @@ class Played:
     mismatch: Mismatch | None
 
 
-# The process that forks the worker must have imported torch: a CUDA build of torch maps more memory during its import
-# than a worker may add.
-_IMPORTS_TORCH: Final = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
+@dataclass
+class SimulatedExaminer(Examiner[SimulatedExam]):
+    """Grades a function in simulated scenarios, which are new each time because they count calls."""
 
-Play = Callable[[Scenario], Played]
-"""A function that runs a simulated scenario with the code of a submission."""
+    def examine(self, source: str, session: Session) -> Attempt:
+        """Grade a submission in all scenarios, in a sandboxed process."""
+        with session.pool.fresh(tensors=self.exam.needs_torch or imports_torch(source)) as tree:
+            return self.examine_in(tree, source, session)
+
+    def examine_in(self, tree: ForkServer, source: str, session: Session) -> Attempt:
+        """Grade a submission in all scenarios, in a new process of `tree`."""
+        with worker(tree, self.task.limits) as one:
+            with blame_submission("The file"):
+                one.load(source)
+            mine = [self._play(one, scenario) for scenario in self.given]
+            printed = one.output_tail
+        return replace(self._judged(mine, session), output_tail=printed)
+
+    def examine_known(self, source: str, session: Session) -> Attempt:
+        """Grade a known submission in this process, where a simulated call takes 1 µs instead of 100 µs."""
+        return self._judged([*map(partial(_played, self.solver(source)), self.given)], session)
+
+    def _judged(self, mine: list[Played], session: Session) -> Attempt:
+        failed = [played for played in mine if played.mismatch]
+        if len(failed) > self.exam.forgiven:
+            allowed = f" ({self.exam.forgiven} may be)" if self.exam.forgiven else ""
+            said = f"Wrong in {len(failed)} of {len(mine)} {self.exam.scenario_noun}{allowed}."
+            said, mismatch = f"{said} {FIRST} {failed[0].scenario.title}", failed[0].mismatch
+        else:
+            said = f"Wrong over all {len(mine)} {self.exam.scenario_noun} together."
+            mismatch = self.exam.together([played.scenario for played in mine])
+        ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine))
+        if mismatch:
+            lines, why = [said, *mismatch.lines], self._explanation(mine, session)
+            return replace(ended, status=Status.WRONG, rationale="\n".join(lines), help=why)
+        uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
+        return replace(ended, speed=speed(self.task, mine) if self.task.tiers else uncounted)
+
+    def _play(self, one: WorkerClient, scenario: Scenario) -> Played:
+        arguments = [
+            {"simulated": a.name} if isinstance(a, SimulatedFunction) else {"value": a} for a in scenario.arguments
+        ]
+        with blame_submission(scenario.function, f"{RAISED_IN} {case_title(scenario)}"):
+            claim = one.values(scenario.function, arguments, scenario.call, self.exam.max_calls)
+            if "answer" in claim:
+                return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+        got = f"a {str(claim.get('type'))[:80]}"
+        return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
+
+    def _explanation(self, mine: list[Played], session: Session) -> str:
+        # Right answers are compared too: two methods may share a few wrong answers by chance.
+        def reproduces(play: Callable[[Scenario], Played]) -> bool:
+            pairs = zip(self.given, mine, strict=True)
+            return all(same_answer(play(scenario).answer, own.answer) for scenario, own in pairs)
+
+        # With simulated functions, whose calls are limited, a known submission ends, so it can run in this process.
+        if any(measures(played.scenario) for played in mine):
+            return explanation_here(self.task, lambda source: reproduces(partial(_played, self.solver(source))))
+        play = self._play
+        return explanation(self.task, session, lambda one: reproduces(partial(play, one)), failures=1, tensors=False)
+
+    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+        """Call a student's function in the first scenario that asks for it, the same scenario each time."""
+        scenario = next(each for each in self.exam.scenarios(generator("try")) if each.function == function.__name__)
+        answer = _with_lists(function(*arguments_here(scenario)))
+        return f"The scenario: {scenario.title}.", scenario.judge(answer)
+
+    @property
+    def given(self) -> Sequence[Scenario]:
+        """New scenarios."""
+        return self.exam.scenarios(generator(*self.seed))
+
+    @property
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        return any(map(measures, self.given))
+
+    def ratio(self, solver: Solver) -> float:
+        """Return the ratio of a right function, as grading computes it."""
+        return speed(self.task, [*map(partial(_played, solver), self.given)]).ratio
+
+    def _mistake(self, solver: Solver) -> str:
+        return self.mistake_in(solver, self.given)
+
+    def mistake_in(self, solver: Solver, scenarios: Sequence[Scenario]) -> str:
+        """Return a description of the first wrong answer, or "" if enough answers to these scenarios are right."""
+        wrong = list[str]()
+        for scenario in scenarios:
+            try:
+                wrong += filter(None, [told(case_title(scenario), scenario.judge(as_plain(solver(scenario))))])
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
+                wrong.append(f"{scenario.title}: raises {type(error).__name__}")
+            if len(wrong) > self.exam.forgiven:
+                return wrong[0]
+        return told("all scenarios together", self.exam.together(scenarios))
+
+    def bound(self, names: Mapping[str, Any]) -> Solver:
+        """Return a function that answers a scenario with the functions in `names`."""
+
+        def answer(scenario: Scenario) -> Value:
+            plain: Value = as_plain(names[scenario.function](*arguments_here(scenario, self.exam.max_calls)))
+            return plain
+
+        return answer
 
 
-def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Grade a submission in all scenarios, in a sandboxed process."""
-    with session.pool.fresh(tensors=needs_torch(exam, source)) as tree:
-        return examine_in(tree, task, exam, source, session, seed)
+def imports_torch(source: str) -> bool:
+    """Return whether a submission imports torch. Then it needs a process that was forked with torch imported.
 
-
-def needs_torch(exam: SimulatedExam, source: str) -> bool:
-    """Return whether a submission needs a process that has imported torch."""
-    return exam.needs_torch or _IMPORTS_TORCH.search(source) is not None
-
-
-def examine_in(
-    tree: ForkServer, task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]
-) -> Attempt:
-    """Grade a submission in all scenarios, in a new process of `tree`."""
-    with worker(tree, task.limits) as one:
-        with blame_submission("The file"):
-            one.load(source)
-        mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
-        printed = one.output_tail
-    return _judged(task, exam, mine, session, seed, printed)
-
-
-def examine_known(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Grade a known submission in all scenarios, in this process, with the same result as `examine`.
-
-    A simulated call takes 1 µs in this process, and 100 µs from another process. Exceptions of the known submission are
-    not caught.
+    A CUDA build of torch maps more memory during its import than a worker may add.
     """
-    mine = [*map(_player(exam, source), exam.scenarios(generator(*seed)))]
-    return _judged(task, exam, mine, session, seed, printed="")
+    return re.search(r"^\s*(import|from)\s+torch\b", source, re.MULTILINE) is not None
 
 
-def _judged(
-    task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
-) -> Attempt:
-    failed = [played for played in mine if played.mismatch]
-    ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine), output_tail=printed)
-    if len(failed) > exam.forgiven:
-        allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
-        said = (
-            f"Wrong in {len(failed)} of {len(mine)} {exam.scenario_noun}{allowed}. {FIRST} {failed[0].scenario.title}"
-        )
-        mismatch = failed[0].mismatch
-    else:
-        said = f"Wrong over all {len(mine)} {exam.scenario_noun} together."
-        mismatch = exam.together([played.scenario for played in mine])
-    if mismatch:
-        why = _explanation(task, exam, mine, session, seed)
-        return replace(ended, status=Status.WRONG, rationale="\n".join([said, *mismatch.lines]), help=why)
-    uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
-    return replace(ended, speed=speed(task, mine) if task.tiers else uncounted)
-
-
-def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
-    arguments = [
-        {"simulated": a.name} if isinstance(a, SimulatedFunction) else {"value": a} for a in scenario.arguments
-    ]
-    with blame_submission(scenario.function, f"{RAISED_IN} {case_title(scenario)}"):
-        claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
-        if "answer" in claim:
-            return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
-    got = f"a {str(claim.get('type'))[:80]}"
-    return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
+def _played(solver: Solver, scenario: Scenario) -> Played:
+    answer = solver(scenario)
+    return Played(scenario, answer, scenario.judge(answer))
 
 
 def case_title(scenario: Scenario) -> str:
@@ -133,17 +181,6 @@ def case_title(scenario: Scenario) -> str:
     text = ", ".join(map(repr, given))
     plain = len(given) == len(scenario.arguments) and len(text) <= MOST_SHOWN
     return f"{scenario.title}, {scenario.function}({text})" if plain else scenario.title
-
-
-def _player(exam: SimulatedExam, source: str) -> Play:
-    module = types.ModuleType("known")
-    exec(compile(source, "known.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
-
-    def played(scenario: Scenario) -> Played:
-        answer = answer_here(vars(module), scenario, exam.max_calls)
-        return Played(scenario, answer, scenario.judge(answer))
-
-    return played
 
 
 def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls) -> list[Any]:
@@ -159,11 +196,6 @@ def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls)
         return ask
 
     return [asking(one.name) if isinstance(one, SimulatedFunction) else as_plain(one) for one in scenario.arguments]
-
-
-def answer_here(names: Mapping[str, Any], scenario: Scenario, max_calls: int = SimulatedExam.max_calls) -> Any:
-    """Return the answer of the function in `names` to a scenario, as plain values."""
-    return as_plain(names[scenario.function](*arguments_here(scenario, max_calls)))
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -217,20 +249,6 @@ def gain(played: Scenario) -> float:
     raise GraderFault(f"A cost of {type(played).__name__} is not positive: {played.plain_cost} and {played.cost}.")
 
 
-def _explanation(task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str]) -> str:
-    # Right answers are compared too: two methods may share a few wrong answers by chance.
-    def reproduces(play: Play) -> bool:
-        scenarios = exam.scenarios(generator(*seed))
-        return all(
-            same_answer(play(scenario).answer, own.answer) for scenario, own in zip(scenarios, mine, strict=True)
-        )
-
-    # With simulated functions, whose calls are limited, a known submission ends, so it can run in this process.
-    if any(measures(played.scenario) for played in mine):
-        return explanation_here(task, lambda source: reproduces(_player(exam, source)))
-    return explanation(task, session, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)
-
-
 def same_answer(one: Any, other: Any) -> bool:
     """Return whether two answers are equal, apart from rounding errors of numbers."""
     if isinstance(one, list) and isinstance(other, list):
@@ -242,56 +260,6 @@ def same_answer(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def try_out(exam: SimulatedExam | ValueExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    """Call a student's function in the first scenario that asks for it, the same scenario each time."""
-    scenario = next(each for each in exam.scenarios(generator("try")) if each.function == function.__name__)
-    return f"The scenario: {scenario.title}.", scenario.judge(_with_lists(function(*arguments_here(scenario))))
-
-
 def _with_lists(answer: Any) -> Value:
     """Return the answer with lists in place of tuples, as it is after the transfer from a submission's process."""
     return [_with_lists(item) for item in answer] if isinstance(answer, list | tuple) else answer
-
-
-@dataclass
-class SimulatedDraw(Draw[SimulatedExam]):
-    """The random scenarios of a simulated task, which are new each time because they count calls."""
-
-    @property
-    def given(self) -> Sequence[Scenario]:
-        """New scenarios."""
-        return self.exam.scenarios(generator(self.seed))
-
-    @property
-    def measures(self) -> bool:
-        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
-        return any(map(measures, self.given))
-
-    def ratio(self, solver: Solver) -> float:
-        """Return the ratio of a right function, as grading computes it."""
-        played = [Played(one, answer, one.judge(answer)) for one in self.given for answer in [solver(one)]]
-        return speed(self.task, played).ratio
-
-    def _mistake(self, solver: Solver) -> str:
-        return mistake(self.exam, solver, self.given)
-
-    def _solver(self, names: Mapping[str, Any]) -> Solver:
-        return partial(answer_here, names)
-
-
-def mistake(exam: SimulatedExam, solver: Solver, scenarios: Sequence[Scenario]) -> str:
-    """Return a description of the first wrong answer, or "" if enough answers to these scenarios are right."""
-    wrong = list[str]()
-    for scenario in scenarios:
-        try:
-            wrong += filter(None, [told(case_title(scenario), scenario.judge(as_plain(solver(scenario))))])
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
-            wrong.append(f"{scenario.title}: raises {type(error).__name__}")
-        if len(wrong) > exam.forgiven:
-            return wrong[0]
-    return told("all scenarios together", exam.together(scenarios))
-
-
-COSTS: Final = frozenset({Cost.CALLS, Cost.SIMULATED_TIME, Cost.PEAK_MEMORY})
-
-KIND: Final = Kind(SimulatedExam, COSTS, examine, try_out, SimulatedDraw, examine_known)

@@ -6,23 +6,26 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from grader.errors import WorkerFault
-from grader.isolation.forkserver import ForkServer
-from grader.kinds.kind import Change, Draw, Kind, Solver, told
-from grader.records import Attempt, Cost, Status
+from grader.kinds.examiner import Change, Examiner, Solver, told
+from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
-from grader.task import Array, Inputs, Mismatch, Task, TensorExam
-from grader.trials import failing_case, native, peak_memory, sizes
+from grader.task import Array, Drawing, Inputs, Mismatch, Task, TensorExam
+from grader.trials import faults, native
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.inputs import describe, pack, root
 from grader.trials.known_mistakes import explanation
+from grader.trials.tensor_supply import TensorSupply
 from grader.trials.worker_client import WorkerClient, worker
+
+Case = tuple[str, Inputs, Expected]
+"""A test case: a description, the inputs, and the right answer."""
 
 
 @dataclass(frozen=True)
@@ -40,120 +43,90 @@ class Failure:
         return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
 
-Case = tuple[str, Inputs, Expected]
-"""A test case: a description, the inputs, and the right answer."""
+@dataclass
+class TensorExaminer(Examiner[TensorExam]):
+    """Grades a function of tensors."""
 
-Measure = Callable[[Task, TensorExam, ForkServer, str, Session, Sequence[str]], Attempt]
-"""A function that compares the cost of a right submission with the cost of the baseline."""
+    def examine(self, source: str, session: Session) -> Attempt:
+        """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
+        cases = self.exam.cases(generator(*self.seed, "cases"))
+        place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
+        built = native.built(self.task, source, place)
+        with session.pool.fresh(tensors=True) as tree:
+            with native.undefined_behaviour_reported(), worker(tree, self.task.limits) as one:
+                with blame_submission("The file"):
+                    one.load(built.checked)
+                failures = [failure for inputs in cases if (failure := self._try(one, inputs))]
+                printed = one.output_tail
+            if failures:
+                attempt = self._wrong(failures, len(cases), session)
+            else:
+                attempt = self.measured(tree, built.timed, session)
+        return replace(attempt, cases_passed=len(cases) - len(failures), cases=len(cases), output_tail=printed)
 
-MEASURES: Final[Mapping[Cost, Measure]] = {
-    Cost.TIME: sizes.compare,
-    Cost.WALL_TIME: partial(sizes.compare, by_wall=True),
-    Cost.PEAK_MEMORY: peak_memory.compare,
-}
+    def _try(self, one: WorkerClient, inputs: Inputs) -> Failure | None:
+        expected = Expected.of(self.exam, inputs)
+        try:
+            with untrusted(self.task.name):
+                answer = self._call(one, inputs)
+                mismatch = judge(expected, answer)
+        except Raised as raised:
+            return Failure(inputs, None, raised=raised)
+        except WorkerFault as fault:
+            where = f"{faults.HAPPENED} {describe(self.exam.parameters, inputs)}. {fault.help}"
+            raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
+        return Failure(inputs, answer, mismatch) if mismatch else None
 
+    def _call(self, one: WorkerClient, inputs: Inputs) -> Answer:
+        packed = pack(inputs)
+        one.outputs.poison(4096)
+        claim = one.call(self.task.name, packed)
+        return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
 
-def examine(task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
-    cases = exam.cases(generator(*seed, "cases"))
-    place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
-    built = native.built(task, source, place)
-    with session.pool.fresh(tensors=True) as tree:
-        with native.undefined_behaviour_reported(), worker(tree, task.limits) as one:
-            with blame_submission("The file"):
-                one.load(built.checked)
-            failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
-            printed = one.output_tail
-        if failures:
-            return _wrong(task, exam, failures, len(cases), session, printed)
-        attempt = MEASURES[task.cost](task, exam, tree, built.timed, session, seed)
-    return replace(attempt, cases_passed=len(cases), cases=len(cases), output_tail=printed)
-
-
-def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
-    """Return how many wrong answers of a submission another function also gives.
-
-    `answer` returns the other function's answer, or None if it raises an exception. The result is 0 unless the other
-    function also gives the wrong answer to the smallest test case, because the student reads about this case.
-    """
-
-    def reproduced(failure: Failure) -> bool:
-        if failure.answer is None:
-            return False
-        other = answer(failure.inputs)
-        return other is not None and same(other, failure.answer)
-
-    shown = _smallest(failures)
-    if not reproduced(shown):
-        return 0
-    return 1 + sum(reproduced(failure) for failure in failures if failure is not shown)
-
-
-def _smallest(failures: Sequence[Failure]) -> Failure:
-    return min(failures, key=lambda failure: failure.size)
-
-
-def _answer(task: Task, one: WorkerClient, inputs: Inputs) -> Answer | None:
-    with suppress(Raised):
-        return _call(task, one, inputs)
-    return None
-
-
-def _try(task: Task, exam: TensorExam, one: WorkerClient, inputs: Inputs) -> Failure | None:
-    expected = Expected.of(exam, inputs)
-    try:
-        with untrusted(task.name):
-            answer = _call(task, one, inputs)
-            mismatch = judge(expected, answer)
-    except Raised as raised:
-        return Failure(inputs, None, raised=raised)
-    except WorkerFault as fault:
-        where = f"{failing_case.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
-        raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
-    return Failure(inputs, answer, mismatch) if mismatch else None
-
-
-def _call(task: Task, one: WorkerClient, inputs: Inputs) -> Answer:
-    packed = pack(inputs)
-    one.outputs.poison(4096)
-    claim = one.call(task.name, packed)
-    return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
-
-
-def _wrong(
-    task: Task, exam: TensorExam, failures: list[Failure], cases: int, session: Session, printed: str
-) -> Attempt:
-    smallest = _smallest(failures)
-    where = describe(exam.parameters, smallest.inputs)
-    if smallest.raised:
-        fault = fault_of(smallest.raised, task.name, f"{failing_case.SMALLEST_RAISED} {where}")
-        lines = [fault.rationale]
-        status, help_text = fault.status, fault.help
-    else:
+    def _wrong(self, failures: list[Failure], cases: int, session: Session) -> Attempt:
+        smallest = _smallest(failures)
+        where = describe(self.exam.parameters, smallest.inputs)
+        if smallest.raised:
+            fault = fault_of(smallest.raised, self.task.name, f"{faults.SMALLEST_RAISED} {where}")
+            return Attempt(fault.status, fault.rationale, fault.help)
         assert smallest.mismatch is not None
-        status = Status.WRONG
-        lines = [
-            f"Fails {len(failures)} of {cases} cases. {failing_case.SMALLEST} {where}",
-            *smallest.mismatch.lines,
-        ]
+        said = f"Fails {len(failures)} of {cases} cases. {faults.SMALLEST} {where}"
+
+        def answer(one: WorkerClient, inputs: Inputs) -> Answer | None:
+            with suppress(Raised):
+                return self._call(one, inputs)
+            return None
 
         def reproduced(one: WorkerClient) -> int:
-            return count_reproduced(failures, partial(_answer, task, one))
+            return count_reproduced(failures, partial(answer, one))
 
-        help_text = explanation(task, session, reproduced, failures=len(failures), tensors=True)
-    return Attempt(
-        status,
-        rationale="\n".join(lines),
-        help=help_text,
-        cases_passed=cases - len(failures),
-        cases=cases,
-        output_tail=printed,
-    )
+        why = explanation(self.task, session, reproduced, failures=len(failures), tensors=True)
+        return Attempt(Status.WRONG, "\n".join([said, *smallest.mismatch.lines]), why)
 
+    def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, TensorSupply]]:
+        """Yield the name of each timed size, the task with the baseline for this size, and random inputs."""
+        for timed, plain in zip(self._sizes, self.exam.baselines or (self.task.plain,) * len(self._sizes), strict=True):
+            drawn = zip(self.exam.parameters, next(timed(independent(generator("any input")))), strict=True)
+            inputs = ", ".join(f"{name} {array.shape}" for name, array in drawn) if self.exam.also_timed else ""
+            supply = TensorSupply(replace(self.exam, timed=timed, also_timed=()), rng)
+            yield inputs, replace(self.task, plain=plain), supply
 
-@dataclass
-class TensorDraw(Draw[TensorExam]):
-    """The random test cases of a task with tensors."""
+    @property
+    def _sizes(self) -> tuple[Drawing, ...]:
+        return self.exam.timed, *self.exam.also_timed
+
+    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+        """Call the function on the smallest case with several numbers, so that a student can compute it by hand."""
+        import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
+
+        cases: Sequence[Inputs] = self.exam.cases(generator("try"))
+        inputs = min(cases, key=lambda arrays: (min(array.size for array in arrays) < 2, sum(a.size for a in arrays)))
+        given = [torch.from_numpy(array.copy()) for array in inputs]
+        answer = function(*given)
+        array = answer.detach().numpy() if isinstance(answer, torch.Tensor) else None
+        unchanged = all(np.array_equal(one.numpy(), array) for one, array in zip(given, inputs, strict=True))
+        found = Answer(array, type(answer).__name__, inputs_unchanged=unchanged)
+        return f"Called with {describe(self.exam.parameters, inputs)}.", judge(Expected.of(self.exam, inputs), found)
 
     @property
     def given(self) -> Sequence[Inputs]:
@@ -163,12 +136,14 @@ class TensorDraw(Draw[TensorExam]):
     @cached_property
     def cases(self) -> list[Case]:
         """The test cases: a description, the inputs, and the right answer."""
-        drawn = [("", inputs) for inputs in self.exam.cases(generator(self.seed, "cases"))]
-        for timed in (self.exam.timed, *self.exam.also_timed):
-            endless = timed(independent(generator(self.seed, "timed")))
-            drawn += [("timed, ", inputs) for inputs in islice(endless, self.timed)]
+        drawn = [("", inputs) for inputs in self.exam.cases(generator(*self.seed, "cases"))]
+        for timed in self._sizes:
+            drawn += [("timed, ", inputs) for inputs in islice(timed(self._rngs()), self.timed)]
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return [self._case(at, inputs) for at, inputs in drawn]
+
+    def _rngs(self) -> Iterator[np.random.Generator]:
+        return independent(generator(*self.seed, "timed"))
 
     def _case(self, words: str, inputs: Inputs) -> Case:
         return words + describe(self.exam.parameters, inputs), inputs, Expected.of(self.exam, inputs)
@@ -176,13 +151,13 @@ class TensorDraw(Draw[TensorExam]):
     @cached_property
     def calls(self) -> list[list[Inputs]]:
         """One input of each timed size."""
-        sizes = (self.exam.timed, *self.exam.also_timed)
-        return [[next(timed(independent(generator(self.seed, "timed"))))] for timed in sizes]
+        return [[next(timed(self._rngs()))] for timed in self._sizes]
 
     def _mistake(self, solver: Solver) -> str:
         return next(filter(None, (_mistake_in(solver, *case) for case in self.cases)), "")
 
-    def _solver(self, names: Mapping[str, Any]) -> Solver:
+    def bound(self, names: Mapping[str, Any]) -> Solver:
+        """Return a function that answers NumPy arrays with the function of tensors in `names`."""
         import torch  # noqa: PLC0415 - it takes a second, and only tensors need it
 
         def answer(inputs: Inputs) -> Array:
@@ -207,6 +182,29 @@ class TensorDraw(Draw[TensorExam]):
                     continue
                 if not any(_mistake_in(solver, *case) for solver in solvers):
                     yield case
+
+
+def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
+    """Return how many wrong answers of a submission another function also gives.
+
+    `answer` returns the other function's answer, or None if it raises an exception. The result is 0 unless the other
+    function also gives the wrong answer to the smallest test case, because the student reads about this case.
+    """
+
+    def reproduced(failure: Failure) -> bool:
+        if failure.answer is None:
+            return False
+        other = answer(failure.inputs)
+        return other is not None and same(other, failure.answer)
+
+    shown = _smallest(failures)
+    if not reproduced(shown):
+        return 0
+    return 1 + sum(reproduced(failure) for failure in failures if failure is not shown)
+
+
+def _smallest(failures: Sequence[Failure]) -> Failure:
+    return min(failures, key=lambda failure: failure.size)
 
 
 def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:
@@ -235,20 +233,3 @@ def _view(array: Array, base: Array, copy: Array) -> Array:
         return array.copy()
     at = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
     return np.ndarray(array.shape, array.dtype, copy.reshape(-1).view(np.uint8).data, at, array.strides)
-
-
-def try_out(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    """Call the function on the smallest test case with several numbers, so that a student can compute it by hand."""
-    import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
-
-    cases: Sequence[Inputs] = exam.cases(generator("try"))
-    inputs = min(cases, key=lambda arrays: (min(array.size for array in arrays) < 2, sum(a.size for a in arrays)))
-    given = [torch.from_numpy(array.copy()) for array in inputs]
-    answer = function(*given)
-    array = answer.detach().numpy() if isinstance(answer, torch.Tensor) else None
-    unchanged = all(np.array_equal(one.numpy(), array) for one, array in zip(given, inputs, strict=True))
-    told = Answer(array, type(answer).__name__, inputs_unchanged=unchanged)
-    return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
-
-
-KIND: Final = Kind(TensorExam, MEASURES, examine, try_out, TensorDraw)

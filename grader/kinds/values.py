@@ -11,9 +11,9 @@ scenario itself judges the answer.
 """
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -22,14 +22,13 @@ from grader.errors import GraderFault
 from grader.inside import protocol
 from grader.isolation.forkserver import ForkServer
 from grader.kinds import simulated
-from grader.kinds.kind import Draw, Kind, Solver
-from grader.records import Attempt, Cost, Status
+from grader.kinds.examiner import Examiner, Solver
+from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
-from grader.trials import sizes, speed
 from grader.trials.faults import wrong_after_all
-from grader.trials.shared_memory import SharedMemory
+from grader.trials.inputs import SharedMemory
 from grader.trials.turns import TimedAnswer
 from grader.trials.worker_client import WorkerClient
 from harness.paired.rounds import Reading
@@ -39,22 +38,49 @@ MOST_ANSWER_BYTES: Final = 1 << 20
 """At most this number of bytes of the answers to one request is read."""
 
 
-def examine(task: Task, exam: ValueExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
-    cases = checked(exam)
-    with session.pool.fresh(tensors=simulated.needs_torch(cases, source)) as tree:
-        attempt = simulated.examine_in(tree, replace(task, tiers=()), cases, source, session, (*seed, "cases"))
-        if attempt.status is not Status.PASSED:
-            return attempt
-        rng = generator(*seed, "timed")
-        outcome, control = speed.duel(task, ValueSupply(exam, rng), tree, source, session, rng)
-    timed = sizes.graded([sizes.SizedDuel("", outcome, control)])
-    return replace(timed, cases_passed=attempt.cases_passed, cases=attempt.cases, output_tail=attempt.output_tail)
+@dataclass
+class ValueExaminer(Examiner[ValueExam]):
+    """Grades a function of plain values."""
 
+    def examine(self, source: str, session: Session) -> Attempt:
+        """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
+        with session.pool.fresh(tensors=simulated.imports_torch(source)) as tree:
+            checked = self._correctness.examine_in(tree, source, session)
+            if checked.status is not Status.PASSED:
+                return checked
+            attempt = self.measured(tree, source, session)
+        return replace(attempt, cases_passed=checked.cases, cases=checked.cases, output_tail=checked.output_tail)
 
-def checked(exam: ValueExam) -> SimulatedExam:
-    """Return the test cases for correctness, as scenarios without simulated functions."""
-    return SimulatedExam(exam.scenarios, scenario_noun="cases")
+    @cached_property
+    def _correctness(self) -> simulated.SimulatedExaminer:
+        """The examiner of the test cases for correctness, as scenarios without simulated functions."""
+        exam = SimulatedExam(self.exam.scenarios, scenario_noun="cases")
+        return simulated.SimulatedExaminer(replace(self.task, tiers=()), exam, (*self.seed, "cases"))
+
+    def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, "ValueSupply"]]:
+        """Yield no name of a size, the task, and random inputs: there is one timed size."""
+        yield "", self.task, ValueSupply(self.exam, rng)
+
+    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+        """Call a student's function in the first scenario that asks for it, the same scenario each time."""
+        return self._correctness.try_out(function)
+
+    @cached_property
+    def given(self) -> Sequence[Scenario]:
+        """The scenarios for correctness, and those of one timed request."""
+        return [*self._correctness.given, *(self.calls[0] if self.timed else [])]
+
+    @cached_property
+    def calls(self) -> list[list[Scenario]]:
+        """The calls of one timed request."""
+        return [list(self.exam.timed(generator(*self.seed, "timed")))]
+
+    def _mistake(self, solver: Solver) -> str:
+        return self._correctness.mistake_in(solver, self.given)
+
+    def bound(self, names: Mapping[str, Any]) -> Solver:
+        """Return a function that answers a scenario with the functions in `names`."""
+        return self._correctness.bound(names)
 
 
 @dataclass(eq=False)
@@ -128,28 +154,3 @@ class ValueSupply:
 def _read(outputs: SharedMemory) -> bytes:
     size = int.from_bytes(outputs.read(protocol.LENGTH_BYTES), "little")
     return outputs.read(protocol.LENGTH_BYTES + min(size, MOST_ANSWER_BYTES))[protocol.LENGTH_BYTES :]
-
-
-@dataclass
-class ValueDraw(Draw[ValueExam]):
-    """The random test cases of a task with plain values."""
-
-    @cached_property
-    def given(self) -> Sequence[Scenario]:
-        """The scenarios for correctness, and those of one timed request."""
-        timed = self.calls[0] if self.timed else []
-        return [*self.exam.scenarios(generator(self.seed, "cases")), *timed]
-
-    @cached_property
-    def calls(self) -> list[list[Scenario]]:
-        """The calls of one timed request."""
-        return [list(self.exam.timed(generator(self.seed, "timed")))]
-
-    def _mistake(self, solver: Solver) -> str:
-        return simulated.mistake(checked(self.exam), solver, self.given)
-
-    def _solver(self, names: Mapping[str, Any]) -> Solver:
-        return partial(simulated.answer_here, names)
-
-
-KIND: Final = Kind(ValueExam, {Cost.TIME}, examine, simulated.try_out, ValueDraw)

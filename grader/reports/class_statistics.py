@@ -12,7 +12,7 @@ from grader.records import UNGRADED, Speed, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
 from grader.task import Task
-from grader.trials import failing_case
+from grader.trials.faults import failing_case
 from grader.trials.score import RIGHT, UNBELIEVED
 from harness.charts.pictures import Mark
 from harness.rendering import measured, units
@@ -97,7 +97,7 @@ def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
         judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
         cases: dict[str, list[Verdict]] = {}
         for verdict in judged:
-            if name := failing_case.named_in(verdict.attempt):
+            if name := failing_case(verdict.attempt):
                 cases.setdefault(name, []).append(verdict)
         found += [_hard(task, case, here, len(judged)) for case, here in cases.items()]
     return tuple(sorted(found, key=lambda one: (-one.students, one.task, one.case))[:most])
@@ -122,11 +122,7 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
     speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
     ratios = [speed.ratio for speed in speeds]
     earned = [verdict.points for verdict in judged]
-    ways = {
-        "measured with a clock" if verdict.cost and verdict.cost.clocked else "counted"
-        for verdict in judged
-        if verdict.cost
-    }
+    ways = {"measured with a clock" if verdict.cost.clock else "counted" for verdict in judged if verdict.cost}
     chart = _ratio_chart(task, ratios, tiers, " or ".join(sorted(ways)))
     return TaskStatistics(
         task=task,

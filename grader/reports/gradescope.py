@@ -75,7 +75,7 @@ def _test(verdict: Verdict) -> Json:
         "visibility": "visible",
         "extra_data": {
             "status": verdict.status.name,
-            "cost": verdict.cost.name if verdict.cost else None,
+            "cost": verdict.cost.name.upper().replace(" ", "_") if verdict.cost else None,
             "ratio": _finite(speed.ratio) if speed else None,
             "low": _finite(speed.low) if speed else None,
             "high": _finite(speed.high) if speed else None,

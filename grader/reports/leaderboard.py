@@ -117,7 +117,7 @@ def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]
 
     Ratios with the same sentence and the same warnings are in one list, because they can be compared.
     """
-    if not (verdict.cost and verdict.cost.clocked):
+    if not (verdict.cost and verdict.cost.clock):
         return COUNTED, ()
     environment = report.environment
     warnings = (*report.notes, *(() if report.sandboxed else ("Graded without a sandbox.",)))

@@ -14,7 +14,7 @@ from grader.records import Cost, Report, Speed, Verdict
 from grader.reports import charts, grade_texts, templates
 from grader.reports.charts import Chart
 from grader.task import Task
-from grader.trials import failing_case, faults
+from grader.trials import faults
 from grader.trials.score import compared, reached_share
 from grader.ways import ways_of
 from harness.charts.pictures import Mark
@@ -47,7 +47,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         infos=infos or {},
         places=places(roll.reports),
         measured_speed=measured_speed,
-        case_named_in=failing_case.named_in,
+        case_named_in=faults.failing_case,
         compared=compared,
         interval=interval,
         next_tier=next_tier,
@@ -80,7 +80,7 @@ def measured_speed(speed: Speed | None, info: Task | None) -> Speed | None:
 def interval(cost: Cost | None, speed: Speed) -> str:
     """Return the interval of a ratio as text in parentheses."""
     if speed.low == speed.high:
-        return "" if cost and cost.clocked else " (exact count)"
+        return "" if cost and cost.clock else " (exact count)"
     low, high = measured.interval(speed.ratio, speed.low, speed.high)
     return f" (interval: {low} to {high})"
 
@@ -132,7 +132,7 @@ def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     A round times the baseline and the submission once each. Wall times are also used if the CPU clock missed work in
     more than half of the rounds.
     """
-    by_wall = cost is Cost.WALL_TIME or hides_work(rounds)
+    by_wall = (cost is not None and cost.clock == "wall") or hides_work(rounds)
     return [one.wall_ratio if by_wall else one.ratio for one in rounds]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.task import Array, Inputs, Mismatch, TensorExam
-from grader.trials.shared_memory import SharedMemory
+from grader.trials.inputs import SharedMemory
 from harness.rendering.units import percent
 
 SHOWN: Final = 6

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.isolation import seccomp_rules
-from grader.records import Status
+from grader.records import Attempt, Status
 from grader.task import Mismatch
 from harness.machine.clocks import ProcessGoneError
 
@@ -26,6 +26,16 @@ ADVICE: Final = "\n\n"
 """The text between an error of torch.compile and its debugging advice, which students do not read."""
 SUPERVISORS_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC})
 """The errno values that a submission cannot cause: the machine lacks file descriptors, memory or disk space."""
+SMALLEST: Final = "The smallest:"
+"""The label before the smallest test case with a wrong tensor."""
+SMALLEST_RAISED: Final = "The smallest case:"
+"""The label before the smallest test case that raised an exception. It follows the exception's message."""
+RAISED_IN: Final = "It happened in:"
+"""The label before the simulated test case that raised an exception. It follows the exception's message."""
+FIRST: Final = "The first:"
+"""The label before the first simulated test case with a wrong answer."""
+HAPPENED: Final = "It happened with"
+"""The label before the test case in which the submission's process ended."""
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
@@ -142,3 +152,20 @@ def blame_grader(what: str) -> Iterator[None]:
         yield
     except (Raised, WorkerFault) as fault:
         raise GraderFault(f"{what} failed: {fault}") from fault
+
+
+def failing_case(attempt: Attempt) -> str:
+    """Return the description of the failing test case in the text for the student, or "" if there is none."""
+    if attempt.status is Status.WRONG:
+        first_line = attempt.rationale.partition("\n")[0]
+        return next((told for word in (SMALLEST, FIRST) if (told := _after(word, first_line))), "")
+    if attempt.status is Status.RAISED:
+        last = max((SMALLEST_RAISED, RAISED_IN), key=attempt.rationale.rfind)
+        return _after(last, attempt.rationale)
+    if attempt.help.startswith(HAPPENED):
+        return _after(HAPPENED, attempt.help).partition(". ")[0].removesuffix(".")
+    return ""
+
+
+def _after(word: str, text: str) -> str:
+    return text.rpartition(word)[2].strip() if word in text else ""

@@ -30,8 +30,7 @@ from grader.limits import Limits
 from grader.paths import GRADER
 from grader.records import Status
 from grader.task import Task
-from grader.trials import failing_case
-from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN, untrusted
+from grader.trials.faults import HAPPENED, NOT_PYTHON, NOT_WRITTEN, untrusted
 from harness.machine import programs
 
 INSTALL_HINT: Final = f"install it with `{programs.C_COMPILER}`"
@@ -195,7 +194,7 @@ def undefined_behaviour_reported() -> Iterator[None]:
             raise
         line, what = found.groups()
         said = f"The C code has undefined behaviour: {what} (line {line} of the file)."
-        where = fault.help.partition(". ")[0] + "." if fault.help.startswith(failing_case.HAPPENED) else ""
+        where = fault.help.partition(". ")[0] + "." if fault.help.startswith(HAPPENED) else ""
         told = WorkerFault(Status.WRONG, said, where)
         told.printed = fault.printed
         raise told from None

@@ -20,8 +20,7 @@ from grader.limits import Limits
 from grader.records import Status
 from grader.trials.deadline import Deadline
 from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, untrusted
-from grader.trials.inputs import Packed
-from grader.trials.shared_memory import SharedMemory
+from grader.trials.inputs import Packed, SharedMemory
 from harness.machine.clocks import CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
 from harness.processes.channel import IDLE_MS

@@ -16,7 +16,8 @@ from grader.class_run.summary import Summary
 from grader.course.course_file import parse
 from grader.course.roll import TaskPoints
 from grader.hand_ins.collect import Collection, collect
-from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
+from grader.kinds.timing import TIME
+from grader.records import Attempt, Control, Report, Speed, Status, Submission, Verdict
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
 
@@ -111,7 +112,7 @@ def grade(submission: Submission, _seed: str = "") -> Report:
     attempt = attempt_for(submission)
     share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4}.get(attempt.status, 0.0)
     verdicts = tuple(
-        Verdict(task.task, share * task.points, task.points, Cost.TIME, attempt)
+        Verdict(task.task, share * task.points, task.points, TIME, attempt)
         for task in TASKS
         if task.lesson == submission.lesson
     )

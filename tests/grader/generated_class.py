@@ -94,7 +94,7 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
         return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:
         return _wrong(task, rng)
-    clocked = task.cost.clocked and isinstance(task.exam, TensorExam)
+    clocked = bool(task.cost.clock) and isinstance(task.exam, TensorExam)
     top = task.tiers[-1].ratio if task.tiers else 1.0
     ratio = math.exp(rng.gauss(math.log(max(top, 1.1)) * (0.3 + 0.8 * skill), 0.25)) if task.tiers else 1.0
     near = next((tier for tier in task.tiers if abs(ratio / tier.ratio - 1) < 0.02), None) if clocked else None

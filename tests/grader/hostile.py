@@ -22,8 +22,9 @@ from grader.class_run import rows
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkedWorker, ForkServer
 from grader.kinds import simulated
+from grader.kinds.timing import TIME
 from grader.limits import Limits
-from grader.records import Attempt, Cost, Verdict
+from grader.records import Attempt, Verdict
 from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, fault_of
@@ -113,15 +114,17 @@ def _timed(one: WorkerClient) -> None:
     one.timed(lambda outputs: outputs.read(8), null=True)
 
 
-def _play(exam: SimulatedExam, scenario: Scenario, number: int) -> Callable[[WorkerClient], None]:
+def _play(task: Task, scenario: Scenario, number: int) -> Callable[[WorkerClient], None]:
     """Play a copy of an unused scenario, because drawing all scenarios again takes ten times as long."""
+    assert isinstance(task.exam, SimulatedExam)
+    examiner = simulated.SimulatedExaminer(task, task.exam, ())
 
     def play(one: WorkerClient) -> None:
         try:
             own = copy.deepcopy(scenario)
         except (TypeError, DeprecationWarning):  # it holds a generator, or Python 3.13 cannot copy it
-            own = exam.scenarios(np.random.default_rng(0))[number]
-        played = simulated._play(exam, one, own)
+            own = examiner.exam.scenarios(np.random.default_rng(0))[number]
+        played = examiner._play(one, own)
         simulated.same_answer(played.answer, played.answer)
 
     return play
@@ -145,7 +148,7 @@ def requests() -> dict[str, Callable[[WorkerClient], None]]:
             if isinstance(task.exam, SimulatedExam):
                 scenarios = task.exam.scenarios(np.random.default_rng(0))
                 for number in range(0, len(scenarios), 1 + len(scenarios) // SCENARIOS):
-                    found[f"{task.full_name} {number}"] = _play(task.exam, scenarios[number], number)
+                    found[f"{task.full_name} {number}"] = _play(task, scenarios[number], number)
     return found
 
 
@@ -174,7 +177,7 @@ def ask(name: str, stream: bytes, *, hangs_up: bool) -> WorkerFault | None:
             fault = fault_of(raised, "f")
     if fault:
         attempt = Attempt(fault.status, fault.rationale, fault.help)
-        for cell in rows.cells(*rows.of_verdict(Verdict("01.f", 0.0, 1.0, Cost.TIME, attempt)).values()):
+        for cell in rows.cells(*rows.of_verdict(Verdict("01.f", 0.0, 1.0, TIME, attempt)).values()):
             if isinstance(cell, str):
                 cell.encode()
     return fault

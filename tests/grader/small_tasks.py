@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.kinds.simulated import CALLS
+from grader.kinds.timing import TIME
 from grader.limits import Limits
 from grader.records import Cost, Submission
 from grader.task import Array, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
@@ -65,7 +67,7 @@ def negation(
     Pass `Path()` as folder if the test runs no code of the task.
     """
     exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), _nothing_allowed)
-    return _task(folder, "negate", Cost.TIME, exam, baseline, tiers, limits)
+    return _task(folder, "negate", TIME, exam, baseline, tiers, limits)
 
 
 def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Task:
@@ -74,7 +76,7 @@ def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Ta
     Its cost is the number of calls of `probe`.
     """
     exam = SimulatedExam(_hidden_numbers, max_calls)
-    return _task(folder, "find", Cost.CALLS, exam, COUNT_UP, (Tier(2, 0.6), Tier(4, 1.0)), limits)
+    return _task(folder, "find", CALLS, exam, COUNT_UP, (Tier(2, 0.6), Tier(4, 1.0)), limits)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Array, Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import shown
 from grader.tasks.simulated import shuffled, stratified
@@ -271,7 +271,7 @@ AGREES = Task(
     lesson="01_correct_first",
     name="agrees",
     summary="accept three right implementations and reject six wrong ones, in few calls",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),
     hints=(
         (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 from .implementations import reference
@@ -90,7 +90,7 @@ BATCHED_DOT = Task(
     lesson="01_correct_first",
     name="batched_dot",
     summary="compute the dot products of matching rows: (batch, n) and (batch, n) give (batch,)",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(8, 1.0)),
     hints=(
         "How many torch functions does your code call from Python: a fixed number, or some for each row?",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Scenario, SimulatedExam, Task
 from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather
 
@@ -79,7 +79,7 @@ REPAIR = Task(
     lesson="02_timeit_vs_timer",
     name="repair",
     summary="repair five broken benchmarks, so that each result is within 1 % of the true time",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Scenario, SimulatedExam, Task, Tier
 from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, early_calls, shuffled
 
@@ -75,7 +75,7 @@ TIME_PER_CALL = Task(
     lesson="02_timeit_vs_timer",
     name="time_per_call",
     summary="measure the seconds of one call, within 1 %, in few calls",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),
     hints=(
         (

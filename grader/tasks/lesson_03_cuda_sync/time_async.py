@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import compare_seconds
 from grader.tasks.causes import Truth, why
@@ -190,7 +190,7 @@ TIME_ASYNC = Task(
     lesson="03_cuda_sync",
     name="time_async",
     summary="measure the seconds of launched work, within 1 %, with few calls of synchronize",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.1, 0.8), Tier(6.2, 1.0)),
     hints=(
         (

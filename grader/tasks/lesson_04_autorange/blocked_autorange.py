@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import shown
 from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
@@ -135,7 +135,7 @@ BLOCKED_AUTORANGE = Task(
     lesson="04_autorange",
     name="blocked_autorange",
     summary="find the block size, samples, median and IQR with a noisy clock, in little time",
-    cost=Cost.SIMULATED_TIME,
+    cost=SIMULATED_TIME,
     tiers=(Tier(1.5, 0.6), Tier(2.2, 0.8), Tier(3.0, 1.0)),
     hints=(
         (

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 SIGNAL: Final = 6000
@@ -67,7 +67,7 @@ CONVOLVE = Task(
     lesson="05_compare",
     name="convolve",
     summary="choose the better of two methods at every size, within 1.4× of its time",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),
     hints=(
         "Neither method is better at every size. How long does each method take for 6 weights, and for 2000 weights?",

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import as_number, shown
 from grader.tasks.simulated import shuffled
@@ -208,7 +208,7 @@ CROSSOVER = Task(
     lesson="05_compare",
     name="crossover",
     summary="find the size at which the faster function changes, in few measurements",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.3, 0.6), Tier(2.5, 0.8), Tier(5.8, 1.0)),
     hints=(
         (

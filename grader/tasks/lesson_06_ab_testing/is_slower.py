@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, Tier
 from harness.rendering import units
 
@@ -143,7 +143,7 @@ IS_SLOWER = Task(
     lesson="06_ab_testing",
     name="is_slower",
     summary="write a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.25, 0.6), Tier(2.7, 0.8), Tier(5.0, 1.0)),
     hints=(
         (

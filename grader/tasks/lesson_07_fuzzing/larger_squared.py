@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 TIMED_SHAPES = ((512, 1024), (1024, 512))
@@ -89,7 +89,7 @@ LARGER_SQUARED = Task(
     lesson="07_fuzzing",
     name="larger_squared",
     summary="compute max(x, y)² - min(x, y) on operands with different memory layouts",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(1.95, 0.7), Tier(5.0, 1.0)),
     hints=(
         "Print x.stride() and y.stride(). How far apart in memory are neighbouring elements of each operand?",

@@ -7,7 +7,7 @@ baseline, with which submissions are compared, starts from the largest slow matr
 depend on luck.
 """
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, Task, Tier
 
 from .scenarios import draw_scenarios
@@ -16,7 +16,7 @@ SMALLEST_SLOW_CASE = Task(
     lesson="07_fuzzing",
     name="smallest_slow_case",
     summary="find the smallest case on which an operation is slow, in few measurements",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.7, 0.8), Tier(5.1, 1.0)),
     hints=(
         "A case larger than a slow case is slow too. If a case is not slow, which other cases are not slow either?",

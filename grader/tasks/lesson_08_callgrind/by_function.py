@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
@@ -128,7 +128,7 @@ BY_FUNCTION = Task(
     name="by_function",
     summary="sum instructions by function, 3.3 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(3.3, 1.0),),
     hints=(
         "Which work is repeated for every line, although an earlier line has already done it?",

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -160,7 +160,7 @@ CULPRIT = Task(
     lesson="08_callgrind",
     name="culprit",
     summary="find the function that became worse, from two counts",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         (

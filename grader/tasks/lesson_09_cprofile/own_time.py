@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
@@ -195,7 +195,7 @@ OWN_TIME = Task(
     name="own_time",
     summary="compute own and cumulative times, six times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(2.2, 0.7),
         Tier(6.0, 1.0),

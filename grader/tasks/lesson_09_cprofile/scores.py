@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 ROWS, LENGTH = 48, 1024
@@ -87,7 +87,7 @@ SCORES = Task(
     lesson="09_cprofile",
     name="scores",
     summary="find a hidden hot spot with a profiler, and remove it",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),
     hints=(
         "Profile plain(x), sorted by tottime. Which method is at the top, and how often is it called?",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 ROWS, COLUMNS = 1024, 24
@@ -71,7 +71,7 @@ NEAREST = Task(
     lesson="10_memory",
     name="nearest",
     summary="compute the distance to the nearest row, in a quarter of the baseline's peak memory",
-    cost=Cost.PEAK_MEMORY,
+    cost=PEAK_MEMORY,
     tiers=(Tier(1 / 0.83, 0.7), Tier(1 / 0.25, 1.0)),
     hints=(
         "How many bytes has x[:, None] - y? At most, how many arrays of this size exist at the same time?",

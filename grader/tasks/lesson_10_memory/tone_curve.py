@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.kinds.timing import TIME
 from grader.limits import Limits
-from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 PIXELS = 1 << 18
@@ -59,7 +59,7 @@ TONE_CURVE = Task(
     lesson="10_memory",
     name="tone_curve",
     summary="compute nine steps on a picture, with memory that is allocated once",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(2.3, 1.0),),
     limits=Limits(returns_memory=True),
     hints=(

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
@@ -165,7 +165,7 @@ FOLD = Task(
     name="fold",
     summary="compute the boxes of a flame graph, 7 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(1.33, 0.6),
         Tier(2.6, 0.8),

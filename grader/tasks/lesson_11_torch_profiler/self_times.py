@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
@@ -265,7 +265,7 @@ SELF_TIMES = Task(
     name="self_times",
     summary="compute own times from a trace, 22.5 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(2.6, 0.6),
         Tier(9.8, 0.8),

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 LENGTH, COLUMNS = 640, 16
@@ -128,7 +128,7 @@ WITHOUT_ECHO = Task(
     lesson="11_torch_profiler",
     name="without_echo",
     summary="find expensive calls among many cheap ones with torch.profiler, and remove them",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(3.0, 1.0),),
     hints=(
         "Profile plain as the exercise describes. Which shapes has the row with the largest own time? How many calls?",

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
 from grader.tasks.answers import as_number, shown
 from grader.tasks.plain import PlainScenario
@@ -95,7 +95,7 @@ BREAK_EVEN = Task(
     lesson="12_jit_fusion",
     name="break_even",
     summary="compute the number of calls after which compiling pays",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         "How many seconds does one compiled call save? How many compiled calls make up for the compile time?",

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 COEFFICIENTS: Final = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875, 0.0625, -0.3125)
@@ -79,7 +79,7 @@ POLYNOMIAL = Task(
     lesson="12_jit_fusion",
     name="polynomial",
     summary="compute a polynomial of every number, in one pass over memory",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),
     hints=(
         "How many passes over memory does the baseline make? How many passes does the polynomial need?",

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
@@ -107,7 +107,7 @@ PAIRS = Task(
     name="pairs",
     summary="count which opcodes follow each other, 23.6 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(10.0, 0.6),
         Tier(23.6, 1.0),

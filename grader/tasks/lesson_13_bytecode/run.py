@@ -30,7 +30,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Mismatch, SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -234,7 +234,7 @@ RUN = Task(
     name="run",
     summary="write a stack machine for CPython's instructions, 30 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(2.8, 0.7),
         Tier(30.0, 1.0),

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 BYTES: Final = 1 << 17
@@ -59,7 +59,7 @@ CHECKSUM = Task(
     lesson="14_extensions",
     name="checksum",
     summary="compute the CRC-32 of some bytes, in C",
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(Tier(2.0, 0.7), Tier(6.0, 1.0)),
     hints=(
         (

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -173,7 +173,7 @@ EXPAND = Task(
     lesson="15_instruction_suite",
     name="expand",
     summary="expand a grouped benchmark to the flat list of its benchmarks",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         "Which options multiply the number of benchmarks? By how much does each option multiply it?",

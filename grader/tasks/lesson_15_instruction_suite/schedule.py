@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import as_number, shown
 from grader.tasks.plain import PlainScenario
@@ -124,7 +124,7 @@ SCHEDULE = Task(
     lesson="15_instruction_suite",
     name="schedule",
     summary="give jobs their own cores, so that the last job ends early",
-    cost=Cost.SIMULATED_TIME,
+    cost=SIMULATED_TIME,
     tiers=(Tier(1.25, 0.7), Tier(3.0, 1.0)),
     hints=(
         "Which cores are idle while the first job runs? Which of the waiting jobs would fit on these idle cores?",

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
@@ -260,7 +260,7 @@ CHANGES = Task(
     lesson="16_sampling",
     name="changes",
     summary="find the functions whose share changed significantly between two recordings of py-spy",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         "How many samples does a line stand for? On which side of the line do you find this number?",

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import as_number, shown
 from grader.tasks.plain import PlainScenario
@@ -168,7 +168,7 @@ SHARE = Task(
     lesson="16_sampling",
     name="share",
     summary="estimate a function's share of the time from as few samples as possible",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.0, 0.8), Tier(6.8, 1.0)),
     hints=(
         "Which samples contain the function? A function can be anywhere on the stack, also more than once.",

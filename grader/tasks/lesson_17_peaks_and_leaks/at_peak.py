@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import RowsScenario
 from grader.tasks.simulated import shuffled
@@ -200,7 +200,7 @@ AT_PEAK = Task(
     name="at_peak",
     summary="find the memory at the peak, 53 times as fast as the baseline",
     points=10.0,
-    cost=Cost.TIME,
+    cost=TIME,
     tiers=(
         Tier(3.2, 0.7),
         Tier(53.0, 1.0),

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -100,7 +100,7 @@ CHECKPOINTS = Task(
     lesson="17_peaks_and_leaks",
     name="checkpoints",
     summary="choose the checkpoints of a network, so that a training step needs little memory",
-    cost=Cost.PEAK_MEMORY,
+    cost=PEAK_MEMORY,
     tiers=(Tier(2.0, 0.7), Tier(7.0, 1.0)),
     hints=(
         "What is the peak if you keep the inputs of every tenth layer? What if you keep every fifth layer?",

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
 from grader.tasks.plain import RowsScenario
 from grader.tasks.simulated import shuffled
@@ -190,7 +190,7 @@ RACES = Task(
     lesson="18_threads",
     name="races",
     summary="find the pairs of threads that access a variable in a race, in recorded events",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         "Which locks does a thread hold at each of its accesses? At which positions does main start and join it?",

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -161,7 +161,7 @@ TALLY = Task(
     lesson="18_threads",
     name="tally",
     summary="count keys in a table that other threads change too, without lost updates and with little waiting",
-    cost=Cost.SIMULATED_TIME,
+    cost=SIMULATED_TIME,
     tiers=(Tier(1.32, 0.6), Tier(2.45, 0.8), Tier(6.0, 1.0)),
     hints=(
         "Between your get and your put, another thread can change the same count. How long do you need the lock?",

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainScenario
@@ -149,7 +149,7 @@ FEWEST_GRAPHS = Task(
     lesson="19_compile",
     name="fewest_graphs",
     summary="order the statements of a function, so that torch needs few graphs",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(Tier(2.0, 0.7), Tier(4.2, 1.0)),
     hints=(
         "Which Python statements does no torch statement need? Can they wait?",

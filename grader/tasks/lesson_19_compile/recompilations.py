@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grader.records import Cost
+from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
 from grader.tasks.plain import RowsScenario
 from grader.tasks.simulated import shuffled
@@ -199,7 +199,7 @@ RECOMPILATIONS = Task(
     lesson="19_compile",
     name="recompilations",
     summary="count the causes of recompilations in the log of torch",
-    cost=Cost.CALLS,
+    cost=CALLS,
     tiers=(),
     hints=(
         "Which text does each line of a message about recompilations contain? Which line begins a new message?",

@@ -8,7 +8,8 @@ from commanding import grader
 from small_tasks import negation
 
 from grader.authoring.calibrate import Calibration
-from grader.records import Attempt, Cost, Speed, Status, Verdict
+from grader.kinds.timing import TIME
+from grader.records import Attempt, Speed, Status, Verdict
 from grader.task import Task, Tier
 
 
@@ -18,7 +19,7 @@ def task(tmp_path: Path, *ratios: float) -> Task:
 
 def verdict(ratio: float) -> Verdict:
     speed = Speed(ratio, ratio * 0.99, ratio * 1.01, rounds=50, tier=1)
-    return Verdict("small.negate", 10, 10, Cost.TIME, Attempt(Status.PASSED, speed=speed))
+    return Verdict("small.negate", 10, 10, TIME, Attempt(Status.PASSED, speed=speed))
 
 
 def test_tiers_well_below_the_gain_and_far_apart_are_fine(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) 
 
 
 def test_a_solution_that_is_not_right_here_is_the_only_problem(tmp_path: Path) -> None:
-    raised = Verdict("small.negate", 0, 10, Cost.TIME, Attempt(Status.RAISED, rationale="no such operator"))
+    raised = Verdict("small.negate", 0, 10, TIME, Attempt(Status.RAISED, rationale="no such operator"))
     assert list(Calibration(task(tmp_path, 2.0), raised, 0.0).problems) == [
         "the solution is not right here: no such operator"
     ]

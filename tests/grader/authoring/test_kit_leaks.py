@@ -75,7 +75,7 @@ def doubling(folder: Path, kind: type[Doubling] = Doubling) -> Task:
 
 def earning(task: Task) -> list[str]:
     """Return the names of the code in the kit that earns points in a task."""
-    draw = kinds.draw(task, "a draw")
+    draw = kinds.examiner(task, "a draw")
     return sorted(name for name, solver in kit_leaks.candidates(task) if kit_leaks.earned(draw, solver))
 
 
@@ -137,14 +137,14 @@ FAILS = {
 def test_a_function_that_does_not_answer_earns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_process, "LONGEST_S", 0.3)
     task = search(tmp_path)
-    draw = kinds.draw(task, "a draw")
+    draw = kinds.examiner(task, "a draw")
     for name, source in FAILS.items():
         assert kit_leaks.earned(draw, draw.solver(source)) == "", name
 
 
 def test_in_process_a_simulated_ratio_is_what_grading_gives(tmp_path: Path) -> None:
     task = search(tmp_path)
-    draw = kinds.draw(task, "a draw")
+    draw = kinds.examiner(task, "a draw")
     assert draw.ratio(draw.solver(COUNT_UP)) == pytest.approx(1)
     assert kit_leaks.earned(draw, draw.solver(BISECT)).startswith("reaches tier 2 with ")
 
@@ -184,7 +184,7 @@ def test_an_exam_that_can_be_passed_without_a_look_is_found(tmp_path: Path, monk
         "right answers to other inputs, in order": lambda number, _: number,
         "": lambda _, name: name[::-1],
     }
-    monkeypatch.setattr(simulated.SimulatedDraw, "solver", lambda *_: lambda scenario: scenario.answer)
+    monkeypatch.setattr(simulated.SimulatedExaminer, "solver", lambda *_: lambda scenario: scenario.answer)
     for number, (said, answer) in enumerate(blind.items()):
         task = replace(search(tmp_path / str(number)), exam=tables(answer), tiers=())
         monkeypatch.setattr(paths, "solution", lambda _, known=task.known: known / "baseline.py")

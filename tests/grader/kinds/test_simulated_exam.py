@@ -8,8 +8,9 @@ import pytest
 from small_tasks import BISECT, COUNT_UP, search
 from trees import BARE
 
+from grader import kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import Played, examine, gain, speed
+from grader.kinds.simulated import Played, gain, speed
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import PlainScenario
@@ -24,8 +25,7 @@ def task(tmp_path: Path) -> Task:
 
 
 def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
-    assert isinstance(task.exam, SimulatedExam)
-    return examine(task, task.exam, source, BARE, seed)
+    return kinds.examiner(task, *seed).examine(source, BARE)
 
 
 def known(task: Task, name: str, source: str) -> None:

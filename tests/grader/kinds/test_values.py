@@ -10,7 +10,9 @@ from trees import BARE
 
 from grader.grade import grade_task
 from grader.kinds import values
-from grader.records import Cost, Status, Verdict
+from grader.kinds.peak_memory import PEAK_MEMORY
+from grader.kinds.timing import TIME
+from grader.records import Status, Verdict
 from grader.seeds import generator
 from grader.task import Mismatch, Task, Tier, ValueExam
 from grader.tasks.plain import PlainScenario
@@ -53,7 +55,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
     exam = ValueExam(lambda rng: drawn(rng, 5), lambda rng: drawn(rng, TIMED))
     tiers, hints = (Tier(4.0, 1.0),), ("Look.", "Look closer.", "Look at this line.")
-    return Task("00_small", "total", "", Cost.TIME, tiers, hints, exam, "lesson 00", folder=tmp_path, limits=QUICK)
+    return Task("00_small", "total", "", TIME, tiers, hints, exam, "lesson 00", folder=tmp_path, limits=QUICK)
 
 
 def graded(task: Task, source: str) -> Verdict:
@@ -69,7 +71,7 @@ def test_a_faster_function_reaches_the_tier_and_the_baseline_does_not(task: Task
 
 
 def test_a_cost_that_this_kind_of_exam_cannot_measure_is_a_fault_of_the_grader(task: Task) -> None:
-    verdict = graded(replace(task, cost=Cost.PEAK_MEMORY), FAST)
+    verdict = graded(replace(task, cost=PEAK_MEMORY), FAST)
     assert verdict.status is Status.GRADER_ERROR
     assert "a ValueExam cannot measure peak memory" in verdict.attempt.rationale
 

@@ -8,7 +8,9 @@ from classroom import CALL, DOT
 from test_reports_gradescope import roll, submission
 
 from grader.course.roll import Roll
-from grader.records import Attempt, Cost, Speed, Status
+from grader.kinds.simulated import CALLS
+from grader.kinds.timing import TIME
+from grader.records import Attempt, Speed, Status
 from grader.reports import class_statistics, known_tasks
 from grader.reports.student_page import next_tier
 from grader.task import Tier
@@ -69,9 +71,9 @@ def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
 def test_a_chart_says_how_its_ratios_were_measured() -> None:
     class_ = roll(submission("right"), submission("right", "bob"))
     for costs, said in (
-        ((Cost.CALLS, Cost.CALLS), "01_dot.batched, counted"),
-        ((Cost.TIME, Cost.TIME), "01_dot.batched, measured with a clock"),
-        ((Cost.CALLS, Cost.TIME), "01_dot.batched, counted or measured with a clock"),
+        ((CALLS, CALLS), "01_dot.batched, counted"),
+        ((TIME, TIME), "01_dot.batched, measured with a clock"),
+        ((CALLS, TIME), "01_dot.batched, counted or measured with a clock"),
     ):
         reports = tuple(
             replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))

@@ -12,7 +12,8 @@ from test_reports_gradescope import roll, submission
 from grader import reports
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.records import Cost, Report, Speed, Status
+from grader.kinds.simulated import CALLS
+from grader.records import Report, Speed, Status
 from grader.reports import leaderboard
 
 NAMES = ("ada", "bob", "eve", "may", "zoe")
@@ -103,7 +104,7 @@ def test_what_was_clocked_elsewhere_or_otherwise_never_stands_in_one_list(other:
 
 def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
     def counted(report: Report) -> Report:
-        return replace(report, verdicts=tuple(replace(verdict, cost=Cost.CALLS) for verdict in report.verdicts))
+        return replace(report, verdicts=tuple(replace(verdict, cost=CALLS) for verdict in report.verdicts))
 
     elsewhere = measured("bob", 4, 4, 4, environment=replace(ENVIRONMENT, cpu="another"))
     (board,) = leaderboard.boards(class_of(counted(measured("ada", 2, 2, 2)), counted(elsewhere)), themselves)

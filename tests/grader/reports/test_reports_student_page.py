@@ -13,6 +13,8 @@ from grader.course import policy as course_policy
 from grader.course.course_file import parse
 from grader.course.policy import Handed
 from grader.course.roll import HandIn, Roll, Span, Standing
+from grader.kinds.simulated import CALLS
+from grader.kinds.timing import TIME, WALL_TIME
 from grader.records import Attempt, Control, Cost, Speed, Status
 from grader.reports import student_page
 from grader.task import Tier
@@ -62,8 +64,8 @@ def test_it_says_what_was_measured_and_what_comes_next() -> None:
 @pytest.mark.parametrize(
     ("cost", "said"),
     [
-        (Cost.CALLS, "Measured the baseline makes 3× as many calls as the submission (exact count)"),
-        (Cost.TIME, "Measured the baseline takes 3× as long as the submission Next"),
+        (CALLS, "Measured the baseline makes 3× as many calls as the submission (exact count)"),
+        (TIME, "Measured the baseline takes 3× as long as the submission Next"),
     ],
 )
 def test_a_ratio_without_an_interval_is_called_a_count_only_if_something_was_counted(cost: Cost, said: str) -> None:
@@ -116,10 +118,10 @@ def test_without_raw_rounds_there_is_no_histogram_and_without_a_ratio_no_chart()
 
 def test_rounds_are_read_on_the_clock_that_counted_and_by_the_wall_if_the_cpu_clock_missed_work() -> None:
     one = Round(0, Reading(0.2, 0.3), Reading(0.1, 0.2), baseline_first=True)
-    assert student_page.ratios_of([one], Cost.TIME) == pytest.approx([2.0])
-    assert student_page.ratios_of([one], Cost.WALL_TIME) == pytest.approx([1.5])
+    assert student_page.ratios_of([one], TIME) == pytest.approx([2.0])
+    assert student_page.ratios_of([one], WALL_TIME) == pytest.approx([1.5])
     sleeping = Round(0, Reading(0.2, 0.2), Reading(0.01, 0.2), baseline_first=True)
-    assert student_page.ratios_of([sleeping] * 3, Cost.TIME) == [1.0] * 3
+    assert student_page.ratios_of([sleeping] * 3, TIME) == [1.0] * 3
 
 
 def test_the_control_and_a_void_duel_are_told() -> None:

@@ -98,7 +98,7 @@ def is_right(task: Task, source: str, seed: int = 0) -> bool:
 
 def agrees_with_its_oracle(task: Task, source: str) -> bool:
     """Return whether the function of a source text is right in every drawn case of a tensor task."""
-    draw = kinds.draw(task, "a draw", timed=0)
+    draw = kinds.examiner(task, "a draw", timed=0)
     return not draw.mistake(draw.solver(source))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.task import Array, Mismatch
 from grader.trials.correctness import DTYPES, Answer, Expected, judge, right, same
-from grader.trials.shared_memory import SharedMemory
+from grader.trials.inputs import SharedMemory
 
 NAN, INF = float("nan"), float("inf")
 

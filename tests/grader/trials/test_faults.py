@@ -9,9 +9,16 @@ from trees import BARE
 
 from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.grade import grade_task
-from grader.records import Status
-from grader.trials import failing_case
-from grader.trials.faults import NO_PROCESSES, Raised, blame_grader, blame_submission, fault_of, untrusted
+from grader.records import Attempt, Status
+from grader.trials.faults import (
+    NO_PROCESSES,
+    Raised,
+    blame_grader,
+    blame_submission,
+    failing_case,
+    fault_of,
+    untrusted,
+)
 from harness.machine.clocks import ProcessGoneError
 
 COMPILER = "OSError: [Errno 95] Operation not supported\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
@@ -69,7 +76,7 @@ def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and
         "  line 6 of the file, in helper:  return json.loads(text)",
     ]
     assert case == "It happened in: a number is hidden"
-    assert failing_case.named_in(attempt) == "a number is hidden"
+    assert failing_case(attempt) == "a number is hidden"
     assert attempt.output_tail.strip() == "reading False}"
 
 
@@ -77,7 +84,7 @@ def test_of_a_tensor_task_the_smallest_case_comes_after_the_traceback(tmp_path: 
     source = "def negate(x):\n    return helper(x)\n\ndef helper(x):\n    return x[99]  # The smallest case: mine\n"
     attempt = grade_task(negation(tmp_path), hand_in(source), BARE).attempt
     assert "\n  line 2 of the file, in negate:  return helper(x)\n  line 5 of the file, in helper:" in attempt.rationale
-    assert failing_case.named_in(attempt).startswith("x of shape (")
+    assert failing_case(attempt).startswith("x of shape (")
 
 
 def test_of_an_endless_recursion_only_the_first_and_last_lines_are_told(tmp_path: Path) -> None:
@@ -134,3 +141,39 @@ def test_what_no_submission_causes_is_never_its_fault(error: BaseException) -> N
     with pytest.raises(type(error)) as caught, blame_submission("f"):
         raise error
     assert caught.value is error
+
+
+FORGED = "The smallest case: of my own choosing"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("return abs(x)", Status.WRONG),
+        (f"raise ValueError('{FORGED}')", Status.RAISED),
+        ("import os; os._exit(3)", Status.CRASHED),
+    ],
+)
+def test_the_case_of_a_tensor_task_is_found_however_it_failed(body: str, status: Status, tmp_path: Path) -> None:
+    attempt = grade_task(negation(tmp_path), hand_in(f"def negate(x):\n    {body}\n"), BARE).attempt
+    assert attempt.status is status
+    assert failing_case(attempt).startswith("x of shape ("), attempt
+    assert "." not in failing_case(attempt)
+
+
+def test_the_first_scenario_of_a_simulated_task_is_found(tmp_path: Path) -> None:
+    attempt = grade_task(search(tmp_path), hand_in("def find(probe):\n    return -1\n"), BARE).attempt
+    assert failing_case(attempt) == "a number is hidden"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        Attempt(Status.PASSED, "Right on all 60 cases.\nThe smallest: not a case"),
+        Attempt(Status.RAISED, "The file has no function negate."),
+        Attempt(Status.WRONG, "Wrong over all 40 simulated scenarios together."),
+        Attempt(Status.TIMED_OUT, "negate took longer than 10 s.", "Make it faster."),
+    ],
+)
+def test_where_no_case_was_named_there_is_none(attempt: Attempt) -> None:
+    assert failing_case(attempt) == ""

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from small_tasks import hand_in, negation
 from trees import BARE
 
+from grader import kinds
 from grader.grade import grade_task
+from grader.kinds.timing import TIME
 from grader.limits import Limits
 from grader.records import Control, Status
 from grader.session import Session
 from grader.task import Array, Inputs, Task, TensorExam
-from grader.trials import control, physical_limit, sizes, speed
+from grader.trials import control, physical_limit, speed
 from grader.trials.tensor_supply import TensorSupply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome, Reading
@@ -258,7 +260,7 @@ def test_an_impossible_time_counts_only_if_no_try_gives_a_possible_one(
     pool = SimpleNamespace(trusted=lambda **_: nullcontext())
     session: Any = SimpleNamespace(pool=pool, lane=lambda _: nullcontext())
     tree: Any = SimpleNamespace(tensors=True)
-    attempt = sizes.compare(task, task.exam, tree, "", session, ("a", "seed"))
+    attempt = TIME.measure(kinds.examiner(task, "a", "seed"), tree, "", session)
     assert attempt.status is status
     assert attempt.control is not None
     assert attempt.control.voided == voided

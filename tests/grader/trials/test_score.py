@@ -4,6 +4,9 @@ from pathlib import Path
 import pytest
 from small_tasks import negation
 
+from grader.kinds.peak_memory import PEAK_MEMORY
+from grader.kinds.simulated import CALLS, SIMULATED_TIME
+from grader.kinds.timing import TIME, WALL_TIME
 from grader.records import Attempt, Control, Cost, Speed, Status
 from grader.task import SimulatedExam, Tier
 from grader.trials.score import RIGHT, compared, reached_share, score
@@ -102,11 +105,11 @@ def test_the_measured_ratio_has_the_digits_that_its_interval_supports() -> None:
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (Cost.TIME, "takes 3.00× as long as the submission"),
-        (Cost.WALL_TIME, "takes 3.00× as long as the submission"),
-        (Cost.SIMULATED_TIME, "takes 3.00× as much simulated time as the submission"),
-        (Cost.CALLS, "makes 3.00× as many calls as the submission"),
-        (Cost.PEAK_MEMORY, "needs 3.00× as much memory as the submission"),
+        (TIME, "takes 3.00× as long as the submission"),
+        (WALL_TIME, "takes 3.00× as long as the submission"),
+        (SIMULATED_TIME, "takes 3.00× as much simulated time as the submission"),
+        (CALLS, "makes 3.00× as many calls as the submission"),
+        (PEAK_MEMORY, "needs 3.00× as much memory as the submission"),
     ],
 )
 def test_the_comparison_names_the_cost(cost: Cost, words: str) -> None:

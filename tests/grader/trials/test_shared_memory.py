@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.trials.shared_memory import POISON, SharedMemory
+from grader.trials.inputs import POISON, SharedMemory
 
 
 @pytest.fixture

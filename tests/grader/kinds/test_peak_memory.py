@@ -13,16 +13,18 @@ import pytest
 from small_tasks import hand_in, negation
 from trees import BARE
 
+from grader import kinds
 from grader.errors import GraderFault, WorkerFault
 from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.peak_memory import Memory
 from grader.isolation.pool import Pool
+from grader.kinds.metered import CALLS
+from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.limits import Limits
-from grader.records import Cost, Status
+from grader.records import Status
 from grader.session import Session
 from grader.task import Inputs, Task, TensorExam, Tier
-from grader.trials import peak_memory
 from grader.trials.tensor_supply import TensorSupply
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
@@ -48,7 +50,7 @@ def task(tmp_path: Path) -> Task:
     plain = negation(tmp_path, baseline=BASELINE, limits=Limits(load_s=60, call_s=5, memory_bytes=1 << 30))
     assert isinstance(plain.exam, TensorExam)
     tiers = (Tier(1.2, 0.6), Tier(2.0, 1.0))
-    return replace(plain, cost=Cost.PEAK_MEMORY, tiers=tiers, exam=replace(plain.exam, timed=inputs))
+    return replace(plain, cost=PEAK_MEMORY, tiers=tiers, exam=replace(plain.exam, timed=inputs))
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +67,9 @@ def tree(session: Session) -> Iterator[ForkServer]:
 
 def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
-    drawn = TensorSupply(task.exam, np.random.default_rng(0)).draw(peak_memory.CALLS)
-    memory = peak_memory.measure(task, tree, source, drawn)[0]
-    return max(one.peak - one.files for one in memory) / MIB
+    drawn = TensorSupply(task.exam, np.random.default_rng(0)).draw(CALLS)
+    found = PEAK_MEMORY.readings(task, tree, source, drawn)[0]
+    return PEAK_MEMORY.spent(found, found)[1] / MIB
 
 
 def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, session: Session) -> None:
@@ -133,7 +135,7 @@ def test_what_one_call_freed_is_not_counted_again_in_the_next(task: Task, tree: 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return x * 0", "wrong when its memory was measured"),
+        ("return x * 0", "wrong when its peak memory was measured"),
         ("return x.neg_()", "an input that was changed"),
     ],
 )
@@ -155,16 +157,20 @@ def test_a_helper_process_is_noticed_where_no_filter_denies_it(
 
 def test_a_faulty_baseline_is_the_kits_fault(task: Task, session: Session) -> None:
     (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
-    assert isinstance(task.exam, TensorExam)
-    faulty = pytest.raises(GraderFault, match="The baseline is wrong when its memory was measured")
+    faulty = pytest.raises(GraderFault, match="The baseline is wrong when its peak memory was measured")
     with session.pool.fresh(tensors=True) as tree, faulty:
-        peak_memory.compare(task, task.exam, tree, ONE, session, ("a secret",))
+        PEAK_MEMORY.measure(kinds.examiner(task, "a secret"), tree, ONE, session)
+
+
+def readings(*memory: Memory) -> list[Memory]:
+    """Return the readings of a worker that had this memory after it was loaded, and after all calls."""
+    return [Memory(0, 0), memory[0], memory[-1], memory[-1]]
 
 
 def test_tiers_are_met_at_their_very_edge(task: Task) -> None:
-    baseline = [Memory(230 * MIB, 30 * MIB)]
+    baseline = readings(Memory(230 * MIB, 30 * MIB))
     at_the_edge, below = (
-        peak_memory.compared(task, baseline, [Memory(most, 0)]) for most in (100 * MIB, 100 * MIB + 1)
+        PEAK_MEMORY.graded(task, baseline, readings(Memory(most, 0))) for most in (100 * MIB, 100 * MIB + 1)
     )
     assert at_the_edge.speed is not None
     assert below.speed is not None
@@ -173,8 +179,8 @@ def test_tiers_are_met_at_their_very_edge(task: Task) -> None:
 
 
 def test_pages_of_files_do_not_count_up_to_as_many_as_the_baseline_has(task: Task) -> None:
-    baseline = [Memory(10 * MIB, 5 * MIB), Memory(230 * MIB, 30 * MIB)]
-    alike, hidden = (peak_memory.compared(task, baseline, [Memory(130 * MIB, files * MIB)]) for files in (30, 90))
+    baseline = readings(Memory(10 * MIB, 5 * MIB), Memory(230 * MIB, 30 * MIB))
+    alike, hidden = (PEAK_MEMORY.graded(task, baseline, readings(Memory(130 * MIB, files * MIB))) for files in (30, 90))
     assert alike.speed == hidden.speed
     assert "100 MiB, 50 % of the baseline's 200 MiB" in alike.rationale
 

@@ -11,14 +11,15 @@ import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 from trees import BARE
 
+from grader import kinds
 from grader.authoring.lint import _solution
 from grader.grade import grade_task
+from grader.kinds.timing import TIME, SizedDuel, graded
 from grader.limits import Limits
 from grader.records import Attempt, Control, Speed, Status, Verdict
 from grader.task import Inputs, Task, TensorExam
-from grader.trials import control, sizes, speed
+from grader.trials import control, speed
 from grader.trials.score import score
-from grader.trials.sizes import SizedDuel, in_words, worst
 from grader.trials.tensor_supply import TensorSupply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome
@@ -32,17 +33,18 @@ def fought(name: str, ratio: float, cell: int | None) -> SizedDuel:
     return SizedDuel(name, Outcome((), estimate, (2.0, 4.0), cell, hidden_work=False), HELD)
 
 
-def test_the_lowest_tier_decides_whatever_the_others_gain() -> None:
-    assert worst([fought("a", 9.0, 2), fought("b", 3.0, 1), fought("c", 50.0, 2)]).inputs == "b"
-
-
-def test_within_a_tier_the_lowest_ratio_decides() -> None:
-    assert worst([fought("a", 3.5, 1), fought("b", 2.5, 1)]).inputs == "b"
-
-
-def test_what_is_open_counts_as_the_tier_it_may_still_reach() -> None:
-    assert worst([fought("open", 3.9, None), fought("clear", 3.0, 1)]).inputs == "clear"
-    assert worst([fought("open", 3.9, None), fought("clear", 5.0, 2)]).inputs == "open"
+@pytest.mark.parametrize(
+    ("ended", "decides"),
+    [
+        ([("a", 9.0, 2), ("b", 3.0, 1), ("c", 50.0, 2)], "b"),  # the fewest tiers
+        ([("a", 3.5, 1), ("b", 2.5, 1)], "b"),  # within a tier, the lowest ratio
+        ([("open", 3.9, None), ("clear", 3.0, 1)], "clear"),  # an undecided one counts as the tier it may reach
+        ([("open", 3.9, None), ("clear", 5.0, 2)], "open"),
+    ],
+)
+def test_the_worst_size_decides(ended: list[tuple[str, float, int | None]], decides: str) -> None:
+    told = graded([fought(*one) for one in ended]).rationale
+    assert [line for line in told.splitlines() if line.endswith(f" with {decides} (the worst)")]
 
 
 def test_nobody_gets_more_in_doubt_than_the_control_was_in_doubt_of_itself() -> None:
@@ -52,7 +54,7 @@ def test_nobody_gets_more_in_doubt_than_the_control_was_in_doubt_of_itself() -> 
 
 
 def test_all_sizes_are_told_with_the_worst_one_marked() -> None:
-    told = in_words([fought("x (8,)", 9.0, 2), fought("x (64,)", 3.0, 1)])
+    told = graded([fought("x (8,)", 9.0, 2), fought("x (64,)", 3.0, 1)]).rationale
     assert told.splitlines() == [
         "The worst of 2 sizes counts:",
         "  9× with x (8,)",
@@ -61,7 +63,7 @@ def test_all_sizes_are_told_with_the_worst_one_marked() -> None:
 
 
 def test_one_size_is_told_as_before() -> None:
-    assert in_words([fought("", 9.0, 2)]) == ""
+    assert graded([fought("", 9.0, 2)]).rationale == ""
 
 
 def test_what_the_sizes_said_follows_what_was_earned() -> None:
@@ -122,7 +124,9 @@ def test_the_sizes_have_a_supply_and_a_duel_each(monkeypatch: pytest.MonkeyPatch
         return fought("", 3.0, 1).outcome, HELD
 
     monkeypatch.setattr(speed, "duel", duel)
-    nothing = None
-    result = sizes.duels(task, task.exam, nothing, BY_ROWS, nothing, np.random.default_rng(0))  # type: ignore[arg-type]
+    attempt = TIME.measure(kinds.examiner(task, "a secret"), None, BY_ROWS, None)  # type: ignore[arg-type]
     assert drawn == [64, 1]
-    assert [one.inputs for one in result] == ["x (64, 64)", "x (1, 64)"]
+    assert [line.split(" with ")[1] for line in attempt.rationale.splitlines()[1:]] == [
+        "x (64, 64) (the worst)",
+        "x (1, 64)",
+    ]

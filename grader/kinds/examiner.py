@@ -1,0 +1,154 @@
+"""What every kind of exam does: it examines a submission, and it judges trusted code in this process."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+
+from grader import overlays
+from grader.errors import GraderFault
+from grader.isolation.forkserver import ForkServer
+from grader.records import Attempt, Cost
+from grader.session import Session
+from grader.task import Array, Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
+from grader.trials import native
+from grader.trials.turns import Supply
+
+E = TypeVar("E", TensorExam, SimulatedExam, ValueExam)
+
+Solver = Callable[[Any], Any]
+"""A function that answers one test case: a scenario, or a tuple of NumPy arrays."""
+
+Change = tuple[int, Callable[[Array], Array]]
+"""A change of an input array, and the number of dimensions that it needs."""
+
+TIMED: Final = 2
+"""The number of judged inputs of each timed size. A function that always returns its first answer fails the second."""
+
+DOUBTS: Final = 4
+"""The number of extra estimates of a function that seems fast enough to earn points."""
+
+
+@dataclass
+class Examiner(ABC, Generic[E]):
+    """Grades submissions for one task, and judges trusted code in this process, with test cases drawn from one seed.
+
+    In this process, answers are judged as in grading. Simulated costs are exact, and all other costs are estimates,
+    which can distinguish a function from one that is twice as fast.
+    """
+
+    task: Task
+    exam: E
+    seed: tuple[str, ...]
+    timed: int = TIMED
+
+    @abstractmethod
+    def examine(self, source: str, session: Session) -> Attempt:
+        """Grade a source text.
+
+        Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
+        """
+
+    def examine_known(self, source: str, session: Session) -> Attempt:
+        """Grade a source text of the kit with the same result, but in this process if that is faster.
+
+        In this process, exceptions of the source text are not caught.
+        """
+        return self.examine(source, session)
+
+    @abstractmethod
+    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+        """Call a student's function in this process on one small case, which is the same each time.
+
+        Return a description of the case, and a mismatch if the answer is wrong. Exceptions are not caught.
+        """
+
+    def measured(self, tree: ForkServer, source: str, session: Session) -> Attempt:
+        """Return the result of measuring the cost of a right submission in processes of `tree`."""
+        if isinstance(self.task.cost, MeasuredCost):
+            return self.task.cost.measure(self, tree, source, session)
+        raise self.cannot_measure()
+
+    def cannot_measure(self) -> GraderFault:
+        """Return the error that this kind of exam cannot measure the task's cost."""
+        exam, cost = type(self.exam).__name__, self.task.cost.name
+        return GraderFault(f"{self.task.full_name}: a {exam} cannot measure {cost}.")
+
+    def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, Supply]]:  # noqa: ARG002 - none is drawn
+        """Yield the name of each timed size, the task with the baseline for this size, and random inputs."""
+        raise self.cannot_measure()
+
+    @property
+    @abstractmethod
+    def given(self) -> Sequence[Any]:
+        """What a function gets in each test case: a scenario, or a tuple of NumPy arrays."""
+
+    @property
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        return False
+
+    def mistake(self, solver: Solver) -> str:
+        """Return a description of the first test case with a wrong answer, or "" if enough answers are right."""
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            return self._mistake(solver)
+
+    @abstractmethod
+    def _mistake(self, solver: Solver) -> str: ...
+
+    def solver(self, source: str) -> Solver:
+        """Execute a source text of the kit, or a mutant of it, and return the function that it defines for the task.
+
+        A function in C is compiled first. Exceptions of the source text are not caught.
+        """
+        names: dict[str, Any] = {"__name__": "submission"}
+        text = native.built_once(self.task, source, native.LocalPlace()).timed
+        exec(compile(text, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, like this line
+        return self.bound(names)
+
+    @abstractmethod
+    def bound(self, names: Mapping[str, Any]) -> Solver:
+        """Return a function that answers a test case with the functions in `names`."""
+
+    def ratio(self, solver: Solver) -> float:
+        """Return the estimated ratio of a right function: the baseline's cost divided by its cost."""
+        ratio = self._estimate(solver)
+        for _ in range(DOUBTS):  # another process may have slowed the baseline, so both are measured again
+            if tier_of(ratio, self.task.tiers):
+                ratio = min(ratio, self._estimate(solver))
+        return ratio
+
+    def _estimate(self, solver: Solver) -> float:
+        cost = self.task.cost
+        assert isinstance(cost, MeasuredCost)
+        baselines = [self.solver(overlays.whole(path)) for path in self.task.baselines]
+        every = zip(baselines if len(baselines) > 1 else baselines * len(self.calls), self.calls, strict=True)
+        return min(cost.estimate(plain, calls) / cost.estimate(solver, calls) for plain, calls in every)
+
+    @property
+    def calls(self) -> list[list[Any]]:
+        """The test cases whose cost is estimated together, for each timed size."""
+        raise self.cannot_measure()
+
+    def vary(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> None:
+        """Add test cases with changed input arrays, for which all `solvers` are right. By default, add none."""
+
+
+def told(words: str, mismatch: Mismatch | None) -> str:
+    """Return the description of a test case with how its answer is wrong, or "" if it is right."""
+    return f"{words}: expected {mismatch.expected}, got {mismatch.got}" if mismatch else ""
+
+
+class MeasuredCost(Cost, ABC):
+    """A kind of cost that is measured from outside the submission's process."""
+
+    @abstractmethod
+    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: str, session: Session) -> Attempt:
+        """Compare the cost of a right submission, run in new processes of `tree`, with the baseline's cost."""
+
+    @abstractmethod
+    def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
+        """Return the cost of answering these test cases in this process, without a sandbox."""

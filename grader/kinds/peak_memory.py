@@ -1,0 +1,89 @@
+"""Compare the peak memory of a submission with that of the baseline, a simple function, on the same new inputs.
+
+The kernel reports the most memory that each worker had (`isolation.peak_memory`). One worker per function is enough,
+because two measurements of the same function differ by only one or two percent.
+
+Known ways to hide memory, and the defence against each:
+
+- *Memory freed before the end, or allocated before the call*: the kernel's peak value never falls, and it includes the
+  loading of the file. So memory from the import or from an earlier call counts. (Only a writable `/proc` would allow a
+  submission to lower the peak value.)
+- *The worker's own memory, freed by the submission*: only the initial memory that the worker still has at the end is
+  subtracted.
+- *A helper process*: a system call filter denies it. Without a filter it is detected, and the submission earns nothing.
+- *Data outside of memory*: in files, pipes, sockets, queues, swap, or shared pages. Before the file is loaded, a system
+  call filter starts to deny new objects of these kinds (`seccomp_rules.STORES_OUTSIDE`). Existing files cannot be
+  written, because the size limit of files is 0. Without seccomp these ways are open. One gap remains: named pipes that
+  a submission created while its answers were checked. Each holds 64 KiB, and a worker may open about fifty.
+- *The memory that the worker shares with the grader*: it is only as large as the inputs and the answer. In every call,
+  a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes as
+  the answer has. So an exercise should have small answers.
+- *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
+  returns large blocks in these workers (`Limits.returns_memory`).
+
+Pages of files, such as torch's code, do not count, because their number depends on the machine. They are subtracted
+from two peaks, and the larger difference counts. From the peak of loading the file, the pages at the end of loading are
+subtracted. From the peak of all calls, the pages before the last call are subtracted. At most as many pages are
+subtracted as the baseline's worker had. So a submission gains little if it maps a file after its peak.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from grader.isolation.peak_memory import Memory
+from grader.kinds.examiner import Solver
+from grader.kinds.metered import MeteredCost
+from grader.limits import Limits
+from grader.trials.worker_client import WorkerClient
+from harness.rendering.units import percent, size
+
+
+class PeakMemory(MeteredCost[Memory]):
+    """The most memory that a process had resident at once, in bytes."""
+
+    def limits(self, limits: Limits) -> Limits:
+        """Return limits with which freed memory is returned to the system, and data stays in memory."""
+        return replace(limits, returns_memory=True, stores_outside=False)
+
+    def read(self, one: WorkerClient) -> Memory:
+        """Return the present and the peak memory of a worker."""
+        return one.memory()
+
+    def spent(self, baseline: Sequence[Memory], own: Sequence[Memory]) -> tuple[float, float]:
+        """Return the largest memory of both workers without pages of files, and at most as many as the baseline had."""
+        pairs = [(loaded, end._replace(files=before.files)) for _, loaded, before, end in (baseline, own)]
+        most_files = max(one.files for one in pairs[0])
+        plain, mine = (max(one.peak - min(one.files, most_files) for one in pair) for pair in pairs)
+        return plain, mine
+
+    def said(self, baseline: float, own: float) -> str:
+        """Return a sentence with the peak memory of both workers."""
+        part = percent(own / baseline, 2)
+        return f"The submission's peak memory was {size(own)}, {part} of the baseline's {size(baseline)}."
+
+    def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
+        """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown.
+
+        One call is made before, because the first call may load a library, such as torch. Only Linux shows the peak.
+        """
+        solver(calls[0])
+        try:
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # sets the peak to the present memory use
+        except OSError:
+            return math.nan
+        before = _resident_kib("VmRSS")
+        for each in calls:
+            solver(each)
+        return max(_resident_kib("VmHWM") - before, 1024) * 1024.0
+
+
+def _resident_kib(name: str) -> int:
+    found = re.search(rf"^{name}:\s*(\d+)", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+PEAK_MEMORY: Final = PeakMemory("peak memory", "needs {} as much memory", "times less peak memory")
