@@ -10,8 +10,8 @@ from typing import Final
 
 from grader.diagnosis.finding import Finding
 from grader.diagnosis.packages import failure_reason
+from harness import extensions
 from harness.callgrind import tools
-from harness.extensions import libraries
 from harness.machine import programs
 from harness.threads import builds
 
@@ -78,7 +78,7 @@ def _compiler(name: str, other: str, source: tuple[str, str], use: str, fix: str
 
 def headers(folder: Path | None = None) -> Finding:
     """Return a finding that states whether Python.h exists, which C modules and `torch.compile` include."""
-    header = Path(folder or libraries.headers(), "Python.h")
+    header = Path(folder or extensions.headers(), "Python.h")
     found = str(header) if header.is_file() else f"missing: {header} (needed for modules in C in lessons 12 and 14)"
     return Finding("Python.h", present=header.is_file(), found=found, fix=programs.PYTHON_HEADERS)
 

@@ -10,7 +10,6 @@
 """
 
 from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
-from harness.callgrind.counts import denoise, picture
-from harness.callgrind.lookups import is_nameless, searches
+from harness.callgrind.lookups import denoise, is_nameless, picture, searches
 from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking

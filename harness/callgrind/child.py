@@ -31,6 +31,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Callgri
 
 from harness.callgrind import tools
 from harness.processes.channel import stdio_channel
+from harness.torch_benchmark.result_store import callgrind_to_dict
 
 _SHIM = """#!/bin/sh
 for argument; do
@@ -75,7 +76,7 @@ def main() -> None:
         for snippet in request["snippets"]:
             setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
             with mock.patch.dict(os.environ, snippet["environment"]):
-                counts.append([dataclasses.asdict(each) for each in _collect(snippet, setup)])
+                counts.append([callgrind_to_dict(each) for each in _collect(snippet, setup)])
     channel.send(kind, {"counts": counts})
 
 

@@ -7,7 +7,6 @@ a program. This program is compiled once and counted in each environment.
 """
 
 import os
-import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -15,38 +14,22 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-import torch
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from torch.utils.benchmark.utils.common import TaskSpec
-from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
+from torch.utils.benchmark import CallgrindStats
 
 from harness.callgrind import tools
 from harness.errors import MachineError
 from harness.processes.channel import Closed, Late
 from harness.processes.launcher import KIT, Child
+from harness.rendering.progress import progress_bars
 from harness.storage import disk_cache
+from harness.torch_benchmark.result_store import callgrind_from_dict
 
 KIND: Final = "callgrind"
 """The name of the folder in the cache that holds the counts of snippets."""
 
-CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
-"""Environment variables that change the machine code that libraries run, and with it the number of instructions."""
-
 _POLL_S: Final = 0.1
 _TIMEOUT_S: Final = 900.0
 _ANSWER_S: Final = 60.0  # for the rest of an answer whose first bytes have arrived
-
-
-def software(*, compiles: bool) -> dict[str, object]:
-    """Return everything outside the counted code that changes a count: libraries, interpreter, processor, settings."""
-    return {
-        "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
-        "python": [sys.version, os.path.realpath(sys.executable)],
-        "system": [platform.libc_ver(), platform.machine(), tools.processor(), tools.version()],
-        "compiler": os.environ.get("CXX", "") if compiles else "",
-        "chosen": {name: os.environ.get(name) for name in CHOOSING},
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +63,7 @@ class Snippet:
     @property
     def key(self) -> str:
         """A digest of everything that the counts of the snippet depend on."""
-        return disk_cache.digest({**asdict(self), **software(compiles=self.compiles)})
+        return disk_cache.digest({**asdict(self), **tools.software(compiles=self.compiles)})
 
     @property
     def program(self) -> str:
@@ -150,13 +133,8 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, SnippetCounts
     waiting = list(programs.values())
     running: list[tuple[list[str], Child, float]] = []
     found: dict[str, SnippetCounts] = {}
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with (
-        ExitStack() as stack,
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-    ):
-        task = bar.add_task("counting instructions", total=len(missing))
+    with ExitStack() as stack, progress_bars() as bars:
+        task = bars.add_task("counting instructions", total=len(missing))
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
                 names = waiting.pop(0)
@@ -166,9 +144,9 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, SnippetCounts
                 if child.has_message() or time.monotonic() > deadline_s:
                     found |= zip(names, _counts([missing[name] for name in names], child), strict=True)
                     running.remove((names, child, deadline_s))
-                    bar.advance(task, len(names))
+                    bars.advance(task, len(names))
             counting = ", ".join(name for names, _, _ in running for name in names)
-            bar.update(task, description=f"counting instructions of {counting or 'nothing more'}")
+            bars.update(task, description=f"counting instructions of {counting or 'nothing more'}")
             time.sleep(_POLL_S)
     return found
 
@@ -198,17 +176,8 @@ def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
 
 
 def decode(runs: Any) -> tuple[CallgrindStats, ...]:
-    """Return the counts that `dataclasses.asdict` converted to values for JSON. Return () for any other value."""
+    """Return the counts that `callgrind_to_dict` converted to values for JSON. Return () for any other value."""
     try:
-        return tuple(_decoded(run) for run in runs)
+        return tuple(map(callgrind_from_dict, runs))
     except (AttributeError, KeyError, TypeError):
         return ()
-
-
-def _decoded(run: dict[str, Any]) -> CallgrindStats:
-    counts = {
-        name: FunctionCounts(tuple(FunctionCount(*row) for row in value["_data"]), value["inclusive"])
-        for name, value in run.items()
-        if name.endswith("_stats")
-    }
-    return CallgrindStats(**{**run, **counts, "task_spec": TaskSpec(**run["task_spec"])})

@@ -1,9 +1,9 @@
-"""Find the C functions of Python that look up keys in dictionaries, by their names or by an experiment.
+"""Draw torch's `FunctionCounts`, and remove the noise of dictionary lookups, by function name or by an experiment.
 
-In Debian's Python, static functions have no names. Callgrind then writes an address, such as "???:0x0000000000530910",
-and a list of names does not help. So an experiment counts two scripts that differ only in the key that they look up.
-The first key of a dictionary is found immediately, the last key after several steps. The function that needs more
-instructions for the last key is the lookup.
+In Debian's Python, static functions have no names. Callgrind then writes an address, such as "???:0x0000000000530910".
+So an experiment counts two scripts that differ only in the key that they look up. The first key of a dictionary is
+found immediately, the last key after several steps. The function that needs more instructions for the last key is the
+lookup.
 """
 
 import re
@@ -17,7 +17,9 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 
 from harness.callgrind import tools
 from harness.callgrind.script import count_scripts
+from harness.charts.pictures import bar_chart_svg
 from harness.errors import FairclockError
+from harness.rendering.units import count
 from harness.storage import disk_cache
 
 DICTIONARY_LOOKUPS: Final = re.compile(
@@ -57,6 +59,26 @@ def searches(counts: FunctionCounts) -> FunctionCounts:
     """Return only the counts of functions that look up keys in dictionaries. `search_names` finds these functions."""
     found = search_names([function for _, function in counts])
     return counts.filter(lambda function: function in found)
+
+
+def denoise(counts: FunctionCounts) -> FunctionCounts:
+    """Return the counts without dictionary lookups, whose counts are noisy.
+
+    torch's `FunctionCounts.denoise` does not remove the lookups of new Python versions.
+    """
+    noise = {function for _, function in searches(counts)}
+    return counts.denoise().filter(lambda function: function not in noise)
+
+
+def picture(counts: FunctionCounts, *, title: str) -> str:
+    """Return an SVG picture of the 15 functions with the largest counts.
+
+    If `counts` is a difference of two counts, the picture shows the largest changes.
+    """
+    largest = sorted(counts, key=lambda each: -abs(each.count))[:15]
+    ordered = sorted(largest, key=lambda each: -each.count)
+    total = f"{counts.sum():,} instructions in all.".replace(",", " ")
+    return bar_chart_svg([(each.function, each.count) for each in ordered], title=title, description=total, unit=count)
 
 
 def search_names(functions: Iterable[str]) -> frozenset[str]:
@@ -104,28 +126,16 @@ def _experiment() -> frozenset[str]:
         first_key, last_key = (each.exclusive for each in count_scripts(scripts))
     except FairclockError:
         return frozenset()
-    return longer_in(last_key, first_key)
+    # A lookup of the last key takes at least one instruction more.
+    return frozenset(_address(function) for more, function in last_key - first_key if more >= LOOKS) - {""}
 
 
-def longer_in(last_key: FunctionCounts, first_key: FunctionCounts) -> frozenset[str]:
-    """Return the addresses of nameless functions that need more instructions in `last_key` than in `first_key`.
-
-    The arguments are the counts of scripts that look up the last and the first key of a dictionary. The difference must
-    be at least one instruction per lookup.
-    """
-    return frozenset(
-        address
-        for more, function in last_key - first_key
-        if more >= LOOKS and (address := _address(function)) is not None
-    )
-
-
-def _address(function: str) -> str | None:
+def _address(function: str) -> str:
+    """Return the address of a function that has no name, or ""."""
     match = _NAMELESS.fullmatch(function)
-    return match["address"] if match else None
+    return match["address"] if match else ""
 
 
 def _of_python(function: str) -> bool:
     match = _NAMELESS.fullmatch(function)
-    library = PurePosixPath(match["object"] or "python").name if match else ""
-    return library.startswith(("python", "libpython"))
+    return match is not None and PurePosixPath(match["object"] or "python").name.startswith(("python", "libpython"))

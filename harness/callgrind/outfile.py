@@ -31,7 +31,7 @@ class Profile:
 
 
 @dataclass
-class _Reader:
+class _ProfileReader:
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     object: str = ""
     file: str = ""
@@ -88,7 +88,7 @@ def parse(lines: Iterable[str]) -> Profile:
 
     Raise `ProfileError` if there is no total, or if the first event is not `Ir`.
     """
-    reader, positions = _Reader(), 1
+    reader, positions = _ProfileReader(), 1
     for raw in lines:
         line = raw.strip()
         if match := _SPEC.match(line):

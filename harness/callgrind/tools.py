@@ -1,8 +1,7 @@
-"""Check the programs that counting needs, and return environment variables with which counts are repeatable."""
+"""Check the programs that counting needs, and name everything outside the counted code that changes a count."""
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,11 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import torch
+
 from harness.machine import programs
 
 HASH_SEED: Final = "0"
 """The fixed hash seed of counted processes. The steps of a dictionary lookup depend on hashes, so random hashes would
 change every count."""
+
+
+CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
+"""Environment variables that change the machine code that libraries run, and with it the number of instructions."""
 
 
 def lacking(*, compiler: bool = False) -> str:
@@ -47,18 +52,25 @@ def environment(shims: Path | None = None, base: Mapping[str, str] = os.environ)
     return {**kept, "PATH": path, "PYTHONHASHSEED": HASH_SEED, "CUDA_VISIBLE_DEVICES": ""}
 
 
-@cache
+def software(*, compiles: bool) -> dict[str, object]:
+    """Return what changes a count or compiled code: libraries, interpreter, compiler, processor, and settings."""
+    return {
+        "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
+        "python": [sys.version, os.path.realpath(sys.executable)],
+        "system": [platform.libc_ver(), platform.machine(), processor(), version()],
+        "compiler": compiler_version(os.environ.get("CXX", "c++")) if compiles else "",
+        "chosen": {name: os.environ.get(name) for name in CHOOSING},
+    }
+
+
 def version() -> str:
     """Return the output of `valgrind --version`, or "" if valgrind is missing."""
-    found = shutil.which("valgrind")
-    if found is None:
-        return ""
-    return subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    return compiler_version("valgrind")
 
 
 @cache
 def compiler_version(command: str) -> str:
-    """Return the first line of the output of `COMMAND --version`, or "" if this compiler is missing."""
+    """Return the first line of the output of `COMMAND --version`, or "" if this program is missing."""
     try:
         printed = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
     except OSError:
@@ -68,10 +80,7 @@ def compiler_version(command: str) -> str:
 
 @cache
 def processor() -> str:
-    """Return the features of this processor, or "" if they are unknown.
-
-    Libraries choose their machine code by these features.
-    """
+    """Return the features of this processor, by which libraries choose their machine code, or "" if unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

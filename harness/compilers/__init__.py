@@ -5,7 +5,6 @@ cannot_compile()        # the reason why torch.compile does not run on this mach
 unsupported()           # the reason why torch.compile does not run on this version of Python, or ""
 torchscript_support()   # whether torch has TorchScript; torchscript_warnings_hidden() hides its warnings
 build(source, name)     # a C function, compiled ahead of time
-waiting(text)           # a progress bar on a terminal during a long wait
 prepare()               # import torch's compiler, and use fairclock's cache folder for it
 kernel_of(compiled, x)  # the C++ code that torch.compile writes
 captured(function, x)   # the number of graphs that torch captures, and why and where they end
@@ -19,8 +18,17 @@ calls_to_break_even(c, s, f)  # the number of calls after which compiling pays o
 traffic(function, x)    # the operations that torch runs, and the bytes that each operation reads and writes
 """
 
-from harness.compilers.capture import Captured, OperationTraffic, captured, guards_of, refusal, traffic, verdict
-from harness.compilers.implementations import ImplementationTimes, times_under_each
+from harness.compilers.capture import (
+    Captured,
+    OperationTraffic,
+    Recompilation,
+    captured,
+    guards_of,
+    refusal,
+    traffic,
+    verdict,
+    watch_recompilations,
+)
 from harness.compilers.inductor import (
     TorchScriptSupport,
     build,
@@ -32,5 +40,11 @@ from harness.compilers.inductor import (
     torchscript_warnings_hidden,
     unsupported,
 )
-from harness.compilers.recompilations import Recompilation, watch_recompilations
-from harness.compilers.starts import Start, Starts, calls_to_break_even, starts
+from harness.compilers.new_processes import (
+    ImplementationTimes,
+    Start,
+    Starts,
+    calls_to_break_even,
+    starts,
+    times_under_each,
+)

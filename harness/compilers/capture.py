@@ -1,6 +1,9 @@
 """Inspect what torch captures and runs for a function.
 
-These are the graphs and guards of `torch.compile`, the errors of `torch.export`, and the operations with their bytes.
+These are the graphs and guards of `torch.compile`, the reasons why it compiles again, the errors of `torch.export`, and
+the operations with their bytes. Torch logs why it compiles again if the artifact `recompiles` is enabled, for example
+with `TORCH_LOGS=recompiles`. A message names the function. For each graph that torch compiled before, it also states
+the guard that failed.
 """
 
 import io
@@ -19,6 +22,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from harness.compilers.inductor import torchscript_warnings_hidden
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
+
+
+_HEAD: Final = re.compile(r"Recompiling function (\S+) in ")
+_FAILURE: Final = re.compile(r"^\s*- \d+/(\d+): (.*)", re.MULTILINE)
+_COMMENT: Final = re.compile(r"\s+# .*")
+_LIMIT: Final = re.compile(r"hit config\.\w+ \(\d+\)")
+
+_LOGGERS: Final = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_frame")
+"""The loggers of the messages about recompilations, and of the warning that a function has too many graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,7 @@ def refusal(call: Callable[[], object]) -> str:
 
     torch also logs each error, and prints an incomplete graph to standard error. This output is hidden.
     """
-    with _logs_off(), redirect_stderr(io.StringIO()):
+    with _silence():
         try:
             call()
         except (RuntimeError, AssertionError) as refused:
@@ -84,13 +96,24 @@ def verdict(way: Callable[[Any], Any], function: Callable[..., Any], *inputs: ob
     `way(function)` returns the captured function. The function is refused if this call, or the call of the captured
     function, raises an exception. Logs and warnings are hidden.
     """
-    with _logs_off(), redirect_stderr(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _silence():
         try:
             found = way(function)(*inputs)
         except Exception:  # noqa: BLE001 - TorchScript, torch.compile and torch.export raise many types
             return "refused"
     return "right" if torch.equal(found, function(*inputs)) else "wrong"
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +158,69 @@ def traffic(function: Callable[..., object], *arguments: object) -> tuple[Operat
     return tuple(recorder.operations)
 
 
+@dataclass(frozen=True, slots=True)
+class Recompilation:
+    """A recompilation: the name of the function, and why the newest graph did not fit the call.
+
+    `reasons` contains the failed guard of each earlier graph, by the number of the graph. `reason` is that of the graph
+    with the highest number.
+    """
+
+    function: str
+    reasons: dict[int, str]
+
+    @property
+    def reason(self) -> str:
+        """The failed guard of the newest graph, or "" if torch logged none."""
+        return self.reasons[max(self.reasons)] if self.reasons else ""
+
+
+class WatchedRecompilations(logging.Handler):
+    """The recompilations during a `with` block, in order, and torch's warnings that a function has too many graphs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recompilations: list[Recompilation] = []
+        self.limits: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message that describes a recompilation, or that names a limit."""
+        message = record.getMessage()
+        if found := parsed(message):
+            self.recompilations.append(found)
+        elif limit := _LIMIT.search(message):
+            self.limits.append(limit[0])
+
+
+def parsed(message: str) -> Recompilation | None:
+    """Return the recompilation that a message of torch describes, or None for other messages."""
+    head = _HEAD.search(message)
+    if head is None:
+        return None
+    failures = {int(number): _COMMENT.sub("", reason).strip() for number, reason in _FAILURE.findall(message)}
+    return Recompilation(head[1], failures)
+
+
 @contextmanager
-def _logs_off() -> Iterator[None]:
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
+def watch_recompilations() -> Iterator[WatchedRecompilations]:
+    """Record the recompilations during a `with` block. Their messages and warnings are not printed."""
+    with torchscript_warnings_hidden():
+        import torch._dynamo  # noqa: PLC0415 - takes seconds
+
+    state = torch._logging._internal.log_state  # noqa: SLF001
+    was_enabled = "recompiles" in state.artifact_names
+    state.artifact_names.add("recompiles")
+    watched = WatchedRecompilations()
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [(each.level, each.propagate, each.handlers) for each in loggers]
+    for each in loggers:
+        each.propagate, each.handlers = False, [watched]
+        each.setLevel(logging.DEBUG if each is loggers[0] else logging.WARNING)
     try:
-        yield
+        yield watched
     finally:
-        logging.disable(before)
+        for each, (level, propagate, handlers) in zip(loggers, before, strict=True):
+            each.propagate, each.handlers = propagate, handlers
+            each.setLevel(level)
+        if not was_enabled:
+            state.artifact_names.discard("recompiles")

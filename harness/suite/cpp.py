@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import torch
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
@@ -107,11 +106,8 @@ extern "C" const char* {name}(int64_t g_number, int64_t g_repeats, bool g_counti
 def function_name(benchmark: Benchmark) -> str:
     """Return a benchmark's name in its library and in the cache, a digest of all that changes its machine code."""
     args = benchmark.args
-    depends_on = {
-        "code": [args.stmt, args.setup, args.global_setup, _PRELUDE, _GAUGE, _FUNCTION],
-        "torch": [torch.__version__, torch.version.git_version],
-        "compiler": [*command(), tools.compiler_version(command()[0])],
-    }
+    code = [args.stmt, args.setup, args.global_setup, _PRELUDE, _GAUGE, _FUNCTION, *command()]
+    depends_on = {"code": code, **tools.software(compiles=True)}
     return f"benchmark_{disk_cache.digest(depends_on)}"
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 from rich.progress import Progress
 
 from harness.callgrind import tools
-from harness.callgrind.collect import software
 from harness.compilers import cannot_compile, torchscript_support
 from harness.errors import UsageError
 from harness.machine.environment import Environment
@@ -197,5 +196,5 @@ def _key(benchmark: Benchmark, settings: SuiteSettings) -> str:
         "benchmark": benchmark.key,
         "counted": [settings.number, settings.repeats, how],
         "machine code": cpp.function_name(benchmark) if benchmark.is_cpp else "",
-        **software(compiles=benchmark.is_cpp),
+        **tools.software(compiles=benchmark.is_cpp),
     })  # fmt: skip

@@ -53,24 +53,17 @@ class SavedResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary for JSON, with times in seconds. `from_dict` reads it."""
-        common = {
-            "environment": self.environment.to_dict(),
-            "fingerprint": self.environment.fingerprint(),
-            "task": asdict(self.result.task_spec),
-            "number_per_run": self.result.number_per_run,
-        }
-        if isinstance(self.result, Measurement):
-            samples = {"raw_times_s": list(self.result.raw_times), "metadata": self.result.metadata}
-            return {"kind": "measurement", **common, **samples}
-        counts = {name: _counts_to_dict(getattr(self.result, f"{name}_stats")) for name in _COUNTS}
-        rest = {"debug_symbols": self.result.built_with_debug_symbols, "callgrind_out": self.result.stmt_callgrind_out}
-        return {"kind": "callgrind", **common, **counts, **rest}
+        place = {"environment": self.environment.to_dict(), "fingerprint": self.environment.fingerprint()}
+        if isinstance(self.result, CallgrindStats):
+            return {"kind": "callgrind", **place, **callgrind_to_dict(self.result)}
+        samples = {"raw_times_s": list(self.result.raw_times), "metadata": self.result.metadata}
+        return {"kind": "measurement", **place, **_task_to_dict(self.result), **samples}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "SavedResult":
         """Return the result that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
         try:
-            result = {"measurement": _measurement, "callgrind": _callgrind}[record["kind"]](record)
+            result = {"measurement": _measurement, "callgrind": callgrind_from_dict}[record["kind"]](record)
             return cls(result, Environment.from_dict(record["environment"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UsageError(
@@ -155,6 +148,25 @@ def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str
     }
 
 
+def callgrind_to_dict(stats: CallgrindStats) -> dict[str, Any]:
+    """Return the counts as a dictionary for JSON, which `callgrind_from_dict` reads."""
+    counts = {name: _counts_to_dict(getattr(stats, f"{name}_stats")) for name in _COUNTS}
+    rest = {"debug_symbols": stats.built_with_debug_symbols, "callgrind_out": stats.stmt_callgrind_out}
+    return {**_task_to_dict(stats), **counts, **rest}
+
+
+def callgrind_from_dict(record: Mapping[str, Any]) -> CallgrindStats:
+    """Return the counts that `callgrind_to_dict` converted to `record`."""
+    counts = {f"{name}_stats": _counts_from_dict(record[name]) for name in _COUNTS}
+    task, built = TaskSpec(**record["task"]), record["debug_symbols"]
+    out = record["callgrind_out"]
+    return CallgrindStats(task, record["number_per_run"], built, stmt_callgrind_out=out, **counts)
+
+
+def _task_to_dict(result: Result) -> dict[str, Any]:
+    return {"task": asdict(result.task_spec), "number_per_run": result.number_per_run}
+
+
 def _counts_to_dict(counts: FunctionCounts) -> dict[str, Any]:
     rows = [[row.count, row.function] for row in counts]
     return {"inclusive": counts.inclusive, "truncate_rows": counts.truncate_rows, "rows": rows}
@@ -166,19 +178,8 @@ def _counts_from_dict(record: Mapping[str, Any]) -> FunctionCounts:
 
 
 def _measurement(record: Mapping[str, Any]) -> Result:
-    task = TaskSpec(**record["task"])
-    return Measurement(record["number_per_run"], [float(s) for s in record["raw_times_s"]], task, record["metadata"])
-
-
-def _callgrind(record: Mapping[str, Any]) -> Result:
-    counts = {f"{name}_stats": _counts_from_dict(record[name]) for name in _COUNTS}
-    return CallgrindStats(
-        task_spec=TaskSpec(**record["task"]),
-        number_per_run=record["number_per_run"],
-        built_with_debug_symbols=record["debug_symbols"],
-        stmt_callgrind_out=record["callgrind_out"],
-        **counts,
-    )
+    task, times_s = TaskSpec(**record["task"]), [float(seconds) for seconds in record["raw_times_s"]]
+    return Measurement(record["number_per_run"], times_s, task, record["metadata"])
 
 
 def _to_line(saved: SavedResult) -> bytes:

@@ -13,6 +13,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Callgri
 from harness.callgrind import Snippet, collect, count_script, count_scripts, tools
 from harness.callgrind.collect import decode
 from harness.errors import UsageError
+from harness.torch_benchmark.result_store import callgrind_to_dict
 
 CPP = Snippet("x * y;", 'auto n = std::atol(std::getenv("N"));', language="cpp", environment={"N": "1"})
 SHORT, LONG = "print(sum(range(10)))", "print(sum(range(10_000)))"
@@ -30,7 +31,7 @@ def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_a
 def test_counts_survive_json_and_anything_else_is_not_a_count() -> None:
     counts = FunctionCounts((FunctionCount(7, "a.c:f"),), inclusive=False)
     stats = CallgrindStats(TaskSpec("x", "pass"), 100, True, counts, counts, counts, counts, None)
-    (found,) = decode(json.loads(json.dumps([asdict(stats)])))
+    (found,) = decode(json.loads(json.dumps([callgrind_to_dict(stats)])))
     assert asdict(found) == asdict(stats)
     damaged: object
     for damaged in (None, {}, [{}], [7], [{"task_spec": {}}]):

@@ -56,7 +56,7 @@ def test_a_missing_compiler_and_a_missing_header_have_different_messages(
     monkeypatch.setenv("CC", "no-such-compiler")
     assert programs.C_COMPILER in lacking()
     monkeypatch.setenv("CC", "true")
-    monkeypatch.setattr("harness.extensions.libraries.headers", lambda: str(tmp_path))
+    monkeypatch.setattr("harness.extensions.headers", lambda: str(tmp_path))
     assert "Python.h is missing" in lacking()
     assert lacking(python=False) == ""
 

@@ -1,0 +1,253 @@
+"""Time functions and programs in new processes: under other implementations of Python, and with empty caches.
+
+PyPy is another interpreter. Cython and Nuitka translate a module to C, and a C compiler turns it into an extension.
+Programs that are not installed are not measured. The result then contains the command that installs the program.
+
+The two starts of `starts` take a long time. So their times are stored in the user's cache folder with the date. Later
+runs use the stored times if the program, the software and the processor are the same.
+"""
+
+import contextlib
+import importlib.util
+import inspect
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from harness.callgrind import tools
+from harness.compilers import inductor
+from harness.errors import MachineError
+from harness.machine import programs
+from harness.rendering import units
+from harness.rendering.progress import waiting
+from harness.rendering.tables import Table
+from harness.storage import disk_cache
+
+TIMEOUT_S: Final = 300.0
+"""Time limit for each process, in seconds."""
+
+KIND: Final = "starts"
+"""The name of the folder in the cache that holds the times of starts."""
+
+_CALLS: Final = """
+    import json, sys, time
+    from program import NAME
+    times_s = []
+    for _ in range(int(sys.argv[2])):
+        began = time.process_time()
+        NAME(int(sys.argv[1]))
+        times_s.append(time.process_time() - began)
+    print(json.dumps(times_s))
+"""
+_START: Final = """
+    import json, time
+    began = time.perf_counter()
+    import program
+    imported = time.perf_counter()
+    program.call()
+    first = time.perf_counter()
+    program.call()
+    again = time.perf_counter()
+    with open("answer.json", "w") as answer:
+        json.dump([imported - began, first - imported, again - first], answer)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """A way to run a Python module: an interpreter, or a compiler whose extensions CPython imports.
+
+    `build` is the command of the compiler without the name of the file, empty for an interpreter. `missing` contains
+    the command that installs it, or is empty if it is installed.
+    """
+
+    name: str
+    interpreter: str
+    build: tuple[str, ...] = ()
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImplementationTimes:
+    """The times of a function under one implementation, in seconds.
+
+    `build_s` is the wall time of the compiler, and `calls_s` are the CPU times of the calls, in order. If there are no
+    times, `reason` is not empty.
+    """
+
+    name: str
+    build_s: float = 0.0
+    calls_s: tuple[float, ...] = ()
+    reason: str = ""
+
+    @property
+    def later_s(self) -> float:
+        """The median time of the second half of the calls."""
+        return median(self.calls_s[len(self.calls_s) // 2 :])
+
+
+def implementations() -> tuple[Implementation, ...]:
+    """Return CPython, PyPy, Cython and Nuitka, also those that are not installed."""
+    pypy = next(filter(None, map(shutil.which, ("pypy3", "pypy"))), "")
+    return (
+        Implementation("CPython", sys.executable),
+        Implementation("PyPy", pypy, missing="" if pypy else f"PyPy is missing: {programs.install('PyPy')}"),
+        _compiler("Cython", "Cython", "Cython.Build.Cythonize", "-i", "-3"),
+        _compiler("Nuitka", "nuitka", "nuitka", "--module"),
+    )
+
+
+def _compiler(name: str, module: str, *command: str) -> Implementation:
+    found = importlib.util.find_spec(module) is not None
+    missing = "" if found else f"{name} is missing: python -m pip install {name.lower()}"
+    return Implementation(name, sys.executable, (sys.executable, "-m", *command), missing)
+
+
+def times_under_each(
+    function: Callable[[int], object], argument: int, *, calls: int = 30, building: bool = True
+) -> tuple[ImplementationTimes, ...]:
+    """Return the times of calls of `function` under each implementation.
+
+    The function must not use other names of its module. With `building=False`, the compilers do not run.
+    """
+    source = "def " + textwrap.dedent(inspect.getsource(function)).partition("def ")[2]
+    driver = _CALLS.replace("NAME", function.__name__)
+    return tuple(_times(each, source, driver, (str(argument), str(calls)), building) for each in implementations())
+
+
+def _times(
+    one: Implementation, source: str, driver: str, arguments: tuple[str, str], building: bool
+) -> ImplementationTimes:
+    if one.missing:
+        return ImplementationTimes(one.name, reason=one.missing)
+    if one.build and not building:
+        return ImplementationTimes(one.name, reason="a short run does not compile: run the lesson once without --fast")
+    with _program(source, driver) as folder, waiting(f"running {one.name}"):
+        try:
+            began_s = time.perf_counter()
+            if one.build:
+                _run([*one.build, "program.py"], folder)
+                Path(folder, "program.py").unlink(missing_ok=True)  # so that the process imports the extension
+            build_s = time.perf_counter() - began_s if one.build else 0.0
+            printed = _run([one.interpreter, "driver.py", *arguments], folder)
+        except MachineError as error:
+            return ImplementationTimes(one.name, reason=f"{one.name} failed: {error}")
+    return ImplementationTimes(one.name, build_s, tuple(json.loads(printed)))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The wall times of one start of a program, in seconds: the imports, the first call and the second call."""
+
+    import_s: float
+    first_s: float
+    again_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """The times of two starts of a program, with empty and with filled caches.
+
+    `measured` is the date, such as 2026-01-31. If there are no times, `reason` states why.
+    """
+
+    empty: Start | None = None
+    filled: Start | None = None
+    measured: str = ""
+    reason: str = ""
+
+    def table(self) -> Table:
+        """Return a table of the two starts, with one row per start."""
+        named = (("empty", self.empty), ("filled", self.filled))
+        rows = [(name, each.import_s, each.first_s, each.again_s) for name, each in named if each is not None]
+        heads = {"cache": None, "imports": units.seconds, "first call": units.seconds, "second call": units.seconds}
+        return Table.of(f"Two fresh processes, measured on {self.measured}", heads, rows)
+
+
+def starts(program: str, *, measuring: bool = True) -> Starts:
+    """Return the times of two starts of a program, from the cache or newly measured.
+
+    `program` is Python source code that defines `call()`. Each start is a new process. The two processes share cache
+    folders for numba and Inductor, which are empty at the first start and filled at the second start. With
+    `measuring=False`, times that are not in the cache are not measured.
+    """
+    key = disk_cache.digest({"program": program, "numba": version("numba"), **tools.software(compiles=True)})
+    with contextlib.suppress(KeyError, TypeError):
+        kept = disk_cache.load(KIND, key)
+        return Starts(Start(**kept["empty"]), Start(**kept["filled"]), str(kept["measured"]))
+    if not measuring:
+        return Starts(reason="a short run does not start a process: run the lesson once without --fast")
+    try:
+        with _program(program, _START) as folder:
+            with waiting("starting a new process with empty caches"):
+                first = _start(folder)
+            with waiting("starting a second process with filled caches"):
+                second = _start(folder)
+    except MachineError as error:
+        return Starts(reason=f"the program failed: {error}")
+    found = Starts(first, second, f"{datetime.now(UTC):%Y-%m-%d}")
+    disk_cache.keep(KIND, key, asdict(found))
+    return found
+
+
+def _start(folder: Path) -> Start:
+    caches = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
+    answer = folder / "answer.json"
+    answer.unlink(missing_ok=True)
+    _run([sys.executable, "-W", "ignore", "driver.py"], folder, **caches, **{inductor.THREADS_VARIABLE: "1"})
+    if not answer.exists():
+        raise MachineError("it ended before its second call was over")
+    return Start(*json.loads(answer.read_text(encoding="utf-8")))
+
+
+def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float:
+    """Return the number of calls after which compiling pays off. It is infinite if a compiled call is not faster.
+
+    Compiling takes `compile_s` seconds. A call takes `slow_s` seconds without compiling and `fast_s` seconds with it.
+    """
+    return max(1, math.ceil(compile_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
+
+
+@contextlib.contextmanager
+def _program(source: str, driver: str) -> Iterator[Path]:
+    """Yield a new folder with the files `program.py` and `driver.py`."""
+    with tempfile.TemporaryDirectory(prefix="fairclock-program-") as folder:
+        for name, text in (("program.py", source), ("driver.py", driver)):
+            Path(folder, name).write_text(textwrap.dedent(text), encoding="utf-8")
+        yield Path(folder)
+
+
+def _run(command: list[str], folder: Path, **environment: str) -> str:
+    """Run a command in a folder, and return its output.
+
+    Raise `MachineError` with the last line of its errors if it fails, or if it takes longer than `TIMEOUT_S`.
+    """
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=True,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        raise MachineError(f"it did not end within {TIMEOUT_S:g} s") from None
+    except subprocess.CalledProcessError as failed:
+        raise MachineError((failed.stderr.strip().splitlines() or ["it printed nothing"])[-1][:300]) from None
