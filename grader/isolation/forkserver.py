@@ -21,7 +21,7 @@ from grader.inside.protocol import Channel
 from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage, tree_users
 from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
-from grader.isolation.template import CREDENTIALS, ForkedTree, Template
+from grader.isolation.template import NO_ANSWER, ForkedTree, Template, attest, attested_pid
 from grader.limits import Limits
 from grader.records import Status
 from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
@@ -90,19 +90,20 @@ class ForkServer:
         """Wait until the first process can fork workers. Raise `MachineError`, and close, if it does not start."""
         if self._pids:
             return
-        with contextlib.ExitStack() as failing:
-            failing.callback(self.close)
-            try:
-                self._process.wait_until_ready(self._socket, START_S)
-                pids = self._process.pids
-                self._clocks = {pids[-1]: cpu_clock(pids[-1])}
-                self._shared_bytes = tree_usage.of_process(pids[-1]).memory_bytes
-                self._own_tasks = tree_usage.total_usage(pids, 0).tasks
-            except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError, KeyError) as error:
-                self._process.kill()
-                raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
+        try:
+            self._process.wait_until_ready(self._socket, START_S)
+            pids = self._process.pids
+            self._clocks = {pids[-1]: cpu_clock(pids[-1])}
+            self._shared_bytes = tree_usage.of_process(pids[-1]).memory_bytes
+            self._own_tasks = tree_usage.total_usage(pids, 0).tasks
             self._pids = pids
-            failing.pop_all()
+        except BaseException as error:
+            self._process.kill()
+            said = self.output_tail.strip()[-300:]
+            self.close()
+            if isinstance(error, (*NO_ANSWER, ValueError, KeyError)):
+                raise MachineError(f"A worker did not start: {said or repr(error)}") from error
+            raise
 
     def fork(self, limits: Limits, descriptors: Sequence[int], channel: socket.socket) -> ForkedWorker:
         """Fork a worker that inherits three descriptors: its channel, and the memory for inputs and for outputs.
@@ -113,9 +114,7 @@ class ForkServer:
         self.wait_until_ready()
         if self._unresponsive:
             raise self._broken()
-        attested = hasattr(socket, "SO_PASSCRED")
-        if attested:
-            channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        attest(channel)
         try:
             if group := self._process.group:
                 bound_bytes = tree_usage.allowed_bytes(limits.memory_bytes, len(self._clocks) + 1)
@@ -132,14 +131,13 @@ class ForkServer:
             inner_pid = self._answer("pid")
             with self._waiting():
                 self._wait_for_greeting(channel)
-                hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(CREDENTIALS.size) if attested else 0)
-            if attested:
-                channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError) as error:
+                pid = attested_pid(channel)
+            attest(channel, on=False)
+        except NO_ANSWER as error:
             raise self._broken() from error
-        if hello[4:] != protocol.HELLO or not isinstance(inner_pid, int):
+        if not isinstance(inner_pid, int):
             raise self._broken()
-        pid = CREDENTIALS.unpack(about[0][2])[0] if attested else inner_pid
+        pid = pid or inner_pid
         try:
             self._clocks[pid] = cpu_clock(pid)
         except ProcessGoneError as error:
@@ -162,7 +160,7 @@ class ForkServer:
         try:
             self._channel.send(protocol.REAP, {"pid": worker.inner_pid})
             status = self._answer("status")
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError) as error:
+        except NO_ANSWER as error:
             if wait and isinstance(lost := self._unless_lost(error), MachineError):
                 raise lost from error
             return None

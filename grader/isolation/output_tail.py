@@ -21,16 +21,11 @@ class OutputTail:
     """A thread that reads a pipe until it is closed, and keeps the last bytes."""
 
     def __init__(self, pipe: IO[bytes], most_bytes: int = TAIL_BYTES) -> None:
+        self.kept = bytearray()
         self._pipe, self._most_bytes = pipe, most_bytes
-        self._kept = bytearray()
         self._moving = threading.Lock()  # held while bytes are neither in the pipe nor kept
         self._thread = threading.Thread(target=self._drain, args=(pipe.fileno(),), daemon=True)
         self._thread.start()
-
-    @property
-    def kept(self) -> bytes:
-        """The bytes that are kept so far."""
-        return bytes(self._kept)
 
     def text(self) -> str:
         """Wait until the pipe is empty, for at most `SETTLE_S` seconds, and return the kept bytes as text."""
@@ -38,14 +33,14 @@ class OutputTail:
         while True:
             with self._moving:
                 if not self._thread.is_alive() or not self._unread() or time.monotonic() >= deadline_s:
-                    return self._kept.decode(errors="replace")
+                    return self.kept.decode(errors="replace")
             time.sleep(0.001)
 
     def forget(self) -> None:
         """Discard all output that was read so far."""
         self.text()
         with self._moving:
-            self._kept.clear()
+            self.kept.clear()
 
     def close(self) -> None:
         """Wait for at most 5 seconds until all writers have closed the pipe, and close it here."""
@@ -61,13 +56,11 @@ class OutputTail:
     def _drain(self, descriptor: int) -> None:
         ready = select.poll()
         ready.register(descriptor, select.POLLIN)
+        part = None
         with contextlib.suppress(OSError):
-            while ready.poll() and self._keep(descriptor):
-                pass
-
-    def _keep(self, descriptor: int) -> bool:
-        with self._moving:
-            part = os.read(descriptor, 1 << 16)
-            self._kept += part
-            del self._kept[: -self._most_bytes]
-            return bool(part)
+            while part != b"":
+                ready.poll()
+                with self._moving:
+                    part = os.read(descriptor, 1 << 16)
+                    self.kept += part
+                    del self.kept[: -self._most_bytes]

@@ -26,17 +26,18 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from grader.errors import MachineError
 from grader.isolation import proc
 
-T = TypeVar("T")
 _STOPS_WITHIN_S: Final = 5.0
-_MAPPING: Final = ("Rss", "Shared_Clean", "Shared_Dirty", "Anonymous")
-_AMOUNT: Final = re.compile(rb"^(Rss|Shared_Clean|Shared_Dirty|Anonymous): +([0-9]{1,18}) kB$", re.MULTILINE)
+_MAPPING: Final = re.compile(
+    rb"^Rss: +(\d+) kB\n(?:.*\n)*?Shared_Clean: +(\d+) kB\nShared_Dirty: +(\d+) kB\n(?:.*\n)*?Anonymous: +(\d+) kB$",
+    re.MULTILINE,
+)
 
 
 class Memory(NamedTuple):
@@ -51,17 +52,25 @@ def memory(pid: int) -> Memory:
 
     Raise `MachineError` if the kernel does not report the memory, and `ProcessLookupError` if the process has ended.
     """
-    with _stopped(pid):
-        return beyond_shared(_fields(pid, "status"), shared_bytes(_reported(pid, proc.mappings)))
+    try:
+        with _stopped(pid):
+            return beyond_shared(proc.status(pid), shared_bytes(proc.mappings(pid)))
+    except (FileNotFoundError, ProcessLookupError, PermissionError) as error:
+        if isinstance(error, ProcessLookupError) and Path("/proc/self").exists():
+            raise
+        raise MachineError(
+            "This system does not report the peak memory of a process. Grade on Linux, on a machine where /proc shows "
+            "your own processes."
+        ) from None
 
 
 def beyond_shared(status: Mapping[str, int], shared: int) -> Memory:
     """Return the memory of a forked process, without the `shared` bytes that it shares with other processes.
 
-    `status` are the memory fields of `/proc/<pid>/status`, in bytes.
+    `status` are the memory fields of `/proc/<pid>/status`, in KiB.
     """
     try:
-        return Memory(status["VmHWM"] + status.get("VmSwap", 0) - shared, status["RssFile"])
+        return Memory((status["VmHWM"] + status.get("VmSwap", 0) << 10) - shared, status["RssFile"] << 10)
     except KeyError as missing:
         raise MachineError(
             f"This kernel does not report {missing} of a process. Grade on Linux 5.10 or newer."
@@ -74,13 +83,8 @@ def shared_bytes(smaps: bytes) -> int:
     `smaps` is the content of `/proc/PID/smaps`. A mapping of a file can also contain pages of the process's own, and
     smaps does not say which pages are shared. So as many shared pages as possible count as pages of the file.
     """
-    amounts: dict[str, list[int]] = {name: [] for name in _MAPPING}
-    for name, kib in _AMOUNT.findall(smaps):
-        amounts[name.decode()].append(int(kib))
-    shared_kib = 0
-    for resident, clean, dirty, own in zip(*(amounts[name] for name in _MAPPING), strict=True):
-        shared_kib += max(0, clean + dirty - (resident - own))
-    return shared_kib << 10
+    each = (map(int, amounts) for amounts in _MAPPING.findall(smaps))
+    return sum(max(0, clean + dirty - (resident - own)) for resident, clean, dirty, own in each) << 10
 
 
 @contextlib.contextmanager
@@ -96,22 +100,3 @@ def _stopped(pid: int) -> Iterator[None]:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
-
-
-def _fields(pid: int, name: str) -> dict[str, int]:
-    found = _reported(pid, lambda pid: proc.memory_fields(pid, name))
-    return {field: kib << 10 for field, kib in found.items()}
-
-
-def _reported(pid: int, read: Callable[[int], T]) -> T:
-    try:
-        return read(pid)
-    except (FileNotFoundError, ProcessLookupError):
-        if Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists():
-            raise MachineError("This system does not report the peak memory of a process. Grade on Linux.") from None
-        raise ProcessLookupError(pid) from None
-    except PermissionError:
-        raise MachineError(
-            "This system does not let a process read another process's memory use. Grade on a machine where /proc "
-            "shows your own processes."
-        ) from None

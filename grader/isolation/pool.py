@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import sandbox
@@ -24,21 +24,6 @@ FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED}
 
 MOST_FAILURES: Final = 2
 """After this number of process trees that could not be forked, each new tree imports torch itself."""
-
-
-class TreeSource(Protocol):
-    """An object that lends process trees to the caller. A process tree is a Python process and its descendants."""
-
-    sandboxed: bool
-    hidden: Sequence[Path]
-
-    def fresh(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """Return a context manager that lends new processes for a submission, with torch imported if `tensors`."""
-        ...
-
-    def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """Return a context manager that lends processes for trusted code, with torch imported if `tensors`."""
-        ...
 
 
 class Pool:
@@ -116,10 +101,10 @@ class Pool:
                 tree.close()
 
     @contextmanager
-    def one_hand_in(self, *, tensors: bool) -> Iterator[TreeSource]:
+    def one_hand_in(self, *, tensors: bool) -> Iterator["HandInTrees"]:
         """Yield an object that lends one process tree to all tasks of a file. With `tensors`, it has imported torch."""
         with ExitStack() as stack:
-            yield _Shared(self, stack, tensors=tensors)
+            yield HandInTrees(self, stack, tensors=tensors)
 
     def close(self) -> None:
         """End all processes of the pool that are not in use."""
@@ -132,7 +117,7 @@ class Pool:
         for tree in trees:
             tree.close()
         if template:
-            template.retire()
+            template.close()
 
     def _take(self, *, tensors: bool) -> ForkServer:
         with self._lock:
@@ -156,14 +141,16 @@ class Pool:
     def _usable_template(self) -> Template | None:
         if self._closed or self._failures >= MOST_FAILURES or not sandbox.can_use_template(sandboxed=self.sandboxed):
             return None
-        if self._template and self._template.has_ended:
-            self._template.retire()
+        if self._template and self._template.ends_within(0.0):
+            self._template.close()
             self._template = None
         self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
         return self._template
 
 
-class _Shared:
+class HandInTrees:
+    """Lends one process tree to all tasks of a file, and the pool's processes for trusted code."""
+
     def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
         self._pool, self._stack, self._tensors = pool, stack, tensors
@@ -171,6 +158,7 @@ class _Shared:
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
+        """Yield the processes that run the file. After a fault of its processes, the next task gets new ones."""
         tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
         tree.start_task()
         self._tree = None
@@ -184,4 +172,9 @@ class _Shared:
             raise
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
+        """Return a context manager that lends processes for trusted code, with torch imported if `tensors`."""
         return self._pool.trusted(tensors=tensors)
+
+
+TreeSource = Pool | HandInTrees
+"""An object that lends process trees to the caller. A process tree is a Python process and its descendants."""

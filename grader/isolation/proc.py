@@ -15,16 +15,15 @@ from harness.processes import process_env
 # A process cannot imitate a field with its name: the kernel writes line breaks in names as `\n`.
 _FIELD: Final = re.compile(rb"^(\w+):[ \t]+([0-9]{1,18})(?: kB)?$", re.MULTILINE)
 
-_MEMORY_FIELDS: Final = frozenset({"VmRSS", "Rss"})  # present unless the thread has ended
-
 _MOST_READINGS: Final = 3  # a listed thread may end before its file is read
 
 
-def processes(root: int) -> Iterator[int]:
-    """Yield the process ids of process `root` and of all its running descendants."""
-    yield root
-    for child in children(root):
-        yield from processes(child)
+def processes(root: int) -> list[int]:
+    """Return the process ids of process `root` and of all its running descendants."""
+    found = [root]
+    for pid in found:  # the list grows meanwhile
+        found += children(pid)
+    return found
 
 
 def ended_children(pid: int) -> int:
@@ -42,26 +41,20 @@ def ended_children(pid: int) -> int:
 
 def children(pid: int) -> list[int]:
     """Return the process ids of a process's children, those of all its threads."""
-    found: list[int] = []
-    for text in _of_threads(pid, "children"):
-        found += map(int, text.split())
-    return found
+    return [int(child) for text in _of_threads(pid, "children") for child in text.split()]
 
 
-def memory_fields(pid: int, file: str) -> dict[str, int]:
-    """Return the fields of /proc/PID/status or /proc/PID/smaps_rollup that are numbers, by name. Memory is in KiB.
+def status(pid: int) -> dict[str, int]:
+    """Return the fields of /proc/PID/status that are numbers, by name. Memory is in KiB.
 
     If the process's first thread has ended, the file of another thread is read, because all threads share their memory.
     An ended process has no memory fields. Raise `ProcessLookupError` if the process no longer exists.
     """
-    found = fields(_of_process(pid, file))
+    found = fields(_of_process(pid, "status"))
     for _ in range(_MOST_READINGS):
-        if found.keys() & _MEMORY_FIELDS:
-            break
-        for text in _of_threads(pid, file):
-            of_thread = fields(text)
-            if of_thread.keys() & _MEMORY_FIELDS:
-                return of_thread
+        if "VmRSS" not in found:
+            others = map(fields, _of_threads(pid, "status"))
+            found = next((one for one in others if "VmRSS" in one), found)
     return found
 
 

@@ -78,7 +78,7 @@ class ProcessTree:
         finally:
             self.kill()
             printed.close()
-        return status, printed.kept
+        return status, bytes(printed.kept)
 
     def tested(self) -> tuple[bool, str]:
         """Wait for a program that tests a sandbox. Return whether it succeeded, and the last line that it printed."""

@@ -5,8 +5,7 @@ The import of torch takes more than a second of one core, and a fork takes a few
 has further namespaces of its own in there (`grader/inside/tree_namespaces.py`). All trees of a template process have
 the same memory layout.
 
-A template process lives until its pool is closed and its last tree has ended. If it ends earlier, the kernel ends its
-trees too, and no submission is to blame.
+If a template process ends before its pool is closed, the kernel ends its trees too, and no submission is to blame.
 """
 
 import contextlib
@@ -29,7 +28,10 @@ from grader.isolation.cgroups import ControlGroup
 from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
 
-CREDENTIALS: Final = struct.Struct("iII")
+NO_ANSWER: Final = (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError)
+"""The exceptions if another process has ended, or does not answer as expected."""
+
+_CREDENTIALS: Final = struct.Struct("iII")
 _KIND_AT: Final = 4
 
 _END_S: Final = 5.0
@@ -44,11 +46,9 @@ class Template:
     def __init__(self, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
         self.sandboxed = sandboxed
         self._lock = threading.Lock()
-        self._trees = 0
-        self._retired = False
         self._socket, child_socket = socket.socketpair()
         self._channel = Channel(self._socket.fileno())
-        self._started, self._unused = threading.Event(), threading.Event()
+        self._started, self._closed = threading.Event(), threading.Event()
         self._process: ProcessTree | None = None
         # bubblewrap ends its sandbox when the thread that started it ends, so this thread lives until the sandbox ends.
         self._thread = threading.Thread(target=self._run, args=(child_socket, tuple(hidden)), daemon=True)
@@ -63,17 +63,15 @@ class Template:
         finally:
             self._started.set()
         output = OutputTail(self._process.output)  # so that a template process that prints much does not block
-        self._unused.wait()
+        self._closed.wait()
         self._process.kill()
         output.close()
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the template process has ended, or did not start."""
-        return self.ends_within(0.0)
-
     def ends_within(self, timeout_s: float) -> bool:
-        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended."""
+        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended.
+
+        It has also ended if it did not start.
+        """
         self._started.wait()
         if self._process is not None:
             try:
@@ -85,39 +83,31 @@ class Template:
     def fork(self, control: socket.socket, child_control: socket.socket, folder: Path | None) -> "ForkedTree":
         """Request a new process tree with these ends of its control socket. Without a sandbox, it writes to `folder`.
 
-        Return at once. If the template process has ended, the tree never becomes ready.
+        Return at once. If the template process has ended or is closed, the tree never becomes ready.
         """
         uid = sandbox.new_tree_user() if self.sandboxed else None
         if self.sandboxed:
-            control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            attest(control)
         read, write = os.pipe()
-        with self._lock, contextlib.suppress(protocol.Closed, OSError):
-            self._trees += 1
-            self._channel.send(protocol.FORK, {"uid": uid, "home": str(folder) if folder else ""})
-            socket.send_fds(self._socket, [b"."], [child_control.fileno(), write])
+        with self._lock, contextlib.suppress(*NO_ANSWER):
+            if not self._closed.is_set():
+                self._channel.send(protocol.FORK, {"uid": uid, "home": str(folder) if folder else ""})
+                socket.send_fds(self._socket, [b"."], [child_control.fileno(), write])
         os.close(write)
         return ForkedTree(self, os.fdopen(read, "rb", buffering=0))
 
-    def end_tree(self, pid: int | None) -> None:
-        """Note the end of one tree. Without a sandbox, wait until its first process `pid` has ended."""
-        with self._lock, contextlib.suppress(protocol.Closed, protocol.Late, protocol.ProtocolError, OSError):
-            self._trees -= 1
-            if pid is not None:
+    def reap(self, pid: int) -> None:
+        """Wait until the first process `pid` of a tree without a sandbox has ended."""
+        with self._lock, contextlib.suppress(*NO_ANSWER):
+            if not self._closed.is_set():
                 self._channel.send(protocol.REAP, {"pid": pid})
                 self._channel.receive(_END_S)
-        self._end_if_unused()
 
-    def retire(self) -> None:
-        """Fork no further trees, and end the template process when its last tree has ended."""
-        self._retired = True
-        self._end_if_unused()
-
-    def _end_if_unused(self) -> None:
+    def close(self) -> None:
+        """End the template process, and with a sandbox also its trees. A second call does nothing."""
         with self._lock:
-            if not self._retired or self._trees or self._unused.is_set():
-                return
             self._socket.close()
-            self._unused.set()
+            self._closed.set()
         self._thread.join()
 
 
@@ -143,14 +133,14 @@ class ForkedTree:
             self.pids = (int(channel.receive(timeout_s)[1]["pid"]),)
             return
         control.settimeout(timeout_s)
-        first = _greeting_pid(control)
+        first = attested_pid(control)
         self._first = os.pidfd_open(first)
         self.group = cgroups.create(cgroups.support())
         if self.group:
             self.group.add(first)
         channel.send(protocol.HELLO)
-        self.pids = (first, _greeting_pid(control))
-        control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        self.pids = (first, attested_pid(control))
+        attest(control, on=False)
         control.setblocking(True)
 
     @property
@@ -168,18 +158,17 @@ class ForkedTree:
         if self._killed:
             return
         self._killed = True
-        bare = None if self._first is not None or not self.pids else self.pids[0]
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             _ended(self._first, _END_S)
             os.close(self._first)
-        elif bare is not None:
+        elif self.pids:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(bare, signal.SIGKILL)
+                os.killpg(self.pids[0], signal.SIGKILL)
+            self._template.reap(self.pids[0])
         if self.group:
             self.group.close()
-        self._template.end_tree(bare)
 
 
 def _ended(process: int, timeout_s: float) -> bool:
@@ -189,12 +178,20 @@ def _ended(process: int, timeout_s: float) -> bool:
     return bool(poll.poll(timeout_s * 1e3))
 
 
-def _greeting_pid(control: socket.socket) -> int:
-    """Return the id of the process that sends the next message, which must be a greeting. The kernel adds this id."""
-    said, about, _, _ = control.recvmsg(1 << 12, socket.CMSG_SPACE(CREDENTIALS.size))
+def attest(channel: socket.socket, *, on: bool = True) -> None:
+    """Let the kernel add the sender's process id to each message that arrives from now on, or no longer."""
+    if hasattr(socket, "SO_PASSCRED"):  # Linux
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, on)
+
+
+def attested_pid(channel: socket.socket) -> int:
+    """Return the id of the process that sends the next message, which must be a greeting.
+
+    Return 0 on a system where the kernel does not report the id.
+    """
+    said, about, _, _ = channel.recvmsg(1 << 12, socket.CMSG_SPACE(_CREDENTIALS.size))
     if not said:
         raise protocol.Closed
     if said[_KIND_AT : _KIND_AT + 1] != protocol.HELLO:
         raise protocol.ProtocolError("expected a greeting")
-    pid: int = CREDENTIALS.unpack(about[0][2])[0]
-    return pid
+    return int(_CREDENTIALS.unpack(about[0][2])[0]) if about else 0

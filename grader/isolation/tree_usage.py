@@ -42,7 +42,7 @@ def allowed_bytes(memory_bytes: int, processes: int) -> int:
 def of_process(pid: int) -> Usage:
     """Return the memory and the threads of one process, or zeros if it no longer exists."""
     try:
-        fields = proc.memory_fields(pid, "status")
+        fields = proc.status(pid)
     except (FileNotFoundError, ProcessLookupError):
         return Usage(0, 0)
     return Usage(sum(fields.get(name, 0) for name in _OWN_MEMORY) << 10, fields.get("Threads", 0))

@@ -44,12 +44,15 @@ class FakeTemplate:
     works = True
 
     def __init__(self, *, sandboxed: bool, hidden: Sequence[Path]) -> None:
-        self.has_ended = self.retired = False
+        self.ended = self.closed = False
         del sandboxed, hidden
         FakeTemplate.started.append(self)
 
-    def retire(self) -> None:
-        self.retired = True
+    def ends_within(self, _timeout_s: float) -> bool:
+        return self.ended
+
+    def close(self) -> None:
+        self.closed = True
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     with Pool() as one:
         yield one
     assert all(tree.closed for tree in FakeTree.started)
-    assert all(template.retired for template in FakeTemplate.started)
+    assert all(template.closed for template in FakeTemplate.started)
 
 
 def test_the_tasks_of_one_hand_in_share_a_tree_with_torch_if_any_needs_it(pool: Pool) -> None:
@@ -119,7 +122,7 @@ def test_all_trees_with_torch_are_forked_from_one_process_and_the_others_are_not
         with pool.fresh(tensors=tensors) as tree:
             assert tree.forked == tensors
     assert len(FakeTemplate.started) == 1
-    FakeTemplate.started[0].has_ended = True
+    FakeTemplate.started[0].ended = True
     with pool.fresh(tensors=True):
         assert len(FakeTemplate.started) == 2, "a template process that has ended is replaced"
 

@@ -117,13 +117,13 @@ def test_no_name_changes_what_is_read_of_a_process(renamed: subprocess.Popen[str
     assert renamed.stdin is not None
     renamed.stdin.write(f"{name.hex()}\n")
     says(renamed, "named")
-    status = proc.memory_fields(renamed.pid, "status")
+    status = proc.status(renamed.pid)
     assert [amount for amount in AMOUNTS if status.get(amount, 0) < 1] == []
     assert status["Threads"] == 1
     assert tree_usage.of_process(renamed.pid).memory_bytes > 1 << 20
     assert peak_memory.memory(renamed.pid).peak > 1 << 20
     assert proc.ended_children(renamed.pid) == 0
-    assert list(proc.processes(renamed.pid)) == [renamed.pid]
+    assert proc.processes(renamed.pid) == [renamed.pid]
 
 
 @given(text=st.binary(max_size=300))
@@ -139,7 +139,7 @@ def test_any_text_is_read_as_fields_that_are_numbers(text: bytes) -> None:
 
 def test_a_process_that_is_gone_is_gone_however_it_is_read() -> None:
     gone = 2**22 + 1
-    for read in (lambda pid: proc.memory_fields(pid, "status"), proc.ended_children, peak_memory.memory):
+    for read in (proc.status, proc.ended_children, peak_memory.memory):
         with pytest.raises(ProcessLookupError):
             read(gone)
     assert proc.children(gone) == []

@@ -11,7 +11,7 @@ import pytest
 from grader.errors import MachineError
 from grader.isolation import peak_memory
 
-MIB = 1 << 20
+MIB, KIB = 1 << 20, 1 << 10
 
 
 def mapping(resident: int, shared: int, own: int) -> bytes:
@@ -24,8 +24,8 @@ def mapping(resident: int, shared: int, own: int) -> bytes:
 def test_own_pages_that_are_shared_are_taken_off_and_nothing_else() -> None:
     shared = peak_memory.shared_bytes(mapping(100, 80, 100) + mapping(30, 30, 0) + mapping(20, 0, 20))
     assert shared == 80 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "RssFile": 0}, shared).peak == 70 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB, "RssFile": 0}, shared).peak == 71 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "RssFile": 0}, shared).peak == 70 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "VmSwap": KIB, "RssFile": 0}, shared).peak == 71 * MIB
 
 
 def test_in_a_mapping_of_a_file_shared_pages_count_as_the_files_where_possible() -> None:
