@@ -97,8 +97,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("sandbox") and (reason := sandbox.trouble()):
-        _missing(reason)
+    if item.get_closest_marker("sandbox") and (problem := sandbox.problem()):
+        _missing(str(problem))
     if item.get_closest_marker("valgrind") and (reason := programs.lacking("valgrind", programs.VALGRIND, "valgrind")):
         _missing(reason)
     if item.get_closest_marker("browser") and not (shutil.which("chromium") and find_spec("playwright")):

@@ -98,7 +98,7 @@ def calibrate_machine(
 ) -> int:
     """Measure the reference solutions on this machine. List the tiers that it cannot reach or distinguish."""
     found = 0
-    with Pool(sandboxed=not sandbox.trouble(), spare=1) as pool:
+    with Pool(sandboxed=not sandbox.problem(), spare=1) as pool:
         for one in calibrate.calibrate(catalogue.load().chosen(lessons), Session(str(time.time_ns()), pool)):
             print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
             print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")

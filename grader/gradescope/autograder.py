@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         settings = _settings(root)
         _require_tools(settings.lessons)
-        trouble = sandbox.trouble()
+        trouble = sandbox.problem()
         if trouble and settings.needs_sandbox:
             print(f"Nothing was graded: students' code needs a sandbox, and {trouble}.")
             print(REFUSED)

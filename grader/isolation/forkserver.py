@@ -18,9 +18,8 @@ from typing import Final
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage, tree_users
-from grader.isolation.output_tail import OutputTail
-from grader.isolation.process_tree import ProcessTree
+from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_users
+from grader.isolation.process_tree import OutputTail, ProcessTree
 from grader.isolation.template import NO_ANSWER, ForkedTree, Template, attest, attested_pid
 from grader.limits import Limits
 from grader.records import Status
@@ -94,8 +93,8 @@ class ForkServer:
             self._process.wait_until_ready(self._socket, START_S)
             pids = self._process.pids
             self._clocks = {pids[-1]: cpu_clock(pids[-1])}
-            self._shared_bytes = tree_usage.of_process(pids[-1]).memory_bytes
-            self._own_tasks = tree_usage.total_usage(pids, 0).tasks
+            self._shared_bytes = proc.of_process(pids[-1]).memory_bytes
+            self._own_tasks = proc.total_usage(pids, 0).tasks
             self._pids = pids
         except BaseException as error:
             self._process.kill()
@@ -117,8 +116,8 @@ class ForkServer:
         attest(channel)
         try:
             if group := self._process.group:
-                bound_bytes = tree_usage.allowed_bytes(limits.memory_bytes, len(self._clocks) + 1)
-                group.limit(memory_bytes=bound_bytes, tasks=tree_usage.MOST_TASKS)
+                bound_bytes = proc.allowed_bytes(limits.memory_bytes, len(self._clocks) + 1)
+                group.limit(memory_bytes=bound_bytes, tasks=proc.MOST_TASKS)
             code = seccomp.worker_filter(stores_outside=limits.stores_outside)
             given = {
                 "limits": sandbox.rlimits(limits, sandboxed=self.sandboxed),
@@ -200,17 +199,17 @@ class ForkServer:
         The kernel limits only each process.
         """
         processes = list(proc.processes(self._pids[0]))
-        used = tree_usage.total_usage(processes, self._shared_bytes)
-        if used.memory_bytes > tree_usage.allowed_bytes(limits.memory_bytes, len(self._clocks)):
+        used = proc.total_usage(processes, self._shared_bytes)
+        if used.memory_bytes > proc.allowed_bytes(limits.memory_bytes, len(self._clocks)):
             said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."
             raise WorkerFault(Status.OUT_OF_MEMORY, said)
-        if used.tasks - self._own_tasks > tree_usage.MOST_TASKS:
-            said = f"The submission ran more than {tree_usage.MOST_TASKS} threads and processes at once."
+        if used.tasks - self._own_tasks > proc.MOST_TASKS:
+            said = f"The submission ran more than {proc.MOST_TASKS} threads and processes at once."
             raise WorkerFault(Status.CRASHED, said, "Start only a few threads: your code runs on one core.")
         if self._process.owner is not None:
             with tree_users.acting_as(self._process.owner):
-                written_bytes = tree_usage.written_bytes(processes[1:])
-            if written_bytes > tree_usage.DISK_BYTES:
+                written_bytes = proc.written_bytes(processes[1:])
+            if written_bytes > proc.DISK_BYTES:
                 said = f"The submission wrote {written_bytes / (1 << 30):.1f} GiB to disk."
                 raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write less data.")
 

@@ -15,28 +15,12 @@ from enum import IntFlag
 from pathlib import Path
 from typing import Any, Final
 
-
-class Access(IntFlag):
-    """The kinds of access to files (linux/landlock.h: LANDLOCK_ACCESS_FS_…)."""
-
-    EXECUTE = 1 << 0
-    WRITE_FILE = 1 << 1
-    READ_FILE = 1 << 2
-    READ_DIR = 1 << 3
-    REMOVE_DIR = 1 << 4
-    REMOVE_FILE = 1 << 5
-    MAKE_CHAR = 1 << 6
-    MAKE_DIR = 1 << 7
-    MAKE_REG = 1 << 8
-    MAKE_SOCK = 1 << 9
-    MAKE_FIFO = 1 << 10
-    MAKE_BLOCK = 1 << 11
-    MAKE_SYM = 1 << 12
-    REFER = 1 << 13
-    TRUNCATE = 1 << 14
-    IOCTL_DEV = 1 << 15
-
-
+Access = IntFlag(
+    "Access",
+    "EXECUTE WRITE_FILE READ_FILE READ_DIR REMOVE_DIR REMOVE_FILE MAKE_CHAR MAKE_DIR MAKE_REG MAKE_SOCK MAKE_FIFO "
+    "MAKE_BLOCK MAKE_SYM REFER TRUNCATE IOCTL_DEV",
+)
+"""The kinds of access to files (linux/landlock.h: LANDLOCK_ACCESS_FS_…)."""
 READ: Final = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
 DEVICE: Final = Access.READ_FILE | Access.WRITE_FILE | Access.TRUNCATE
 OWN: Final = Access(sum(Access)) & ~(Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK | Access.IOCTL_DEV)

@@ -1,4 +1,4 @@
-"""Read the kernel's information about processes in `/proc`.
+"""Read the kernel's information about processes in `/proc`, and add up what all processes of a sandbox use.
 
 A submission can try to confuse these functions. It may choose any 15 bytes as its process's name, so files are read as
 bytes. It may end its process's first thread and continue in another thread, so memory is read from a living thread.
@@ -7,7 +7,8 @@ bytes. It may end its process's first thread and continue in another thread, so 
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from harness.processes import process_env
@@ -16,6 +17,28 @@ from harness.processes import process_env
 _FIELD: Final = re.compile(rb"^(\w+):[ \t]+([0-9]{1,18})(?: kB)?$", re.MULTILINE)
 
 _MOST_READINGS: Final = 3  # a listed thread may end before its file is read
+
+TREE_SHARE: Final = 2
+"""All processes of a sandbox together may use this many times the memory of one process."""
+
+SLACK_BYTES: Final = 128 << 20
+"""Additional bytes allowed per process: tensors that it shares with the grader, and a reserve."""
+
+MOST_TASKS: Final = 1024
+"""The most processes and threads of a sandbox together."""
+
+DISK_BYTES: Final = 1 << 30
+"""The most bytes that a sandbox without Linux namespaces may write to disk, where its folder has no size limit."""
+
+_OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The bytes of memory, without pages of files, and the number of processes and threads."""
+
+    memory_bytes: int
+    tasks: int
 
 
 def processes(root: int) -> list[int]:
@@ -75,6 +98,42 @@ def is_stopped(pid: int) -> bool:
 def fields(text: bytes) -> dict[str, int]:
     """Return the fields of a file of `/proc` whose value is one number, by name."""
     return {name.decode(): int(value) for name, value in _FIELD.findall(text)}
+
+
+def allowed_bytes(memory_bytes: int, processes: int) -> int:
+    """Return the bytes of memory that `processes` processes may use together if each may use `memory_bytes`."""
+    return TREE_SHARE * memory_bytes + processes * SLACK_BYTES
+
+
+def of_process(pid: int) -> Usage:
+    """Return the memory and the threads of one process, or zeros if it no longer exists."""
+    try:
+        found = status(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return Usage(0, 0)
+    return Usage(sum(found.get(name, 0) for name in _OWN_MEMORY) << 10, found.get("Threads", 0))
+
+
+def written_bytes(pids: Iterable[int]) -> int:
+    """Return the bytes that these processes and their reaped children have written to disk.
+
+    Bytes count when a page of a file is changed, also in a memory mapping or in a removed file that is still open. A
+    process that no longer exists counts 0. The result is 0 if the kernel does not count (proc_pid_io(5)).
+    """
+    written = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            written += fields(_read(f"/proc/{pid}/io")).get("write_bytes", 0)
+    return written
+
+
+def total_usage(pids: Iterable[int], shared_bytes: int) -> Usage:
+    """Return the memory and the threads of these processes together.
+
+    `shared_bytes`, the memory of the process from which they were forked, is subtracted from the memory of each.
+    """
+    each = [of_process(pid) for pid in pids]
+    return Usage(sum(max(0, one.memory_bytes - shared_bytes) for one in each), sum(one.tasks for one in each))
 
 
 def _read(path: str) -> bytes:

@@ -1,11 +1,17 @@
 """Start the first command of a sandbox, and end all processes in the sandbox."""
 
+import fcntl
 import json
 import os
+import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,14 +21,68 @@ from grader.errors import MachineError
 from grader.inside.protocol import Channel
 from grader.isolation import cgroups, proc
 from grader.isolation.cgroups import ControlGroup
-from grader.isolation.output_tail import OutputTail
 from harness.processes import process_env
+
+TAIL_BYTES: Final = 4096
+"""The number of bytes that are usually kept. The last lines usually show why a program ended."""
+
+SETTLE_S: Final = 0.5
+"""The most seconds to wait until all output is read. A program may print without end."""
 
 MAX_KEPT_BYTES: Final = 4 << 20
 """At most this many bytes are kept of what a program prints. Further bytes are read, so that it never blocks."""
 
 PROBE_S: Final = 60.0
 """The most seconds that a program may take that tests a sandbox."""
+
+
+class OutputTail:
+    """A thread that reads a pipe until it is closed, and keeps the last bytes."""
+
+    def __init__(self, pipe: IO[bytes], most_bytes: int = TAIL_BYTES) -> None:
+        self.kept = bytearray()
+        self._pipe, self._most_bytes = pipe, most_bytes
+        self._moving = threading.Lock()  # held while bytes are neither in the pipe nor kept
+        self._thread = threading.Thread(target=self._drain, args=(pipe.fileno(),), daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        """Wait until the pipe is empty, for at most `SETTLE_S` seconds, and return the kept bytes as text."""
+        deadline_s = time.monotonic() + SETTLE_S
+        while True:
+            with self._moving:
+                if not self._thread.is_alive() or not self._unread() or time.monotonic() >= deadline_s:
+                    return self.kept.decode(errors="replace")
+            time.sleep(0.001)
+
+    def forget(self) -> None:
+        """Discard all output that was read so far."""
+        self.text()
+        with self._moving:
+            self.kept.clear()
+
+    def close(self) -> None:
+        """Wait for at most 5 seconds until all writers have closed the pipe, and close it here."""
+        self._thread.join(timeout=5)
+        self._pipe.close()
+
+    def _unread(self) -> int:
+        if self._pipe.closed:
+            return 0
+        count: int = struct.unpack("i", fcntl.ioctl(self._pipe.fileno(), termios.FIONREAD, bytes(4)))[0]
+        return count
+
+    def _drain(self, descriptor: int) -> None:
+        ready = select.poll()
+        ready.register(descriptor, select.POLLIN)
+        part = None
+        with suppress(OSError):
+            while part != b"":
+                ready.poll()
+                with self._moving:
+                    part = os.read(descriptor, 1 << 16)
+                    self.kept += part
+                    del self.kept[: -self._most_bytes]
 
 
 @dataclass

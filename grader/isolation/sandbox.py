@@ -23,9 +23,9 @@ from grader.isolation import (
     bubblewrap,
     cgroups,
     machine_facts,
+    proc,
     process_tree,
     seccomp,
-    tree_usage,
     tree_users,
     without_namespaces,
 )
@@ -62,21 +62,6 @@ _LAUNCH: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """Limits for a program: bytes per file, number of processes, and CPU seconds per process (0: unlimited).
-
-    The number of processes includes the sandbox's first process.
-    """
-
-    file_bytes: int = 0
-    processes: int = 2
-    cpu_s: int = 0
-
-
-NO_ALLOWANCE: Final = Allowance()
-
-
-@dataclass(frozen=True, slots=True)
 class SecurityLayer:
     """One security layer of a sandbox, such as seccomp.
 
@@ -89,6 +74,7 @@ class SecurityLayer:
     fix: str = ""
 
 
+@cache
 def problem() -> SandboxProblem | None:
     """Return why no sandbox works on this machine, with the fix, or None if a sandbox works."""
     if sys.platform != "linux":
@@ -99,13 +85,6 @@ def problem() -> SandboxProblem | None:
     found = f"{no_namespaces.found}; the sandbox without namespaces does not work either ({other.found})"
     fix = no_namespaces.fix.removesuffix(".")
     return SandboxProblem(found, f"{fix}. Or use a sandbox without namespaces: {other.fix}")
-
-
-@cache
-def trouble() -> str | None:
-    """Return why no sandbox works, with the fix, as one sentence. Return None if a sandbox works."""
-    found = problem()
-    return str(found) if found else None
 
 
 @cache
@@ -125,32 +104,28 @@ def layers() -> tuple[SecurityLayer, ...]:
 
     If no sandbox works, no layer is active.
     """
-    if reason := trouble():
-        return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
-    spaces = has_namespaces()
-    filtered = "a seccomp filter on the whole tree" + ("" if spaces else ", which allows no socket with an address")
-    way = bubblewrap.probe(bubblewrap.bwrap() or "") if spaces else None
-    own_user = "your own, non-root user" if way and not way.own_user else "a separate user for each tree"
-    where = cgroups.support()
-    version, uncounted = (
-        machine_facts.landlock_version(),
-        not spaces and not without_namespaces.probe_result().counts_disk,
-    )
-    signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
-    known: list[tuple[SandboxProblem | None, str]] = [
-        (bubblewrap.problem(), f"no network, no other processes or files, by {bubblewrap.bwrap()}"),
-        (seccomp.problem(), filtered),
-        (seccomp.problem(), "none after a submission is loaded"),
-        (way.no_user if way else None, own_user),
-        (None, "memory, file size, open files, answer time; and sums over the tree"),
-        (where if isinstance(where, SandboxProblem) else None, f"a cgroup in {where}"),
-        (None, f"only the system's, Python's and the tree's own folder (version {version}{signals})"),
-        (NOT_COUNTED if uncounted else None, "for the whole tree"),
+    if reason := problem():
+        return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=str(reason)) for name in LAYERS)
+    spaces, where, version = has_namespaces(), cgroups.support(), machine_facts.landlock_version()
+    way = bubblewrap.probe(bubblewrap.bwrap() or "") if spaces else bubblewrap.BwrapProbe(own_user=True)
+    no_address = "" if spaces else ", which allows no socket with an address"
+    no_signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
+    known: list[tuple[str, SandboxProblem | None, str]] = [
+        (LAYERS[0], bubblewrap.problem(), f"no network, no other processes or files, by {bubblewrap.bwrap()}"),
+        (LAYERS[1], seccomp.problem(), f"a seccomp filter on the whole tree{no_address}"),
+        (LAYERS[2], seccomp.problem(), "none after a submission is loaded"),
+        (LAYERS[3], way.no_user, "a separate user for each tree" if way.own_user else "your own, non-root user"),
+        (LAYERS[4], None, "memory, file size, open files, answer time; and sums over the tree"),
+        (LAYERS[5], where if isinstance(where, SandboxProblem) else None, f"a cgroup in {where}"),
     ]
-    names = LAYERS if spaces else (*LAYERS, *REPLACEMENT_LAYERS)
+    if not spaces:
+        own = f"only the system's, Python's and the tree's own folder (version {version}{no_signals})"
+        uncounted = None if without_namespaces.probe_result().counts_disk else NOT_COUNTED
+        disk = "for the whole tree"
+        known += [(REPLACEMENT_LAYERS[0], None, own), (REPLACEMENT_LAYERS[1], uncounted, disk)]
     return tuple(
         SecurityLayer(name, active=not lacks, found=lacks.found if lacks else found, fix=lacks.fix if lacks else "")
-        for name, (lacks, found) in zip(names, known, strict=False)
+        for name, lacks, found in known
     )
 
 
@@ -161,7 +136,7 @@ def missing_layers() -> tuple[str, ...]:
 
 def require() -> None:
     """Raise `MachineError` if no sandbox works. Its message gives the fix."""
-    if reason := trouble():
+    if reason := problem():
         raise MachineError(
             f"Grading needs a sandbox, and {reason}. (To grade without a sandbox, use --no-sandbox. Each report then "
             "states that there was none.)"
@@ -236,7 +211,7 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
 
     Linux counts processes per user, from 5.14 on separately for each user namespace, and never limits those of root.
     """
-    return ({"RLIMIT_NPROC": tree_usage.MOST_TASKS} if sandboxed else {}) | {
+    return ({"RLIMIT_NPROC": proc.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
         "RLIMIT_FSIZE": tree_namespaces.TMP_BYTES if limits.stores_outside else 0,
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,
@@ -252,16 +227,17 @@ def run(
     *,
     sandboxed: bool,
     hidden: Sequence[Path] = (),
-    allowance: Allowance = NO_ALLOWANCE,
+    file_bytes: int = 0,
+    processes: int = 2,
 ) -> tuple[int | None, bytes]:
     """Run a program once, with `given` as its standard input. Return its exit status and the end of its output.
 
-    It can neither start processes nor write files, unless an `Allowance` permits this. The exit status is None if the
-    program was killed at its time limit.
+    It can write at most `file_bytes` to a file, and in a sandbox have `processes` processes, with the sandbox's first
+    one. Each process may use `limits.load_s` CPU seconds. The exit status is None if the program was killed at its time
+    limit.
     """
-    bounds = rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": allowance.file_bytes}
-    bounds |= {"RLIMIT_CPU": allowance.cpu_s} if allowance.cpu_s else {}
-    bounds |= {"RLIMIT_NPROC": allowance.processes} if sandboxed else {}
+    bounds = rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": file_bytes, "RLIMIT_CPU": int(limits.load_s)}
+    bounds |= {"RLIMIT_NPROC": processes} if sandboxed else {}
     config = json.dumps([bounds, list(argv), dict(process_env.ENVIRONMENT)])
     with process_tree.stored(given) as stdin:
         launching = [sys.executable, "-P", "-s", "-c", _LAUNCH, config]

@@ -25,8 +25,7 @@ from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import cgroups, sandbox
 from grader.isolation.cgroups import ControlGroup
-from grader.isolation.output_tail import OutputTail
-from grader.isolation.process_tree import ProcessTree
+from grader.isolation.process_tree import OutputTail, ProcessTree
 
 NO_ANSWER: Final = (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError)
 """The exceptions if another process has ended, or does not answer as expected."""

@@ -25,7 +25,6 @@ from typing import Any, Final
 from grader.errors import MachineError, UsageError, WorkerFault
 from grader.inside import protocol
 from grader.isolation import sandbox
-from grader.isolation.sandbox import Allowance
 from grader.limits import Limits
 from grader.paths import GRADER
 from grader.records import Status
@@ -130,7 +129,8 @@ def _compiled(source: str, name: str, limits: Limits, place: LocalPlace, compili
         limits.load_s * limits.wall_factor,
         sandboxed=place.sandboxed,
         hidden=place.hidden,
-        allowance=Allowance(MOST_FILE_BYTES, MOST_PROCESSES, int(limits.load_s)),
+        file_bytes=MOST_FILE_BYTES,
+        processes=MOST_PROCESSES,
     )
     if status is None:
         return {"fault": "time", "message": f"{limits.load_s:g} s"}

@@ -15,7 +15,7 @@ import pytest
 from trees import SAFE, ask, errors_of_denied_calls, opened, until
 
 from grader.errors import WorkerFault
-from grader.isolation import bubblewrap, sandbox, tree_usage, tree_users, without_namespaces
+from grader.isolation import bubblewrap, proc, sandbox, tree_users, without_namespaces
 from grader.isolation.pool import Pool
 from grader.isolation.seccomp_rules import NO_NAMESPACES, TREE, WORKER
 from grader.limits import Limits
@@ -40,7 +40,7 @@ def refused(attempt):
 
 @pytest.fixture(autouse=True, scope="session")
 def _other_layers_hold() -> None:
-    assert sandbox.trouble() is None
+    assert sandbox.problem() is None
     assert not sandbox.has_namespaces()
 
 
@@ -286,11 +286,11 @@ def f(x):
 def test_what_is_written_to_disk_is_bounded_though_no_name_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     if not without_namespaces.probe_result().counts_disk:
         pytest.skip("all temporary files lie in memory here")
-    monkeypatch.setattr(tree_usage, "DISK_BYTES", 32 << 20)
+    monkeypatch.setattr(proc, "DISK_BYTES", 32 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one, pytest.raises(WorkerFault, match="GiB to disk") as caught:
         ask(one, WRITES)
     assert caught.value.status is Status.CRASHED
-    monkeypatch.setattr(tree_usage, "DISK_BYTES", 256 << 20)
+    monkeypatch.setattr(proc, "DISK_BYTES", 256 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one:
         assert ask(one, WRITES.replace("while True: pass", "return 1")) == 1
 
@@ -328,5 +328,5 @@ def test_a_confined_program_sees_no_more_than_a_worker() -> None:
     program = f"import os, sys; sys.path[:0] = []\n{TRIED}\nprint([refused(lambda: open(p)) for p in sys.argv[1:]])"
     paths = [f"/proc/{os.getpid()}/status", "/etc/passwd", str(GRADER / "task.py"), "/proc/self/status"]
     argv = [sys.executable, "-S", "-s", "-P", "-c", program, *paths]
-    status, printed = sandbox.run(argv, b"", LIMITS, 20.0, sandboxed=True, allowance=sandbox.Allowance(1 << 20, 4))
+    status, printed = sandbox.run(argv, b"", LIMITS, 20.0, sandboxed=True, file_bytes=1 << 20, processes=4)
     assert (status, printed.decode().strip()) == (0, str([errno.EACCES, errno.EACCES, errno.EACCES, 0]))

@@ -11,7 +11,7 @@ from trees import BARE, SAFE, opened
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import forkserver
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.output_tail import TAIL_BYTES
+from grader.isolation.process_tree import TAIL_BYTES
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grader.isolation import peak_memory, proc, tree_usage
-from grader.isolation.output_tail import TAIL_BYTES, OutputTail
+from grader.isolation import peak_memory, proc
+from grader.isolation.process_tree import TAIL_BYTES, OutputTail
 from harness.machine.clocks import process_cpu
 from harness.processes import process_env
 
@@ -80,9 +80,9 @@ def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:
         says(process, "on")
         status = proc.fields(proc._read(f"/proc/{process.pid}/status"))
         assert "VmRSS" not in status, "the kernel still shows the memory, so this test proves nothing"
-        used = tree_usage.of_process(process.pid)
+        used = proc.of_process(process.pid)
         assert used.memory_bytes > 64 << 20
-        assert tree_usage.total_usage([process.pid] * 2, used.memory_bytes * 2) == tree_usage.Usage(0, 4)
+        assert proc.total_usage([process.pid] * 2, used.memory_bytes * 2) == proc.Usage(0, 4)
         assert used.tasks == 2
         assert peak_memory.memory(process.pid).peak > 64 << 20
 
@@ -120,7 +120,7 @@ def test_no_name_changes_what_is_read_of_a_process(renamed: subprocess.Popen[str
     status = proc.status(renamed.pid)
     assert [amount for amount in AMOUNTS if status.get(amount, 0) < 1] == []
     assert status["Threads"] == 1
-    assert tree_usage.of_process(renamed.pid).memory_bytes > 1 << 20
+    assert proc.of_process(renamed.pid).memory_bytes > 1 << 20
     assert peak_memory.memory(renamed.pid).peak > 1 << 20
     assert proc.ended_children(renamed.pid) == 0
     assert proc.processes(renamed.pid) == [renamed.pid]
@@ -143,7 +143,7 @@ def test_a_process_that_is_gone_is_gone_however_it_is_read() -> None:
         with pytest.raises(ProcessLookupError):
             read(gone)
     assert proc.children(gone) == []
-    assert tree_usage.of_process(gone) == tree_usage.Usage(0, 0)
+    assert proc.of_process(gone) == proc.Usage(0, 0)
 
 
 def test_what_was_printed_is_kept_though_whoever_reads_it_is_held_up(monkeypatch: pytest.MonkeyPatch) -> None:

