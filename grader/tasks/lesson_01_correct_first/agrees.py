@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Array, Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import shown
+from grader.tasks.plain import shown
 from grader.tasks.simulated import shuffled, stratified
 from grader.values import Value
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.task import Mismatch, SimulatedFunction
-from grader.tasks.answers import compare_seconds
 from grader.tasks.causes import Truth, why
 from grader.tasks.intervals import Part, Recorder
+from grader.tasks.plain import compare_seconds
 from grader.tasks.simulated import LateWeather, Machine, doubled, want_no_arguments
 from grader.values import Value
 

@@ -45,11 +45,7 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
 
 
 def _scenario(
-    rng: np.random.Generator,
-    title: str,
-    call_steps: tuple[float, float],
-    reading_steps: float,
-    first: int | None,
+    rng: np.random.Generator, title: str, call_steps: tuple[float, float], reading_steps: float, first: int | None
 ) -> CallScenario:
     step_s = float(rng.uniform(0.4e-6, 2.5e-6))
     per_call_s = step_s * float(rng.uniform(*call_steps))

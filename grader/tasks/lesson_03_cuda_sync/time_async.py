@@ -16,9 +16,9 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import compare_seconds
 from grader.tasks.causes import Truth, why
 from grader.tasks.intervals import Part, Recorder
+from grader.tasks.plain import compare_seconds
 from grader.tasks.simulated import (
     CALM,
     STANDSTILL,

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import shown
+from grader.tasks.plain import shown
 from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
 from grader.values import Value
 

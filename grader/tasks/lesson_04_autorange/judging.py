@@ -12,7 +12,7 @@ from typing import TypeGuard
 import numpy as np
 
 from grader.task import Mismatch
-from grader.tasks.answers import as_number, off_by, shown
+from grader.tasks.plain import as_number, off_by, shown
 from grader.values import Value
 from harness.rendering import units
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import as_number, shown
+from grader.tasks.plain import as_number, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 from harness.rendering import units

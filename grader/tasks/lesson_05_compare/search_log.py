@@ -48,11 +48,7 @@ class Comparison:
 
 
 def why(
-    answer: float | None,
-    log: Sequence[Measurement],
-    apart: Callable[[float], float],
-    truth: float | None,
-    clear: float,
+    answer: float | None, log: Sequence[Measurement], apart: Callable[[float], float], truth: float | None, clear: float
 ) -> str:
     """Return an explanation of a wrong answer, or an empty text if the measurements do not explain it.
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from grader.task import Mismatch, SimulatedFunction
-from grader.tasks.answers import shown
+from grader.tasks.plain import shown
 from grader.tasks.simulated import shuffled, want_no_arguments
 from grader.values import Value
 

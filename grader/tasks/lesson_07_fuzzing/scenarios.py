@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from grader.task import Mismatch, SimulatedFunction
-from grader.tasks.answers import shown
+from grader.tasks.plain import shown
 from grader.tasks.simulated import stratified
 from grader.values import Value
 from harness.rendering import units

@@ -13,7 +13,6 @@ because students could hand it in as a solution.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -39,12 +38,9 @@ TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "
 class Listing(RowsScenario):
     """Lines such as `4821 name of a function`, whose numbers are to be added up by function."""
 
-    title: str
     lines: list[str]
     totals: Mapping[str, int]
-    advice: str = ""
-    function: str = "by_function"
-    cost: float = 1.0
+    function = "by_function"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -63,48 +59,48 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
     a, b, c = sorted(_names(rng, 3))
     one, other = (int(n) for n in rng.integers(10, 10_000, 2))
     return (
-        Listing("no lines", [], {}, "For an empty list of lines, return an empty list."),
+        Listing("no lines", "For an empty list of lines, return an empty list.", [], {}),
         Listing(
             "one function, three times",
+            "Add up all lines of a function.",
             [f"{one} {a}", f"{other} {a}", f"{one} {a}"],
             {a: 2 * one + other},
-            "Add up all lines of a function.",
         ),
         Listing(
             "names with spaces",
+            "Everything after the first space is the name.",
             [f"{one} {a} (int)", f"{other} {a} (long)"],
             {f"{a} (int)": one, f"{a} (long)": other},
-            "Everything after the first space is the name.",
         ),
         Listing(
             "the same total twice",
+            "Sort equal totals by name.",
             [f"{one} {c}", f"{one} {b}", f"{one} {a}"],
             {a: one, b: one, c: one},
-            "Sort equal totals by name.",
         ),
         Listing(
             "a total of zero",
+            "Leave out totals of zero.",
             [f"{one} {a}", f"-{one} {a}", f"{other} {b}"],
             {a: 0, b: other},
-            "Leave out totals of zero.",
         ),
         Listing(
             "totals below zero",
+            "Sort by total, the largest first.",
             [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"],
             {a: -one, b: one, c: -one - 1},
-            "Sort by total, the largest first.",
         ),
         Listing(
             "a whole count",
-            *_lines(rng, 400, FUNCTIONS),
             "Test your function on a listing of a few lines: add up the numbers by hand, and compare the two results.",
+            *_lines(rng, 400, FUNCTIONS),
         ),
     )
 
 
 def draw_timed(rng: np.random.Generator) -> tuple[Listing, ...]:
     """Return a random listing that is timed."""
-    return (Listing("a long count", *_lines(rng, TIMED_LINES, TIMED_FUNCTIONS)),)
+    return (Listing("a long count", "", *_lines(rng, TIMED_LINES, TIMED_FUNCTIONS)),)
 
 
 def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
@@ -127,7 +123,6 @@ BY_FUNCTION = Task(
     lesson="08_callgrind",
     name="by_function",
     summary="sum instructions by function, 3.3 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
     tiers=(Tier(3.3, 1.0),),
     hints=(
@@ -142,7 +137,6 @@ BY_FUNCTION = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 08, “Which functions execute the instructions?”",
     idea=(
         "A dict finds a name by its hash instead of comparing it with one name after the other. Each line is split "

@@ -5,10 +5,8 @@ numbers. Each scenario also renames the functions. Only the names of clones are 
 appends `.isra.0`, `.constprop.0` or `.part.0` to the name of a cloned function.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +14,8 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
-from grader.tasks.answers import shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks import recordings
+from grader.tasks.plain import PlainScenario, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
@@ -43,16 +41,6 @@ OWN: Final = (
 
 Count = dict[str, tuple[int, int, int]]
 """A profile. For each function: its calls, its own instructions, and its inclusive instructions."""
-
-
-@cache
-def load() -> dict[int, tuple[Count, ...]]:
-    """Return the profiles of each version of the program, one profile per input."""
-    kept = json.loads(COUNTS.read_text(encoding="utf-8"))["counts"]
-    return {
-        int(version): tuple({name: (row[0], row[1], row[2]) for name, row in count.items()} for count in counts)
-        for version, counts in kept.items()
-    }
 
 
 def added(counts: list[tuple[Count, int]]) -> Count:
@@ -86,8 +74,7 @@ class Regression(PlainScenario):
     before: list[list[Value]]
     after: list[list[Value]]
     truth: str
-    function: str = "culprit"
-    cost: float = 1.0
+    function = "culprit"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -137,10 +124,11 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[Regression, ...]:
 def _scenario(
     rng: np.random.Generator, version: int, title: str, advice: str, *, more: bool = False, ending: str = ""
 ) -> Regression:
-    times = [int(n) for n in rng.integers(1, 6, size=len(load()[0]))]
+    recorded = recordings.read(COUNTS)
+    times = [int(n) for n in rng.integers(1, 6, size=len(recorded["0"]))]
     again = int(rng.integers(2, 4)) if more else 1
-    before = added(list(zip(load()[0], times, strict=True)))
-    after = added([(count, again * n) for count, n in zip(load()[version], times, strict=True)])
+    before = added(list(zip(recorded["0"], times, strict=True)))
+    after = added([(count, again * n) for count, n in zip(recorded[str(version)], times, strict=True)])
     called = dict(zip(OWN, rng.choice(NAMES, len(OWN), replace=False).tolist(), strict=True))
     clones = dict(called)
     if ending:

@@ -5,16 +5,13 @@ function: its name, its calls, its own instructions and its inclusive instructio
 left out.
 """
 
-import json
-import platform
 import subprocess
-import sys
 import tempfile
 from collections import defaultdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from grader.tasks import recordings
 from harness.callgrind import outfile, tools
 from harness.errors import MachineError
 
@@ -77,17 +74,6 @@ def by_name(profile: outfile.Profile) -> Count:
     return {name: (calls, own, inclusive) for name, (calls, own, inclusive) in sorted(rows.items())}
 
 
-def as_text(found: dict[int, list[Count]]) -> str:
-    """Return the recording as JSON, one profile per line, with the versions of gcc and valgrind."""
-    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    made = f"{compiler}; {tools.version()}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    versions = []
-    for version, counts in found.items():
-        lines = ",\n".join(f"  {json.dumps(each)}" for each in counts)
-        versions.append(f' "{version}": [\n{lines}\n ]')
-    return f'{{"made by": {json.dumps(made)}, "counts": {{\n' + ",\n".join(versions) + "\n}}\n"
-
-
 if __name__ == "__main__":
-    COUNTS.write_text(as_text(record()), encoding="utf-8")
-    sys.stdout.write(f"{COUNTS}\n")
+    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    recordings.write(COUNTS, record(), compiler, tools.version())

@@ -10,9 +10,8 @@ recursion. Each scenario renames the functions and multiplies the own time of ea
 answer is known in advance. The totals are computed from the own times.
 """
 
-import json
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,8 @@ import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks.plain import RowsScenario, random_depths
+from grader.tasks import recordings
+from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
 from grader.values import Value
 
 FOLDER: Final = Path(__file__).parent
@@ -28,16 +28,6 @@ TREES: Final = FOLDER / "trees.json"
 
 Node = tuple[int, str, int, int]
 """A call tree's node: depth (0: root), function name, number of calls by its caller, and own time in µs."""
-
-
-@cache
-def load() -> dict[str, tuple[Node, ...]]:
-    """Return the call tree of each recorded program. Nodes are in the order of the calls, a caller first."""
-    kept = json.loads(TREES.read_text(encoding="utf-8"))["trees"]
-    return {
-        program: tuple((int(depth), str(name), int(calls), int(own_us)) for depth, name, calls, own_us in nodes)
-        for program, nodes in kept.items()
-    }
 
 
 TIMED_ROWS: Final = 400
@@ -57,11 +47,8 @@ THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line
 class CallTree(RowsScenario):
     """A call tree: nodes in the order of the calls, each with a name, a number of calls, and its own time."""
 
-    title: str
     nodes: tuple[Node, ...]
-    advice: str = ""
-    function: str = "own_time"
-    cost: float = 1.0
+    function = "own_time"
 
     @cached_property
     def ends(self) -> list[int]:
@@ -106,46 +93,46 @@ class CallTree(RowsScenario):
 
 def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
     """Return a random call tree for each special case, and one for each recorded program."""
-    a, b, c, d = _names(rng, 4)
+    a, b, c, d = invented(rng, 4, VERBS, "_", THINGS)
     t = [int(n) for n in rng.integers(10, 1000, 8)]
     low, high = sorted((a, b))
     return (
-        CallTree("no rows", (), "For an empty list of rows, return an empty list."),
+        CallTree("no rows", "For an empty list of rows, return an empty list.", ()),
         CallTree(
-            "one function", ((0, a, 1, t[0]),), ("If a function calls no other function, its own time is its total.")
+            "one function", "If a function calls no other function, its own time is its total.", ((0, a, 1, t[0]),)
         ),
-        CallTree("a chain", ((0, a, 1, t[0]), (1, b, 3, t[1]), (2, c, 5, t[2])), BELOW),
+        CallTree("a chain", BELOW, ((0, a, 1, t[0]), (1, b, 3, t[1]), (2, c, 5, t[2]))),
         CallTree(
-            "one function calls three", ((0, a, 1, t[0]), (1, b, 2, t[1]), (1, c, 1, t[2]), (1, d, 4, t[3])), BELOW
+            "one function calls three", BELOW, ((0, a, 1, t[0]), (1, b, 2, t[1]), (1, c, 1, t[2]), (1, d, 4, t[3]))
         ),
         CallTree(
             "called from two places",
-            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, d, 2, t[2]), (1, c, 1, t[3]), (2, d, 3, t[4])),
             "Add up all rows of a function.",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, d, 2, t[2]), (1, c, 1, t[3]), (2, d, 3, t[4])),
         ),
         CallTree(
             "two roots",
-            ((0, a, 1, t[0]), (1, c, 1, t[1]), (0, b, 1, t[2]), (1, c, 1, t[3])),
             "Each row at depth 0 is a root.",
+            ((0, a, 1, t[0]), (1, c, 1, t[1]), (0, b, 1, t[2]), (1, c, 1, t[3])),
         ),
         CallTree(
             "calls itself",
-            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, b, 1, t[2]), (3, b, 2, t[3]), (3, c, 1, t[4])),
             RECURSIVE,
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, b, 1, t[2]), (3, b, 2, t[3]), (3, c, 1, t[4])),
         ),
         CallTree(
             "calls itself through another function",
-            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, c, 1, t[2]), (3, b, 1, t[3]), (1, c, 1, t[4]), (2, b, 1, t[5])),
             RECURSIVE,
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, c, 1, t[2]), (3, b, 1, t[3]), (1, c, 1, t[4]), (2, b, 1, t[5])),
         ),
         CallTree(
-            "equal own times", ((0, c, 1, t[0]), (1, high, 1, t[1]), (1, low, 1, t[1])), "Sort equal times by name."
+            "equal own times", "Sort equal times by name.", ((0, c, 1, t[0]), (1, high, 1, t[1]), (1, low, 1, t[1]))
         ),
-        CallTree("no own time", ((0, a, 1, 0), (1, b, 1, t[0]), (1, c, 1, 0)), "An own time can be 0."),
+        CallTree("no own time", "An own time can be 0.", ((0, a, 1, 0), (1, b, 1, t[0]), (1, c, 1, 0))),
         CallTree(
-            "more than a thousand deep", _deep(rng, a, b, 1200), "A tree may be deeper than Python's recursion limit."
+            "more than a thousand deep", "A tree may be deeper than Python's recursion limit.", _deep(rng, a, b, 1200)
         ),
-        *(_drawn(rng, program) for program in load()),
+        *(_drawn(rng, program) for program in recordings.read(TREES)),
     )
 
 
@@ -158,17 +145,16 @@ RECURSIVE: Final = (
 
 def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
     """Return a call tree of random shape that is timed."""
-    names = _names(rng, TIMED_FUNCTIONS)
+    names = invented(rng, TIMED_FUNCTIONS, VERBS, "_", THINGS)
     depths = random_depths(rng, TIMED_ROWS, DEEPER, BACK, MOST)
     drawn = (rng.integers(low, high, TIMED_ROWS).tolist() for low, high in ((0, len(names)), (1, 9), (0, 1000)))
     rows = zip(depths, *drawn, strict=True)
-    return (CallTree("a deep tree", tuple((depth, names[which], calls, own) for depth, which, calls, own in rows)),)
+    return (CallTree("a deep tree", "", tuple((depth, names[which], calls, own) for depth, which, calls, own in rows)),)
 
 
 def _drawn(rng: np.random.Generator, program: str) -> CallTree:
-    nodes = load()[program]
-    names = list(dict.fromkeys(name for _, name, _, _ in nodes))
-    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    nodes: list[Node] = recordings.read(TREES)[program]
+    called = renamed(rng, (name for _, name, _, _ in nodes), VERBS, "_", THINGS)
     factors = rng.uniform(0.3, 3.0, len(nodes))
     drawn = tuple(
         (depth, called[name], calls, int(own_us * factor))
@@ -176,8 +162,8 @@ def _drawn(rng: np.random.Generator, program: str) -> CallTree:
     )
     return CallTree(
         f"{program}, recorded",
+        "Test your function on a tree of a few rows: compute the times by hand, and compare the two results.",
         drawn,
-        ("Test your function on a tree of a few rows: compute the times by hand, and compare the two results."),
     )
 
 
@@ -185,21 +171,12 @@ def _deep(rng: np.random.Generator, one: str, other: str, depth: int) -> tuple[N
     return tuple((at, (one, other)[at % 2], 1, int(own_us)) for at, own_us in enumerate(rng.integers(1, 50, depth)))
 
 
-def _names(rng: np.random.Generator, number: int) -> list[str]:
-    whole = [f"{verb}_{thing}" for verb in VERBS for thing in THINGS]
-    return [str(name) for name in rng.choice(whole, number, replace=False)]
-
-
 OWN_TIME = Task(
     lesson="09_cprofile",
     name="own_time",
     summary="compute own and cumulative times, six times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(2.2, 0.7),
-        Tier(6.0, 1.0),
-    ),
+    tiers=(Tier(2.2, 0.7), Tier(6.0, 1.0)),
     hints=(
         "Which rows can be the caller of a row? How many rows does your code read to find the caller?",
         (
@@ -214,7 +191,6 @@ OWN_TIME = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 09, “Own time and cumulative time”",
     idea=(
         "The rows are in the order of the calls, so the calls that have not returned form a stack. The stack gives "

@@ -5,19 +5,15 @@ calls of a function along the same path in the tree form one node.
 """
 
 import ast
-import copy
-import json
-import platform
-import re
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Final
+
+from grader.tasks import recordings
 
 from .own_time import FOLDER, TREES, Node
 
@@ -73,20 +69,8 @@ def traced(program: Callable[[], object]) -> Place:
 def programs() -> dict[str, Callable[[], object]]:
     """Return small functions, by name, that call recursive code of the standard library."""
     source = (FOLDER / "own_time.py").read_text(encoding="utf-8")
-    nested = {str(i): [{"a": (i, [j])} for j in range(4)] for i in range(10)}
     tree = ast.parse(source)
-    pattern = r"(?:(a|b(c|d)*)+e?|[f-h]{2,3}(?=i))*|(?P<name>x(y|z(w|v)))(?(name)p|q)"
-
-    def compiled() -> None:
-        re.purge()  # otherwise the compiled pattern would come from the cache
-        re.compile(pattern)
-
-    return {
-        "ast.unparse": lambda: ast.unparse(tree),
-        "copy.deepcopy": lambda: copy.deepcopy(nested),
-        "re.compile": compiled,
-        "textwrap.fill": lambda: textwrap.fill(source, 60),
-    }
+    return {"ast.unparse": lambda: ast.unparse(tree), **recordings.library_programs(source)}
 
 
 def record() -> dict[str, list[Node]]:
@@ -99,15 +83,5 @@ def record() -> dict[str, list[Node]]:
     return found
 
 
-def as_text(found: dict[str, list[Node]]) -> str:
-    """Return the recording as JSON, one node per line, with the version of Python that made it."""
-    made = f"Python {platform.python_version()}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    trees = [
-        f'"{name}": [\n' + ",\n".join(f" {json.dumps(node)}" for node in nodes) + "\n]" for name, nodes in found.items()
-    ]
-    return f'{{"made by": {json.dumps(made)}, "trees": {{\n' + ",\n".join(trees) + "\n}}\n"
-
-
 if __name__ == "__main__":
-    TREES.write_text(as_text(record()), encoding="utf-8")
-    sys.stdout.write(f"{TREES}\n")
+    recordings.write(TREES, record())

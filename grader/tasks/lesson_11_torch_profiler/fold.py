@@ -11,17 +11,17 @@ stack occurs many times.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks.plain import RowsScenario, random_depths
+from grader.tasks import recordings
+from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
 from grader.values import Value
 
-from .recorded import stacks
+from .self_times import STEP
 
 TIMED_STACKS: Final = 2000
 TIMED_NODES: Final = 60
@@ -43,20 +43,19 @@ WORDS: Final = (
     "norm",
 )
 PLACES: Final = ("", "_all", "_fast", "_first", "_inner", "_once", "_pair", "_step", "_tail", "_wide")
+NAMES: Final = (WORDS, PLACES, ("_f", "_g", "_h"))
+"""The parts of a frame's name."""
 
 Stack = tuple[tuple[str, ...], int]
 """The names of a stack's frames, the outermost first, and its own time in microseconds."""
 
 
 @dataclass
-class StacksScenario(RowsScenario):
+class Stacks(RowsScenario):
     """Stacks with times, from which a submission computes the boxes of a flame graph."""
 
-    title: str
     stacks: tuple[Stack, ...]
-    advice: str = ""
-    function: str = "fold"
-    cost: float = 1.0
+    function = "fold"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -84,46 +83,34 @@ def _is_before(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
     return differ[0] if differ else len(frames) < len(path)
 
 
-def draw_cases(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
+def draw_cases(rng: np.random.Generator) -> tuple[Stacks, ...]:
     """Return random stacks for each special case, and a whole profile."""
-    a, b, c, d = sorted(_names(rng, 4))
+    a, b, c, d = sorted(invented(rng, 4, *NAMES))
     t = [int(n) for n in rng.integers(10, 900, 6)]
     return (
-        StacksScenario("no stacks", (), "For an empty list of stacks, return an empty list."),
-        StacksScenario("one stack of one frame", (((a,), t[0]),), "One frame gives one box."),
-        StacksScenario("a stack twice", (((a, b), t[0]), ((a, b), t[1])), "A repeated stack makes its boxes wider."),
-        StacksScenario("one stack is the beginning of another", (((a, b, c), t[0]), ((a, b), t[1])), OWN_FIRST),
-        StacksScenario(
-            "three boxes on one box", (((a, d), t[0]), ((a, b), t[1]), ((a,), t[2]), ((a, c), t[3])), BY_NAME
-        ),
-        StacksScenario("the same frame on two callers", (((a, c), t[0]), ((b, c), t[1])), CALLERS),
-        StacksScenario("calls itself", (((a, a, a), t[0]), ((a, a, b), t[1]), ((a,), t[2])), ITSELF),
-        StacksScenario(
-            "the same frames in a different order", (((a, b), t[0]), ((b, a), t[1]), ((a, b), t[2])), CALLERS
-        ),
-        StacksScenario(
-            "a stack repeated later", (((a, b), t[0]), ((c,), t[1]), ((a, b), t[2]), ((a, d), t[3])), BY_NAME
-        ),
-        StacksScenario("two boxes at the bottom", (((d, a), t[0]), ((b, a), t[1])), BY_NAME),
-        StacksScenario(
+        Stacks("no stacks", "For an empty list of stacks, return an empty list.", ()),
+        Stacks("one stack of one frame", "One frame gives one box.", (((a,), t[0]),)),
+        Stacks("a stack twice", "A repeated stack makes its boxes wider.", (((a, b), t[0]), ((a, b), t[1]))),
+        Stacks("one stack is the beginning of another", OWN_FIRST, (((a, b, c), t[0]), ((a, b), t[1]))),
+        Stacks("three boxes on one box", BY_NAME, (((a, d), t[0]), ((a, b), t[1]), ((a,), t[2]), ((a, c), t[3]))),
+        Stacks("the same frame on two callers", CALLERS, (((a, c), t[0]), ((b, c), t[1]))),
+        Stacks("calls itself", ITSELF, (((a, a, a), t[0]), ((a, a, b), t[1]), ((a,), t[2]))),
+        Stacks("the same frames in a different order", CALLERS, (((a, b), t[0]), ((b, a), t[1]), ((a, b), t[2]))),
+        Stacks("a stack repeated later", BY_NAME, (((a, b), t[0]), ((c,), t[1]), ((a, b), t[2]), ((a, d), t[3]))),
+        Stacks("two boxes at the bottom", BY_NAME, (((d, a), t[0]), ((b, a), t[1]))),
+        Stacks(
             "a separator within a name",
+            "A name may contain any character. So different names can become equal when you join them with a "
+            "separator.",
             (((a, b), t[0]), ((f"{a};{b}",), t[1]), ((f"{a};{b}", c), t[2]), ((a, f"{b};{c}"), t[3])),
-            (
-                "A name may contain any character. So different names can become equal when you join them with a "
-                "separator."
-            ),
         ),
-        StacksScenario(
-            "names with a blank or a sign", (((f"{a} ", b), t[0]), ((a, b), t[1]), ((f"{a}!", b), t[2])), BY_NAME
-        ),
-        StacksScenario(
-            "a name that begins like another", (((a, b), t[0]), ((f"{a}b", b), t[1])), "Compare whole names."
-        ),
-        StacksScenario("a stack without frames", (((), t[0]), ((b, a), t[1]), ((), t[2])), EMPTY),
-        StacksScenario(
+        Stacks("names with a blank or a sign", BY_NAME, (((f"{a} ", b), t[0]), ((a, b), t[1]), ((f"{a}!", b), t[2]))),
+        Stacks("a name that begins like another", "Compare whole names.", (((a, b), t[0]), ((f"{a}b", b), t[1]))),
+        Stacks("a stack without frames", EMPTY, (((), t[0]), ((b, a), t[1]), ((), t[2]))),
+        Stacks(
             "a whole profile",
+            "Test your function on three stacks: draw the boxes by hand, and compare the two results.",
             _met(rng, 150),
-            ("Test your function on three stacks: draw the boxes by hand, and compare the two results."),
         ),
     )
 
@@ -135,42 +122,32 @@ ITSELF: Final = "A recursive call gives a new box, one deeper."
 EMPTY: Final = "A stack without frames has no box, and takes no space."
 
 
-def draw_timed(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
+def draw_timed(rng: np.random.Generator) -> tuple[Stacks, ...]:
     """Return a profile whose stacks are random paths in a random tree."""
-    names = _names(rng, TIMED_NODES)
+    names = invented(rng, TIMED_NODES, *NAMES)
     depths = random_depths(rng, TIMED_NODES, DEEPER, BACK, MOST)
     paths: list[tuple[str, ...]] = []
     for depth, name in zip(depths, names, strict=True):
         paths.append((*(paths[-1][:depth] if paths else ()), name))
     which, times = rng.integers(TIMED_NODES, size=TIMED_STACKS), rng.integers(1, 500, TIMED_STACKS)
     stacks = tuple((paths[n], us) for n, us in zip(which.tolist(), times.tolist(), strict=True))
-    return (StacksScenario("a profile", stacks),)
+    return (Stacks("a profile", "", stacks),)
 
 
 def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:
-    frames = list(dict.fromkeys(frame for stack in stacks() for frame in stack))
-    called = dict(zip(frames, _names(rng, len(frames)), strict=True))
-    drawn = rng.choice(len(stacks()), number)
+    recorded: list[list[str]] = recordings.read(STEP)["stacks"]
+    called = renamed(rng, (frame for stack in recorded for frame in stack), *NAMES)
+    drawn = rng.choice(len(recorded), number)
     times = rng.integers(1, 500, number)
-    return tuple((tuple(called[each] for each in stacks()[n]), int(us)) for n, us in zip(drawn, times, strict=True))
-
-
-def _names(rng: np.random.Generator, number: int) -> list[str]:
-    whole = [f"{word}{place}_{letter}" for word in WORDS for place in PLACES for letter in "fgh"]
-    return [str(name) for name in rng.choice(whole, number, replace=False)]
+    return tuple((tuple(called[each] for each in recorded[n]), int(us)) for n, us in zip(drawn, times, strict=True))
 
 
 FOLD = Task(
     lesson="11_torch_profiler",
     name="fold",
     summary="compute the boxes of a flame graph, 7 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(1.33, 0.6),
-        Tier(2.6, 0.8),
-        Tier(7.0, 1.0),
-    ),
+    tiers=(Tier(1.33, 0.6), Tier(2.6, 0.8), Tier(7.0, 1.0)),
     hints=(
         (
             "How many of the stacks are different? What do you compute twice for two stacks that begin with the same "
@@ -188,7 +165,6 @@ FOLD = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 11, “A flame graph”",
     idea=(
         "A profile contains the same few stacks many times, so equal stacks are merged first. Then a sort makes stacks "

@@ -3,10 +3,7 @@
 A small network is trained for one step under torch.profiler, once for its events and once for its stacks.
 """
 
-import json
-import platform
-import sys
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -15,9 +12,10 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function
 
+from grader.tasks import recordings
 from harness.profiles import Trace, keep_stacks, read_stacks, read_trace
 
-from .recorded import STEP, Node
+from .self_times import STEP, Node
 
 MOST_STACKS: Final = 90
 """At most this number of different stacks is recorded."""
@@ -63,7 +61,7 @@ def nodes(trace: Trace) -> list[Node]:
     return found
 
 
-def record() -> dict[str, object]:
+def record() -> dict[str, Sequence[object]]:
     """Profile a training step twice. Return the events of the first run and the stacks of the second."""
     torch.manual_seed(11)
     torch.set_num_threads(1)
@@ -84,17 +82,5 @@ def record() -> dict[str, object]:
     return {"events": nodes(trace), "stacks": different[:MOST_STACKS]}
 
 
-def as_text(found: dict[str, object]) -> str:
-    """Return the recording as JSON, one row per line, with the versions of torch and Python."""
-    made = f"torch {torch.__version__}, Python {platform.python_version()}; {datetime.now(UTC):%Y-%m-%d}"
-    parts = [
-        f'"{name}": [\n' + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]"
-        for name, rows in found.items()
-        if isinstance(rows, list)
-    ]
-    return f'{{"made by": {json.dumps(made)},\n' + ",\n".join(parts) + "\n}\n"
-
-
 if __name__ == "__main__":
-    STEP.write_text(as_text(record()), encoding="utf-8")
-    sys.stdout.write(f"{STEP}\n")
+    recordings.write(STEP, record(), f"torch {torch.__version__}")

@@ -19,10 +19,15 @@ import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks.plain import RowsScenario, random_depths
+from grader.tasks import recordings
+from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
 from grader.values import Value
 
-from .recorded import Node, events
+STEP: Final = Path(__file__).parent / "step.json"
+"""The recorded training step: the events of its trace, and its different Python stacks."""
+
+Node = tuple[int, str, int]
+"""An event of a trace: its depth, its name, and its own time in nanoseconds."""
 
 TIMED_EVENTS: Final = 250
 """The number of events of each of the two threads in a trace that is timed."""
@@ -32,22 +37,11 @@ DEEPER: Final = 0.65
 """The probability that the next event of a random trace is within an event."""
 
 VERBS: Final = (
-    "add",
-    "bmm",
-    "cat",
-    "conv",
-    "copy",
-    "div",
-    "exp",
-    "fill",
-    "gelu",
-    "index",
-    "mul",
-    "norm",
-    "relu",
-    "sum",
+    *("add", "bmm", "cat", "conv", "copy", "div", "exp"),
+    *("fill", "gelu", "index", "mul", "norm", "relu", "sum"),
 )
-ENDINGS: Final = ("", "_", "_out", "_backward", "_impl", "_native", "_stub")
+NAMES: Final = (("aten::",), VERBS, ("", "_", "_out", "_backward", "_impl", "_native", "_stub"))
+"""The parts of an operator's name."""
 
 Thread = tuple[Value, Value]
 """The ids of a process and a thread in a trace, each a number or a text."""
@@ -60,13 +54,10 @@ Span = tuple[Thread, str, int, int]
 class TraceScenario(RowsScenario):
     """A trace: its events with durations, their names and own times (`own`), and its other events."""
 
-    title: str
     spans: tuple[Span, ...]
     own: tuple[tuple[str, int], ...]
-    advice: str = ""
     others: tuple[dict[str, Value], ...] = ()
-    function: str = "self_times"
-    cost: float = 1.0
+    function = "self_times"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -89,7 +80,7 @@ class TraceScenario(RowsScenario):
 
 def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     """Return a random trace for each special case, and one of a recorded training step on two threads."""
-    a, b, c, d = _names(rng, 4)
+    a, b, c, d = invented(rng, 4, *NAMES)
     low, high = sorted((a, b))
     t = [int(n) for n in rng.integers(1000, 90000, 8)]
     one, two = (int(n) for n in rng.choice(9000, 2, replace=False))
@@ -100,9 +91,9 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     def spans(title: str, advice: str, *rows: tuple[str, int, int, int]) -> TraceScenario:
         return TraceScenario(
             title,
+            advice,
             tuple((here, name, begin + start, length) for name, start, length, _ in rows),
             tuple((name, own) for name, _, _, own in rows),
-            advice,
         )
 
     x, y, z = t[:3]
@@ -127,11 +118,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
             (c, 0, x, x),
             (a, 0, x + y + z, z),
         ),
-        spans(
-            "calls itself",
-            "Each event subtracts from the event directly around it.",
-            *_itself(a, b, x, y, z),
-        ),
+        spans("calls itself", "Each event subtracts from the event directly around it.", *_itself(a, b, x, y, z)),
         spans("an event without duration", "An event may take no time.", (a, 0, x, x), (b, x, 0, 0), (c, x, y, y)),
         spans("equal own times", "Sort equal own times by name.", (high, 0, x, x), (low, x, x, x), (c, 2 * x, y, y)),
         _together("two threads at once", (here, there), (a, b), x, begin),
@@ -157,7 +144,7 @@ PHASES: Final = 'Only events with "ph": "X" are complete. Other events may have 
 
 def draw_timed(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     """Return a trace of random shape that is timed."""
-    names = _names(rng, 40)
+    names = invented(rng, 40, *NAMES)
 
     def nodes() -> tuple[Node, ...]:
         depths = random_depths(rng, TIMED_EVENTS, DEEPER, BACK, MOST)
@@ -173,7 +160,7 @@ def _itself(a: str, b: str, x: int, y: int, z: int) -> tuple[tuple[str, int, int
 
 def _together(title: str, threads: tuple[Thread, Thread], names: tuple[str, str], x: int, begin: int) -> TraceScenario:
     spans = ((threads[0], names[0], begin, 4 * x), (threads[1], names[1], begin + x, x))
-    return TraceScenario(title, spans, ((names[0], 4 * x), (names[1], x)), APART)
+    return TraceScenario(title, APART, spans, ((names[0], 4 * x), (names[1], x)))
 
 
 def _with_others(scenario: TraceScenario, begin: int) -> TraceScenario:
@@ -190,18 +177,18 @@ def _with_others(scenario: TraceScenario, begin: int) -> TraceScenario:
 def _deep(rng: np.random.Generator, one: str, other: str, depth: int = 1200) -> TraceScenario:
     nodes = tuple((at, (one, other)[at % 2], int(own_ns)) for at, own_ns in enumerate(rng.integers(2, 90, depth)))
     spans, own = laid_out(rng, nodes, (7, 7), 0)
-    return TraceScenario("more than a thousand deep", spans, own, "A thousand events may be open at once.")
+    return TraceScenario("more than a thousand deep", "A thousand events may be open at once.", spans, own)
 
 
 def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
-    names = list(dict.fromkeys(name for _, name, _ in events()))
-    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    events: list[Node] = recordings.read(STEP)["events"]
+    called = renamed(rng, (name for _, name, _ in events), *NAMES)
 
     def nodes() -> tuple[Node, ...]:
-        factors = rng.uniform(0.3, 3.0, len(events())).tolist()
+        factors = rng.uniform(0.3, 3.0, len(events)).tolist()
         return tuple(
             (depth, called[name], max(2, int(own_ns * factor)))
-            for (depth, name, own_ns), factor in zip(events(), factors, strict=True)
+            for (depth, name, own_ns), factor in zip(events, factors, strict=True)
         )
 
     return _trace(rng, title, nodes(), nodes())
@@ -219,9 +206,9 @@ def _trace(rng: np.random.Generator, title: str, *threads: tuple[Node, ...]) -> 
     order = rng.permutation(len(spans)).tolist()
     return TraceScenario(
         title,
+        "Test your function on a trace of three events: compute the own times by hand, and compare the two results.",
         tuple(spans[n] for n in order),
         tuple(own),
-        ("Test your function on a trace of three events: compute the own times by hand, and compare the two results."),
     )
 
 
@@ -255,22 +242,12 @@ def laid_out(
     return spans, tuple((name, own_ns) for _, name, own_ns in nodes)
 
 
-def _names(rng: np.random.Generator, number: int) -> list[str]:
-    whole = [f"aten::{verb}{ending}" for verb in VERBS for ending in ENDINGS]
-    return [str(name) for name in rng.choice(whole, number, replace=False)]
-
-
 SELF_TIMES = Task(
     lesson="11_torch_profiler",
     name="self_times",
     summary="compute own times from a trace, 22.5 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(2.6, 0.6),
-        Tier(9.8, 0.8),
-        Tier(22.5, 1.0),
-    ),
+    tiers=(Tier(2.6, 0.6), Tier(9.8, 0.8), Tier(22.5, 1.0)),
     hints=(
         (
             "In which order must you go through the events, so that you find the outer event of each event without a "
@@ -289,7 +266,6 @@ SELF_TIMES = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 11, “The trace”",
     idea=(
         "A trace does not state which call made which other call. But in one thread, the call that began last returns "

@@ -10,8 +10,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
-from grader.tasks.answers import as_number, shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, as_number, shown
 from grader.values import Value
 from harness.rendering import units
 

@@ -14,7 +14,6 @@ hand in such code as a solution.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -37,15 +36,12 @@ FOLLOWERS: Final = 4
 
 
 @dataclass
-class Trace(RowsScenario):
+class Opcodes(RowsScenario):
     """A trace of executed opcodes, and the number of times that each pair occurs in it."""
 
-    title: str
     trace: list[str]
     times: Mapping[tuple[str, str], int]
-    advice: str = ""
-    function: str = "pairs"
-    cost: float = 1.0
+    function = "pairs"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -59,33 +55,35 @@ class Trace(RowsScenario):
         return [[first, second, -count] for count, first, second in rows]
 
 
-def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
+def draw_cases(rng: np.random.Generator) -> tuple[Opcodes, ...]:
     """Return a random trace for each special case, and a long trace."""
     a, b, c = sorted(str(name) for name in rng.choice(NAMES, 3, replace=False))
     return (
-        Trace("an empty trace", [], {}, "For an empty trace, return an empty list."),
-        Trace("a single opcode", [a], {}, "A single opcode is not a pair."),
-        Trace("one pair, twice", [a, b, a, b], {(a, b): 2}, "Each opcode except the last is the first of a pair."),
-        Trace("one opcode, four times", [a] * 4, {(a, a): 3}, "Pairs overlap: four opcodes in a row form three pairs."),
-        Trace("there and back", [a, b, a, b, a, b, a], {(a, b): 3, (b, a): 3}, "The order within a pair matters."),
-        Trace(
+        Opcodes("an empty trace", "For an empty trace, return an empty list.", [], {}),
+        Opcodes("a single opcode", "A single opcode is not a pair.", [a], {}),
+        Opcodes("one pair, twice", "Each opcode except the last is the first of a pair.", [a, b, a, b], {(a, b): 2}),
+        Opcodes(
+            "one opcode, four times", "Pairs overlap: four opcodes in a row form three pairs.", [a] * 4, {(a, a): 3}
+        ),
+        Opcodes("there and back", "The order within a pair matters.", [a, b, a, b, a, b, a], {(a, b): 3, (b, a): 3}),
+        Opcodes(
             "equal numbers",
+            "Sort equal numbers by the names.",
             [c, b, c, b, a, b, a, c, a, c, a],
             {(c, b): 2, (b, a): 2, (a, c): 2, (c, a): 2},
-            "Sort equal numbers by the names.",
         ),
-        Trace("a pair that occurs once", [a, b, c, b, c], {(b, c): 2}, "Leave out pairs that occur only once."),
-        Trace(
+        Opcodes("a pair that occurs once", "Leave out pairs that occur only once.", [a, b, c, b, c], {(b, c): 2}),
+        Opcodes(
             "a whole trace",
+            "Test your function on a trace of a few opcodes: count the pairs by hand, and compare the two results.",
             *_trace(rng, 400),
-            ("Test your function on a trace of a few opcodes: count the pairs by hand, and compare the two results."),
         ),
     )
 
 
-def draw_timed(rng: np.random.Generator) -> tuple[Trace, ...]:
+def draw_timed(rng: np.random.Generator) -> tuple[Opcodes, ...]:
     """Return a random trace that is timed."""
-    return (Trace("a long trace", *_trace(rng, TIMED_LENGTH)),)
+    return (Opcodes("a long trace", "", *_trace(rng, TIMED_LENGTH)),)
 
 
 def _trace(rng: np.random.Generator, length: int) -> tuple[list[str], Counter[tuple[str, str]]]:
@@ -106,12 +104,8 @@ PAIRS = Task(
     lesson="13_bytecode",
     name="pairs",
     summary="count which opcodes follow each other, 23.6 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(10.0, 0.6),
-        Tier(23.6, 1.0),
-    ),
+    tiers=(Tier(10.0, 0.6), Tier(23.6, 1.0)),
     hints=(
         (
             "Does your code search all rows for each pair? A dict finds a pair without a search. Then look at the "
@@ -129,7 +123,6 @@ PAIRS = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 13, “Counting executed opcodes”",
     idea=(
         "A loop in Python takes time for every opcode that it executes, so the solution moves the loop into C: zip (or "

@@ -25,15 +25,13 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import Mismatch, SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks.answers import shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, shown
 from grader.values import Value
 from harness.bytecode import is_checked_version, plain_instructions, version_note
 
@@ -54,11 +52,10 @@ class Program(PlainScenario):
     """A compiled function to execute, and the arguments of one call of it."""
 
     title: str
+    advice: str
     text: str
     numbers: tuple[int | float, ...]
-    advice: str = ""
-    function: str = "run"
-    cost: float = 1.0
+    function = "run"
 
     def __post_init__(self) -> None:
         self.title = f"{self.title}, compiled by {compiler()}"
@@ -103,7 +100,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
     """Return a random program for each special case, and longer random programs."""
 
     def one(expression: str, numbers: tuple[int | float, ...], advice: str) -> Program:
-        return Program(f"return {expression}, called with {numbers}", function_of([], expression), numbers, advice)
+        return Program(f"return {expression}, called with {numbers}", advice, function_of([], expression), numbers)
 
     low, high, few = (int(rng.integers(*between)) for between in ((2, 20), (30, 90), (2, 6)))
     used, signs = (rng.permutation(symbols) for symbols in ([*SYMBOLS[0], *SYMBOLS[1]], SYMBOLS[1]))
@@ -114,16 +111,8 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
         one("a // b", (-high - 0.5, 7, 0), "// rounds down, also below zero. Use Python's own //."),
         one("a % b", (-high, 7, 0), "% has the sign of the right operand. Use Python's own %."),
         one("a < b", (low, high, 0), "A comparison must push True or False."),
-        one(
-            "a < b < c",
-            (low, high, high + 1),
-            COPIES,
-        ),
-        one(
-            "a != b >= c",
-            (low, high, high),
-            COPIES,
-        ),
+        one("a < b < c", (low, high, high + 1), COPIES),
+        one("a != b >= c", (low, high, high), COPIES),
         one("a and b", (0, high, 0), "0 and 0.0 are false in Python. Test a value with `if value`."),
         one("b if a else c", (0.0, low, high), "0 and 0.0 are false in Python. Test a value with `if value`."),
         one("not a", (low, 0, 0), "The operator `not` must push True or False."),
@@ -135,16 +124,16 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
         ),
         Program(
             "a name assigned twice",
+            "SWAP n exchanges the top with the n-th value from the top, which may be deeper than the second.",
             function_of(["a, a, b = b, c, a"], "a * 100 + b"),
             (low, high, few),
-            "SWAP n exchanges the top with the n-th value from the top, which may be deeper than the second.",
         ),
         *(
             Program(
                 "a program of several lines",
+                "Execute a program of a few rows by hand, and compare the stack of your machine after each row.",
                 function_of(*text),
                 numbers(rng),
-                "Execute a program of a few rows by hand, and compare the stack of your machine after each row.",
             )
             for text in texts
         ),
@@ -168,7 +157,7 @@ def _looping(rng: np.random.Generator, rounds: int) -> Program:
         "c = c + 1",
     ]
     loop = ["x = a", "y = b", f"c = {-rounds}", "while c < 0:", *(f"    {line}" for line in body)]
-    return Program("a program with a loop", function_of(loop, "x * 3 + y - a"), numbers(rng))
+    return Program("a program with a loop", "", function_of(loop, "x * 3 + y - a"), numbers(rng))
 
 
 def function_of(body: Sequence[str], result: str) -> str:
@@ -233,12 +222,8 @@ RUN = Task(
     lesson="13_bytecode",
     name="run",
     summary="write a stack machine for CPython's instructions, 30 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(2.8, 0.7),
-        Tier(30.0, 1.0),
-    ),
+    tiers=(Tier(2.8, 0.7), Tier(30.0, 1.0)),
     hints=(
         (
             "Which parts of an instruction does your machine read again in each round of a loop, although they "
@@ -257,7 +242,6 @@ RUN = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 13, “The value stack after each instruction”",
     idea=(
         "For each instruction, an interpreter fetches the row, decodes it, looks up the name, and moves values to and "

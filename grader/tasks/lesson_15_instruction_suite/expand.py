@@ -12,8 +12,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
-from grader.tasks.answers import shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, shown
 from grader.values import Value
 
 NAMES: Final = ("a", "b", "bias", "grid", "left", "mask", "right", "rows", "scale", "w0", "w1", "x", "y")

@@ -11,8 +11,7 @@ import numpy as np
 
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import as_number, shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, as_number, shown
 from grader.values import Value
 
 NEVER_S = 1e9

@@ -17,7 +17,7 @@ from grader.task import SimulatedExam, SimulatedFunction, Task
 from grader.tasks.plain import RowsScenario
 from grader.values import Value
 
-from .recorded import WORDS, Frame, Stack, profile
+from .recorded import WORDS, SampledFrame, Stack, profile
 
 ENDS: Final = ("", "_all", "_each", "_fast", ".<locals>.<listcomp>", ".inner", " (copy)", "::run", "::operator()")
 FILES: Final = ("data", "layers", "loop", "model", "my code", "tools", "train", "work")
@@ -30,15 +30,12 @@ Run = tuple[Stack, ...]
 
 
 @dataclass
-class Pair(RowsScenario):
+class RunPair(RowsScenario):
     """Two recordings. The student reads `advice` if a row is wrong."""
 
-    title: str
     before: Run
     after: Run
-    advice: str = ""
-    function: str = "changes"
-    cost: float = 1.0
+    function = "changes"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -82,13 +79,13 @@ def _line(stack: Stack) -> str:
     return f"{';'.join(frames)} {stack.samples}"
 
 
-def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
+def draw_scenarios(rng: np.random.Generator) -> tuple[RunPair, ...]:
     """Return a pair of recordings for each special case, and pairs of recorded runs."""
     draws: tuple[Draw, ...] = (
-        lambda names: Pair("an empty recording, and a short one", (), _short(names), NO_SAMPLES),
-        lambda names: Pair("a short recording, and an empty one", _short(names), (), NO_SAMPLES),
-        lambda names: Pair("a short recording, and a long one", *_few_and_many(names), ERRORS),
-        lambda names: Pair("a long recording, and a short one", *_few_and_many(names)[::-1], ERRORS),
+        lambda names: RunPair("an empty recording, and a short one", NO_SAMPLES, (), _short(names)),
+        lambda names: RunPair("a short recording, and an empty one", NO_SAMPLES, _short(names), ()),
+        lambda names: RunPair("a short recording, and a long one", ERRORS, *_few_and_many(names)),
+        lambda names: RunPair("a long recording, and a short one", ERRORS, *_few_and_many(names)[::-1]),
         *(_one_changed, _alike, _lines, _files, _native, _recursive, _only_one, _more_samples, _odd),
         *(_recorded, _recorded),
         lambda names: _changed(names, profile("recursive"), "a recorded program that calls itself", 9),
@@ -96,7 +93,7 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[Pair, ...]:
     return tuple(_clear(rng, draw) for draw in draws)
 
 
-def _clear(rng: np.random.Generator, draw: "Draw") -> Pair:
+def _clear(rng: np.random.Generator, draw: "Draw") -> RunPair:
     while not (pair := draw(_Names(rng))).clear:
         pass
     return pair
@@ -107,13 +104,12 @@ class _Names:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
-        names = [f"{word}{end}" for word in WORDS for end in ENDS]
-        self._left = [str(name) for name in rng.permutation(names)]
+        self._left = [str(name) for name in rng.permutation([f"{word}{end}" for word in WORDS for end in ENDS])]
 
-    def frame(self, file: str | None = None) -> Frame:
+    def frame(self, file: str | None = None) -> SampledFrame:
         """Return a frame with a name that no other frame has."""
         where = f"{self.rng.choice(FILES)}.py" if file is None else file
-        return Frame(self._left.pop(), where, self.line())
+        return SampledFrame(self._left.pop(), where, self.line())
 
     def line(self) -> int:
         """Return the number of a line."""
@@ -123,7 +119,7 @@ class _Names:
         """Return a number of samples from `low` to `high`."""
         return int(self.rng.integers(low, high + 1))
 
-    def renamed(self, run: Sequence[Stack]) -> dict[tuple[str, str], Frame]:
+    def renamed(self, run: Sequence[Stack]) -> dict[tuple[str, str], SampledFrame]:
         """Return a frame with a random name for each function of recorded stacks."""
         known = dict.fromkeys((frame.name, frame.file) for stack in run for frame in stack.frames)
         return {function: self.frame() for function in known}
@@ -150,15 +146,15 @@ def _few_and_many(names: _Names) -> tuple[Run, Run]:
     return runs[0], runs[1]
 
 
-def _one_changed(names: _Names) -> Pair:
+def _one_changed(names: _Names) -> RunPair:
     a, b, c = names.frame(), names.frame(), names.frame()
     rest = names.some(300, 400)
     before = (Stack((a, b), names.some(300, 400)), Stack((a, c), rest))
     after = (Stack((a, c), rest), Stack((a, b), names.some(40, 80)))
-    return Pair("one function became faster", before, after, "If one share shrinks, the others grow.")
+    return RunPair("one function became faster", "If one share shrinks, the others grow.", before, after)
 
 
-def _alike(names: _Names) -> Pair:
+def _alike(names: _Names) -> RunPair:
     a, b, c = names.frame(), names.frame(), names.frame()
     sizes = [names.some(150, 400) for _ in range(3)]
     before, after = (
@@ -167,74 +163,74 @@ def _alike(names: _Names) -> Pair:
         )
         for _ in range(2)
     )
-    return Pair("two recordings of the same program", before, after, ERRORS)
+    return RunPair("two recordings of the same program", ERRORS, before, after)
 
 
-def _lines(names: _Names) -> Pair:
+def _lines(names: _Names) -> RunPair:
     a, b, c = names.frame(), names.frame(), names.frame()
     other = b._replace(line=b.line + 2)
     rest = names.some(250, 300)
     before = (Stack((a, b), names.some(80, 120)), Stack((a, other), names.some(90, 130)), Stack((a, c), rest))
     after = (Stack((a, other), names.some(15, 30)), Stack((a, c), rest), Stack((a, b), names.some(15, 30)))
-    return Pair("a function with several lines", before, after, "Remove the line from each frame.")
+    return RunPair("a function with several lines", "Remove the line from each frame.", before, after)
 
 
-def _files(names: _Names) -> Pair:
+def _files(names: _Names) -> RunPair:
     a, b = names.frame("main.py"), names.frame("data.py")
     same = b._replace(file="model.py", line=names.line())
     rest, size = names.some(200, 300), names.some(200, 260)
     before = (Stack((a, b), size), Stack((a, same), size // 5), Stack((a,), rest))
     after = (Stack((a, b), size // 5), Stack((a, same), size), Stack((a,), rest))
-    return Pair("the same name in two files", before, after, "A function is a name and a file.")
+    return RunPair("the same name in two files", "A function is a name and a file.", before, after)
 
 
-def _native(names: _Names) -> Pair:
+def _native(names: _Names) -> RunPair:
     a, b = names.frame(), names.frame()
     c, d = (names.frame(str(file))._replace(line=0) for file in names.rng.choice(LIBRARIES, 2, replace=False))
     c = c._replace(name=f"at::{names.rng.choice(WORDS)}(Tensor const&, {names.some(1, 9)})")
     rest = names.some(200, 300)
     before = (Stack((a, b, c), names.some(200, 260)), Stack((a, d), rest))
     after = (Stack((a, b, c), names.some(20, 40)), Stack((a, d), rest))
-    return Pair("functions of C and C++", before, after, "A function of C has no line, so remove nothing.")
+    return RunPair("functions of C and C++", "A function of C has no line, so remove nothing.", before, after)
 
 
-def _recursive(names: _Names) -> Pair:
+def _recursive(names: _Names) -> RunPair:
     a, b, c = names.frame(), names.frame(), names.frame()
     before = (Stack((a, b, b, b), names.some(60, 90)), Stack((a, b), names.some(60, 90)), Stack((a, c), 300))
     after = (Stack((a, b, b, b, b), names.some(120, 150)), Stack((a, b), 200), Stack((a, c), 120))
-    return Pair("a function that calls itself", before, after, "A sample counts once for each function.")
+    return RunPair("a function that calls itself", "A sample counts once for each function.", before, after)
 
 
-def _only_one(names: _Names) -> Pair:
+def _only_one(names: _Names) -> RunPair:
     a, b, c, d = (names.frame() for _ in range(4))
     rest = names.some(150, 200)
     before = (Stack((a, b), names.some(60, 90)), Stack((a, c), rest))
     after = (Stack((a, d), names.some(60, 90)), Stack((a, c), rest + names.some(-5, 5)))
-    return Pair("functions that only one run has", before, after, "Such a function has 0 samples in the other run.")
+    return RunPair("functions that only one run has", "Such a function has 0 samples in the other run.", before, after)
 
 
-def _more_samples(names: _Names) -> Pair:
+def _more_samples(names: _Names) -> RunPair:
     a, b, c = names.frame(), names.frame(), names.frame()
     sizes = (names.some(40, 60), names.some(60, 90), names.some(50, 80))
     before = tuple(Stack(frames, size) for frames, size in zip(((a, b), (a, c), (a,)), sizes, strict=True))
     after = tuple(Stack(stack.frames, 10 * stack.samples + names.some(-8, 8)) for stack in before)
-    return Pair("a longer recording of the same program", before, after, "Compare shares, not numbers of samples.")
+    return RunPair("a longer recording of the same program", "Compare shares, not numbers of samples.", before, after)
 
 
-def _odd(names: _Names) -> Pair:
+def _odd(names: _Names) -> RunPair:
     a = names.frame("C:/my work/main.py")
     b, c = names.frame("<frozen importlib._bootstrap>"), names.frame("<string>")
     rest = names.some(150, 220)
     before = (Stack((a, b), names.some(200, 260)), Stack((a, c), rest))
     after = (Stack((a._replace(line=a.line + 1), b), names.some(20, 40)), Stack((a, c), rest))
-    return Pair("files with blanks and colons", before, after, "Remove only the last colon and the digits after it.")
+    return RunPair("files with blanks and colons", "Remove only the last colon and the digits after it.", before, after)
 
 
-def _recorded(names: _Names) -> Pair:
+def _recorded(names: _Names) -> RunPair:
     return _changed(names, [*profile("before"), *profile("after")], "a recorded training loop", 7)
 
 
-def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) -> Pair:
+def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) -> RunPair:
     """Return two runs of some recorded stacks. Some stacks have many more or fewer samples in the second run."""
     chosen = [stacks[place] for place in names.rng.choice(len(stacks), number, replace=False)]
     new = names.renamed(chosen)
@@ -246,13 +242,13 @@ def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) ->
         runs[0].append(Stack(frames, samples))
         runs[1].append(Stack(frames, max(1, round(samples * factor))))
     after = [runs[1][place] for place in names.rng.permutation(number)]
-    return Pair(title, tuple(runs[0]), tuple(after), "Test your function on two lines that you count by hand.")
+    return RunPair(title, "Test your function on two lines that you count by hand.", tuple(runs[0]), tuple(after))
 
 
 NO_SAMPLES: Final = "If a recording has no samples, return an empty list."
 ERRORS: Final = "A difference within two standard errors is not significant."
 
-Draw = Callable[[_Names], Pair]
+Draw = Callable[[_Names], RunPair]
 """A function that draws one pair of recordings."""
 
 

@@ -5,20 +5,19 @@ of each run: the name, the file and the line of each frame, and the number of sa
 """
 
 import json
-import platform
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from grader.tasks import recordings
 from harness.sampling import pyspy
 from harness.sampling.live import live
 
-from .recorded import PROFILES, Frame, Stack
+from .recorded import PROFILES, SampledFrame, Stack
 
 SECONDS, RATE = 5, 100
 MOST_STACKS = 60
@@ -93,7 +92,9 @@ def record(script: str) -> list[Stack]:
 
 def stacks(profile: dict[str, Any]) -> list[Stack]:
     """Return the stacks of a profile in speedscope's format, those with the most samples first."""
-    frames = [Frame(each["name"], short(each["file"]), each["line"] or 0) for each in profile["shared"]["frames"]]
+    frames = [
+        SampledFrame(each["name"], short(each["file"]), each["line"] or 0) for each in profile["shared"]["frames"]
+    ]
     counts = Counter(
         tuple(frames[number] for number in stack) for thread in profile["profiles"] for stack in thread["samples"]
     )
@@ -107,16 +108,6 @@ def short(file: str) -> str:
     return str(next(there, Path(file).name))
 
 
-def as_text(made: str, found: dict[str, list[Stack]]) -> str:
-    """Return the recording as JSON, one stack per line. `made` names the versions that made it."""
-    parts = [
-        f'"{name}": [\n' + ",\n".join(f" {json.dumps(each)}" for each in kept) + "\n]" for name, kept in found.items()
-    ]
-    return f'{{"made by": {json.dumps(made)}, "profiles": {{\n' + ",\n".join(parts) + "\n}}\n"
-
-
 if __name__ == "__main__":
-    versions = f"py-spy {version('py-spy')}, torch {version('torch')}, Python {platform.python_version()}"
-    made = f"{versions}, {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    PROFILES.write_text(as_text(made, {name: record(script) for name, script in PROGRAMS.items()}), encoding="utf-8")
-    sys.stdout.write(f"{PROFILES}\n")
+    versions = (f"{name} {version(name)}" for name in ("py-spy", "torch"))
+    recordings.write(PROFILES, {name: record(script) for name, script in PROGRAMS.items()}, *versions)

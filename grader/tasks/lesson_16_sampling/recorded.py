@@ -4,10 +4,11 @@ The file holds frames, not the lines of py-spy. So the student kit has no code t
 student's work in the task `changes`.
 """
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from grader.tasks import recordings
 
 PROFILES: Final = Path(__file__).parent / "profiles.json"
 
@@ -18,7 +19,7 @@ WORDS: Final = (
 """Words for the random names of functions."""
 
 
-class Frame(NamedTuple):
+class SampledFrame(NamedTuple):
     """A frame of a recorded stack: a function's name, its file, and the line that ran, or 0 for an unknown line."""
 
     name: str
@@ -29,12 +30,12 @@ class Frame(NamedTuple):
 class Stack(NamedTuple):
     """A recorded stack, the outermost frame first, and its number of samples."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[SampledFrame, ...]
     samples: int
 
 
 @cache
 def profile(name: str) -> tuple[Stack, ...]:
     """Return the stacks of a recorded program: "before" and "after" a change of a training loop, or "recursive"."""
-    kept = json.loads(PROFILES.read_text(encoding="utf-8"))["profiles"][name]
-    return tuple(Stack(tuple(Frame(*each) for each in frames), samples) for frames, samples in kept)
+    kept = recordings.read(PROFILES)[name]
+    return tuple(Stack(tuple(SampledFrame(*each) for each in frames), samples) for frames, samples in kept)

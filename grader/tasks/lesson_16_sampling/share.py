@@ -15,8 +15,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import as_number, shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import as_number, renamed, shown
 from grader.tasks.simulated import shuffled, stratified, want_no_arguments
 from grader.values import Value
 from harness.rendering import units
@@ -53,7 +52,7 @@ Names = tuple[str, ...]
 
 
 @dataclass
-class LiveScenario(PlainScenario):
+class LiveScenario:
     """A simulated live program. `within` and `outside` are its stacks with and without the function `name`."""
 
     title: str
@@ -137,8 +136,7 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[LiveScenario, ...]:
 def _drawn(rng: np.random.Generator, share: float, margin: float, *, recursive: bool, idles: bool) -> LiveScenario:
     known = [tuple(frame.name for frame in stack.frames) for stack in profile("recursive" if recursive else "before")]
     target = RECURSIVE if recursive else CALLED
-    order = list(dict.fromkeys(name for names in known for name in names))
-    new = dict(zip(order, _names(rng, len(order)), strict=True))
+    new = renamed(rng, (name for names in known for name in names), WORDS, PLACES)
     often = [names for names in known if names.count(target) > 1] if recursive else known
     within = [_renamed(new, names) for names in often if target in names and names[-1] != target]
     outside = [_renamed(new, tuple(name for name in names if name != target)) for names in known]
@@ -157,11 +155,6 @@ RECURSIVE: Final = "_deepcopy_dict"
 
 def _renamed(new: dict[str, str], names: Names) -> Names:
     return tuple(new[name] for name in names)
-
-
-def _names(rng: np.random.Generator, number: int) -> list[str]:
-    whole = [f"{word}{place}" for word in WORDS for place in PLACES]
-    return [str(name) for name in rng.choice(whole, number, replace=False)]
 
 
 SHARE = Task(

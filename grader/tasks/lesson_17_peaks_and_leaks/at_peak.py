@@ -9,10 +9,8 @@ Answers are checked on recorded allocations and frees. Each scenario renames the
 each function by a random factor, so that no answer is known in advance.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -20,25 +18,15 @@ import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks.plain import RowsScenario
+from grader.tasks import recordings
+from grader.tasks.plain import RowsScenario, invented, renamed
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
-FOLDER: Final = Path(__file__).parent
-EVENTS: Final = FOLDER / "events.json"
+EVENTS: Final = Path(__file__).parent / "events.json"
 
 Event = tuple[str, int, int, str]
 """An event: "alloc" or "free", the number of the address, the bytes, and the function. A free has 0 and "" there."""
-
-
-@cache
-def load() -> dict[str, tuple[Event, ...]]:
-    """Return the events of each recorded program, in order of time."""
-    kept = json.loads(EVENTS.read_text(encoding="utf-8"))["events"]
-    return {
-        program: tuple((str(kind), int(address), int(n_bytes), str(name)) for kind, address, n_bytes, name in events)
-        for program, events in kept.items()
-    }
 
 
 TIMED_EVENTS: Final = 600
@@ -60,11 +48,8 @@ TOGETHER: Final = "The peak is the largest sum over all functions, not the large
 class Blocks(RowsScenario):
     """A recording: allocations and frees in order of time."""
 
-    title: str
     events: tuple[Event, ...]
-    advice: str = ""
-    function: str = "at_peak"
-    cost: float = 1.0
+    function = "at_peak"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -93,67 +78,67 @@ def _in_use(events: Sequence[Event]) -> dict[str, int]:
 
 def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
     """Return the cases in random order: an invented recording for each special case, and a real one of each program."""
-    a, b, c = _names(rng, 3)
+    a, b, c = invented(rng, 3, VERBS, "_", THINGS)
     low, high = sorted((a, b))
     s, m, t = (int(n) for n in (rng.integers(10, 100), rng.integers(200, 400), rng.integers(1000, 2000)))
     first, second, third = (int(n) for n in rng.choice(1000, 3, replace=False))
     return shuffled(
         rng,
         (
-            Blocks("no events", (), "For an empty list, return an empty list."),
-            Blocks("only a free", (_free(first),), UNKNOWN),
-            Blocks("nothing is freed", ((_alloc(first, s, a)), _alloc(second, m, b), _alloc(third, t, a)), FREED),
+            Blocks("no events", "For an empty list, return an empty list.", ()),
+            Blocks("only a free", UNKNOWN, (_free(first),)),
+            Blocks("nothing is freed", FREED, ((_alloc(first, s, a)), _alloc(second, m, b), _alloc(third, t, a))),
             Blocks(
                 "the peak is in the middle",
-                (_alloc(first, m, a), _alloc(second, t, b), _free(second), _alloc(third, s, c)),
                 FREED,
+                (_alloc(first, m, a), _alloc(second, t, b), _free(second), _alloc(third, s, c)),
             ),
             Blocks(
                 "a function without memory at the peak",
-                (_alloc(first, m, a), _free(first), _alloc(second, t, b)),
                 "Return only functions that have memory at the peak.",
+                (_alloc(first, m, a), _free(first), _alloc(second, t, b)),
             ),
             Blocks(
                 "each function has its own peak",
-                (_alloc(first, m, a), _free(first), _alloc(second, t, b), _alloc(third, s, a), _free(third)),
                 TOGETHER,
+                (_alloc(first, m, a), _free(first), _alloc(second, t, b), _alloc(third, s, a), _free(third)),
             ),
             Blocks(
                 "an address is used again",
-                (_alloc(first, s, a), _free(first), _alloc(first, t, b), _alloc(second, m, c)),
                 AGAIN,
+                (_alloc(first, s, a), _free(first), _alloc(first, t, b), _alloc(second, m, c)),
             ),
             Blocks(
                 "an address is used again by a smaller block",
-                (_alloc(first, t, a), _free(first), _alloc(first, s, b), _alloc(second, t, c)),
                 AGAIN,
+                (_alloc(first, t, a), _free(first), _alloc(first, s, b), _alloc(second, t, c)),
             ),
             Blocks(
                 "a free of an unknown address",
-                (_alloc(first, s, a), _free(third), _alloc(second, m, b), _free(first), _free(third)),
                 UNKNOWN,
+                (_alloc(first, s, a), _free(third), _alloc(second, m, b), _free(first), _free(third)),
             ),
             Blocks(
                 "an unknown address is freed, and then used twice",
-                (_free(third), _alloc(third, m, a), _alloc(second, s, b), _free(third), _alloc(third, t, c)),
                 AGAIN,
+                (_free(third), _alloc(third, m, a), _alloc(second, s, b), _free(third), _alloc(third, t, c)),
             ),
             Blocks(
                 "two peaks of the same size",
-                (_alloc(first, m, a), _alloc(second, s, b), _free(first), _alloc(third, m, c)),
                 FIRST_PEAK,
+                (_alloc(first, m, a), _alloc(second, s, b), _free(first), _alloc(third, m, c)),
             ),
             Blocks(
-                "equal sizes", (_alloc(first, m, high), _alloc(second, m, low)), "Sort functions of equal size by name."
+                "equal sizes", "Sort functions of equal size by name.", (_alloc(first, m, high), _alloc(second, m, low))
             ),
-            *(_drawn(rng, program) for program in load()),
+            *(_drawn(rng, program) for program in recordings.read(EVENTS)),
         ),
     )
 
 
 def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
     """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
-    names, addresses = _names(rng, TIMED_FUNCTIONS), rng.permutation(TIMED_EVENTS).tolist()
+    names, addresses = invented(rng, TIMED_FUNCTIONS, VERBS, "_", THINGS), rng.permutation(TIMED_EVENTS).tolist()
     share = np.linspace(rng.uniform(0.66, 0.72), rng.uniform(0.36, 0.42), TIMED_EVENTS)
     allocates = (rng.random(TIMED_EVENTS) < share).tolist()
     places, sizes = rng.random(TIMED_EVENTS).tolist(), rng.integers(16, 2000, TIMED_EVENTS).tolist()
@@ -164,7 +149,7 @@ def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
         address = source.pop(int(place * len(source)))
         target.append(address)
         events.append(_alloc(address, size, names[owner]) if target is used else _free(address))
-    return (Blocks("a long recording", tuple(events)),)
+    return (Blocks("a long recording", "", tuple(events)),)
 
 
 def _alloc(address: int, n_bytes: int, name: str) -> Event:
@@ -176,10 +161,9 @@ def _free(address: int) -> Event:
 
 
 def _drawn(rng: np.random.Generator, program: str) -> Blocks:
-    events = load()[program]
-    names = [name for name in dict.fromkeys(name for *_, name in events) if name]
-    called = dict(zip(names, _names(rng, len(names)), strict=True))
-    factors = dict(zip(names, rng.uniform(0.5, 2.0, len(names)).tolist(), strict=True))
+    events: list[Event] = recordings.read(EVENTS)[program]
+    called = renamed(rng, filter(None, (name for *_, name in events)), VERBS, "_", THINGS)
+    factors = dict(zip(called, rng.uniform(0.5, 2.0, len(called)).tolist(), strict=True))
     addresses = rng.permutation(1 + max(address for _, address, _, _ in events)).tolist()
     drawn = tuple(
         _alloc(addresses[address], int(n_bytes * factors[name]) + 1, called[name])
@@ -187,24 +171,15 @@ def _drawn(rng: np.random.Generator, program: str) -> Blocks:
         else _free(addresses[address])
         for kind, address, n_bytes, name in events
     )
-    return Blocks(f"{program}, recorded", drawn, f"{FREED} {UNKNOWN}")
-
-
-def _names(rng: np.random.Generator, number: int) -> list[str]:
-    whole = [f"{verb}_{thing}" for verb in VERBS for thing in THINGS]
-    return [str(name) for name in rng.choice(whole, number, replace=False)]
+    return Blocks(f"{program}, recorded", f"{FREED} {UNKNOWN}", drawn)
 
 
 AT_PEAK = Task(
     lesson="17_peaks_and_leaks",
     name="at_peak",
     summary="find the memory at the peak, 53 times as fast as the baseline",
-    points=10.0,
     cost=TIME,
-    tiers=(
-        Tier(3.2, 0.7),
-        Tier(53.0, 1.0),
-    ),
+    tiers=(Tier(3.2, 0.7), Tier(53.0, 1.0)),
     hints=(
         "How does the memory in use change with one event? Which events must your code read again for the next event?",
         (
@@ -219,7 +194,6 @@ AT_PEAK = Task(
         ),
     ),
     exam=ValueExam(draw_cases, draw_timed),
-    folder=Path(__file__).parent,
     read="lesson 17, “Each allocation: memray”",
     idea=(
         "Each event changes the sum by one block, so the sum needs no second look at earlier events. The bytes of each "

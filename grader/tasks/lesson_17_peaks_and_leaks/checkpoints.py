@@ -11,8 +11,7 @@ import numpy as np
 
 from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 

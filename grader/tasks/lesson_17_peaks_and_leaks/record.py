@@ -6,22 +6,17 @@ python -m pip install 'fairclock[profilers]'
 """
 
 import argparse
-import copy
-import json
-import platform
-import re
-import sys
 import tempfile
-import textwrap
 from collections.abc import Callable
-from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from grader.tasks import recordings
 from harness.errors import MachineError
 from harness.memory.allocations import lacking_memray
 
-from .at_peak import EVENTS, FOLDER, Event
+from .at_peak import EVENTS, Event
 
 FIRST: Final = 100
 LAST: Final = 280
@@ -30,25 +25,13 @@ LAST: Final = 280
 
 def programs() -> dict[str, Callable[[], object]]:
     """Return small functions, by name, that call Python code of the standard library."""
-    source = (FOLDER / "record.py").read_text(encoding="utf-8")
-    nested = {str(i): [{"a": (i, [j])} for j in range(4)] for i in range(10)}
-    pattern = r"(?:(a|b(c|d)*)+e?|[f-h]{2,3}(?=i))*|(?P<name>x(y|z(w|v)))(?(name)p|q)"
-
-    def compiled() -> None:
-        re.purge()  # otherwise the compiled pattern would come from the cache
-        re.compile(pattern)
 
     def parser() -> None:
         made = argparse.ArgumentParser("record", description="Record a program.")
         for option in ("--out", "--first", "--last"):
             made.add_argument(option, type=int, help="a number")
 
-    return {
-        "argparse": parser,
-        "copy.deepcopy": lambda: copy.deepcopy(nested),
-        "re.compile": compiled,
-        "textwrap.fill": lambda: textwrap.fill(source, 60),
-    }
+    return {"argparse": parser, **recordings.library_programs(Path(__file__).read_text(encoding="utf-8"))}
 
 
 def recorded(program: Callable[[], object]) -> list[Event]:
@@ -82,19 +65,5 @@ def record() -> dict[str, list[Event]]:
     return found
 
 
-def as_text(found: dict[str, list[Event]]) -> str:
-    """Return the recording as JSON, one event per line, with the versions of Python and memray that made it."""
-    import memray._version  # noqa: PLC0415 - an optional package
-
-    versions = f"Python {platform.python_version()}; memray {memray._version.__version__}"  # noqa: SLF001
-    made = f"{versions}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    parts = [
-        f'"{name}": [\n' + ",\n".join(f" {json.dumps(event)}" for event in events) + "\n]"
-        for name, events in found.items()
-    ]
-    return f'{{"made by": {json.dumps(made)}, "events": {{\n' + ",\n".join(parts) + "\n}}\n"
-
-
 if __name__ == "__main__":
-    EVENTS.write_text(as_text(record()), encoding="utf-8")
-    sys.stdout.write(f"{EVENTS}\n")
+    recordings.write(EVENTS, record(), f"memray {version('memray')}")

@@ -4,10 +4,8 @@ The events are recorded, or written here for one special case. Each scenario wea
 random names for threads, locks and variables. The races of each part are known, so no code computes them.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
+from grader.tasks import recordings
 from grader.tasks.plain import RowsScenario
 from grader.tasks.simulated import shuffled
 from grader.values import Value
@@ -26,16 +25,6 @@ Event = tuple[str, str, str]
 
 Race = tuple[str, str, str]
 """A variable, and two threads that access it in a race."""
-
-
-@cache
-def load() -> dict[str, tuple[tuple[Event, ...], tuple[Race, ...]]]:
-    """Return the events and the races of each recorded program, by the program's name."""
-    programs = json.loads(ACCESSES.read_text(encoding="utf-8"))["programs"]
-    return {
-        name: (tuple((a, b, c) for a, b, c in found["events"]), tuple((a, b, c) for a, b, c in found["races"]))
-        for name, found in programs.items()
-    }
 
 
 MAIN: Final = "main"
@@ -57,7 +46,7 @@ AGAIN: Final = "If a thread acquires a lock twice, it holds the lock until it ha
 PAIRS: Final = "Compare each pair of threads."
 
 
-class Part(NamedTuple):
+class RaceCase(NamedTuple):
     """A case: its title, its events and races, and a sentence for a student whose answer is wrong."""
 
     title: str
@@ -70,12 +59,9 @@ class Part(NamedTuple):
 class Accesses(RowsScenario):
     """Events of threads in order of time, and the rows of the right answer."""
 
-    title: str
     events: tuple[Event, ...]
     races: tuple[Race, ...]
-    advice: str = ""
-    function: str = "races"
-    cost: float = 1.0
+    function = "races"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -88,14 +74,14 @@ class Accesses(RowsScenario):
         return [list(row) for row in sorted((name, *sorted(threads)) for name, *threads in self.races)]
 
 
-def _part(title: str, text: str, races: str = "", advice: str = "") -> Part:
+def _part(title: str, text: str, races: str = "", advice: str = "") -> RaceCase:
     """Return a case from a text of events, such as "m>A A!x" (main starts A, A writes x), and of races, such as "xAB".
 
     The letter m stands for main, and the signs for the actions of `ACTIONS`.
     """
     events = tuple((_name(each[0]), ACTIONS[each[1]], _name(each[2])) for each in text.split())
     known = tuple((each[0], _name(each[1]), _name(each[2])) for each in races.split())
-    return Part(title, events, known, advice)
+    return RaceCase(title, events, known, advice)
 
 
 def _name(letter: str) -> str:
@@ -143,14 +129,17 @@ PARTS: Final = (
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Accesses, ...]:
     """Return each special case, each recorded program, and woven cases, in random order."""
-    recorded = tuple(Part(f"{name}, recorded", *found, PAIRS) for name, found in load().items())
+    recorded = tuple(
+        RaceCase(f"{name}, recorded", events, races, PAIRS)
+        for name, (events, races) in recordings.read(ACCESSES).items()
+    )
     woven = [_woven(rng, [PARTS[int(number)] for number in rng.choice(len(PARTS), 3, replace=False)]) for _ in range(8)]
     return shuffled(rng, [*(_woven(rng, [part]) for part in (*PARTS, *recorded)), *woven])
 
 
-def _woven(rng: np.random.Generator, parts: Sequence[Part]) -> Accesses:
+def _woven(rng: np.random.Generator, parts: Sequence[RaceCase]) -> Accesses:
     """Return the events of several cases, mixed at random, with new names. The order within each case is kept."""
-    names = _Names(rng)
+    names = _NewNames(rng)
     renamed = [names.renamed(part) for part in parts]
     left = [list(part.events) for part in renamed]
     events: list[Event] = []
@@ -159,10 +148,10 @@ def _woven(rng: np.random.Generator, parts: Sequence[Part]) -> Accesses:
         events.append(chosen.pop(0))
     title = parts[0].title if len(parts) == 1 else "several threads and variables"
     advice = parts[0].advice if len(parts) == 1 else PAIRS
-    return Accesses(title, tuple(events), tuple(race for part in renamed for race in part.races), advice)
+    return Accesses(title, advice, tuple(events), tuple(race for part in renamed for race in part.races))
 
 
-class _Names:
+class _NewNames:
     """Draws names for threads, locks and variables. No two cases of a scenario get the same name."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -171,7 +160,7 @@ class _Names:
             for kind, names in (("start", THREADS), ("acquire", LOCKS), ("read", VARIABLES))
         }
 
-    def renamed(self, part: Part) -> Part:
+    def renamed(self, part: RaceCase) -> RaceCase:
         """Return a case with new names, except for main."""
         kinds = {"join": "start", "release": "acquire", "write": "read"}
         new = {("start", MAIN): MAIN}

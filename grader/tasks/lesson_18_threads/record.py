@@ -4,19 +4,14 @@ The programs run with real threads. `Recorder` notes each event. For each progra
 variable and the two threads. They follow from the program, and not from the order of a single run.
 """
 
-import json
-import platform
-import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Final
 
+from grader.tasks import recordings
 from harness.threads.accesses import Recorder
 
-from .races import ACCESSES
-
-Race = tuple[str, str, str]
+from .races import ACCESSES, Event, Race
 
 
 def counters(recorder: Recorder) -> list[Race]:
@@ -114,9 +109,7 @@ def pipeline(recorder: Recorder) -> list[Race]:
     return [("steps", "train_1", "train_2")]
 
 
-PROGRAMS: Final[dict[str, Callable[[Recorder], list[Race]]]] = {
-    each.__name__: each for each in (counters, money, cache, pipeline)
-}
+PROGRAMS: Final = (counters, money, cache, pipeline)
 
 
 def _run(recorder: Recorder, **targets: Callable[[], None]) -> None:
@@ -127,16 +120,12 @@ def _run(recorder: Recorder, **targets: Callable[[], None]) -> None:
         thread.join()
 
 
-def record(program: Callable[[Recorder], list[Race]]) -> dict[str, object]:
+def record(program: Callable[[Recorder], list[Race]]) -> tuple[list[Event], list[Race]]:
     """Run a program, and return its events and its races."""
     recorder = Recorder()
     races = program(recorder)
-    events = [[event.thread, event.action, event.name] for event in recorder.events]
-    return {"events": events, "races": races}
+    return [(event.thread, event.action, event.name) for event in recorder.events], races
 
 
 if __name__ == "__main__":
-    made = f"Python {platform.python_version()}, {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    found = {name: record(program) for name, program in PROGRAMS.items()}
-    ACCESSES.write_text(json.dumps({"made by": made, "programs": found}, indent=None) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{ACCESSES}\n")
+    recordings.write(ACCESSES, {program.__name__: record(program) for program in PROGRAMS})

@@ -15,8 +15,7 @@ import numpy as np
 
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.answers import shown
-from grader.tasks.plain import PlainScenario
+from grader.tasks.plain import PlainScenario, shown
 from grader.tasks.simulated import shuffled, want_no_arguments
 from grader.values import Value
 

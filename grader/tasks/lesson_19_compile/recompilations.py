@@ -4,11 +4,9 @@ The logs consist of recorded messages (`record.py`) with random names and order.
 its recording. So the right rows do not come from the lines that the submission reads.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,7 +14,8 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
-from grader.tasks.plain import RowsScenario
+from grader.tasks import recordings
+from grader.tasks.plain import RowsScenario, invented
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
@@ -27,7 +26,7 @@ FILE: Final = "/app/recorded.py"
 """The name of the recorded function and its file, which scenarios replace."""
 
 
-class Block(NamedTuple):
+class RecordedMessage(NamedTuple):
     """A message about a recompilation.
 
     `change` is its known cause. Each line begins with `prefix`, the time and place that torch's log adds. `head` are
@@ -40,18 +39,10 @@ class Block(NamedTuple):
     reasons: list[list[str]]
 
 
-class Recorded(NamedTuple):
-    """The messages about recompilations, and the lines of other messages."""
-
-    blocks: list[Block]
-    others: list[str]
-
-
-@cache
-def load() -> Recorded:
-    """Return the recorded messages."""
-    kept = json.loads(LOGS.read_text(encoding="utf-8"))
-    return Recorded([Block(**each) for each in kept["blocks"]], list(kept["others"]))
+def load() -> tuple[list[RecordedMessage], list[str]]:
+    """Return the recorded messages about recompilations, and the lines of other messages."""
+    recorded = recordings.read(LOGS)
+    return [RecordedMessage(*each) for each in recorded["blocks"]], recorded["others"]
 
 
 VERBS: Final = ("attend", "blend", "clip", "decode", "embed", "fuse", "gate", "merge", "norm", "pool", "route", "warp")
@@ -81,11 +72,8 @@ class Message:
 class Log(RowsScenario):
     """A log: messages about recompilations and other lines, in order."""
 
-    title: str
     parts: tuple[Message | str, ...]
-    advice: str = ""
-    function: str = "recompilations"
-    cost: float = 1.0
+    function = "recompilations"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -108,7 +96,7 @@ class _Target:
     line: int
     frame: int
 
-    def message(self, block: Block, order: Sequence[int] = ()) -> Message:
+    def message(self, block: RecordedMessage, order: Sequence[int] = ()) -> Message:
         """Return a recorded message as a message about this function, with its reasons in this order."""
         reasons = [block.reasons[place] for place in order] or block.reasons
         place = f"{self.file}:{self.line}"
@@ -117,11 +105,11 @@ class _Target:
         prefix = block.prefix.replace("[0/", f"[{self.frame}/")
         return Message(self.name, place, block.change, tuple(prefix + line for line in lines))
 
-    def oldest_first(self, block: Block) -> Message:
+    def oldest_first(self, block: RecordedMessage) -> Message:
         """Return the message with its reasons in the opposite order."""
         return self.message(block, range(len(block.reasons))[::-1])
 
-    def mixed(self, rng: np.random.Generator, block: Block) -> Message:
+    def mixed(self, rng: np.random.Generator, block: RecordedMessage) -> Message:
         """Return the message with its reasons in random order."""
         return self.message(block, [int(place) for place in rng.permutation(len(block.reasons))])
 
@@ -138,20 +126,20 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[Log, ...]:
     longest = [block for block in blocks if len(block.reasons) > 10]
     ranges = [two.message(_of(rng, cause)) for cause in ("range", "size", "range")]
     logs = (
-        Log("an empty log", (), "For an empty list, return an empty list."),
-        Log("a log without recompilations", (*others[:12], OUTPUT[2]), OTHERS),
-        Log("one recompilation", (one.message(_one(rng, blocks)),), NEWEST),
-        Log("each cause once", tuple(one.message(_of(rng, cause)) for cause in CAUSES), NEWEST),
-        Log("the newest graph is last", tuple(one.oldest_first(block) for block in many), NEWEST),
-        Log("more than ten graphs", tuple(two.mixed(rng, block) for block in longest * 3), NUMBERS),
+        Log("an empty log", "For an empty list, return an empty list.", ()),
+        Log("a log without recompilations", OTHERS, (*others[:12], OUTPUT[2])),
+        Log("one recompilation", NEWEST, (one.message(_one(rng, blocks)),)),
+        Log("each cause once", NEWEST, tuple(one.message(_of(rng, cause)) for cause in CAUSES)),
+        Log("the newest graph is last", NEWEST, tuple(one.oldest_first(block) for block in many)),
+        Log("more than ten graphs", NUMBERS, tuple(two.mixed(rng, block) for block in longest * 3)),
         Log(
             "one name in two places",
-            tuple(each.message(_one(rng, many)) for each in (one, twin, twin, one, twin)),
             PLACES,
+            tuple(each.message(_one(rng, many)) for each in (one, twin, twin, one, twin)),
         ),
-        Log("guards on values", tuple(one.message(block) for block in blocks if block.change == "value"), VALUES),
-        Log("guards on ranges", tuple(ranges), RANGES),
-        *(Log(f"a log of {len(targets)} functions", _long(rng, targets), NEWEST) for _ in range(4)),
+        Log("guards on values", VALUES, tuple(one.message(block) for block in blocks if block.change == "value")),
+        Log("guards on ranges", RANGES, tuple(ranges)),
+        *(Log(f"a log of {len(targets)} functions", NEWEST, _long(rng, targets)) for _ in range(4)),
     )
     return shuffled(rng, logs)
 
@@ -175,24 +163,18 @@ def _long(rng: np.random.Generator, targets: Sequence[_Target]) -> tuple[Message
     return tuple(parts)
 
 
-def _one(rng: np.random.Generator, blocks: Sequence[Block]) -> Block:
+def _one(rng: np.random.Generator, blocks: Sequence[RecordedMessage]) -> RecordedMessage:
     return blocks[int(rng.integers(len(blocks)))]
 
 
-def _of(rng: np.random.Generator, cause: str) -> Block:
-    return _one(rng, [block for block in load().blocks if block.change == cause])
+def _of(rng: np.random.Generator, cause: str) -> RecordedMessage:
+    return _one(rng, [block for block in load()[0] if block.change == cause])
 
 
 def _targets(rng: np.random.Generator, number: int) -> list[_Target]:
-    names = [f"{verb}{end}" for verb in VERBS for end in ENDS]
-    drawn = [str(name) for name in rng.choice(names, number, replace=False)]
-    lines = [int(line) for line in rng.choice(900, number, replace=False)]
-    return [
-        _Target(name, str(file), 1 + line, frame)
-        for frame, (name, file, line) in enumerate(
-            zip(drawn, rng.choice(FILES, number, replace=False), lines, strict=True)
-        )
-    ]
+    names, lines = invented(rng, number, VERBS, ENDS), rng.choice(900, number, replace=False)
+    drawn = zip(names, rng.choice(FILES, number, replace=False), lines, strict=True)
+    return [_Target(name, str(file), 1 + int(line), frame) for frame, (name, file, line) in enumerate(drawn)]
 
 
 RECOMPILATIONS = Task(

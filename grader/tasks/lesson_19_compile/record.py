@@ -5,20 +5,19 @@ what it changes since the call for which torch compiled the newest graph. So the
 Only torch is needed, and no C++ compiler.
 """
 
-import json
 import os
-import platform
 import re
 import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import torch
 
-from .recompilations import FILE, LOGS, Block, Recorded
+from grader.tasks import recordings
+
+from .recompilations import FILE, LOGS, RecordedMessage
 
 MARK: Final = "@change "
 """The beginning of the line that a program prints before each call."""
@@ -100,7 +99,7 @@ _PATH: Final = re.compile(r"[^\s\"]*fairclock-record-[^\s\"]*?train\.py")
 _REASON: Final = re.compile(r"^ +- \d+/\d+: ")
 
 
-def recorded(program: str) -> tuple[list[Block], list[str]]:
+def recorded(program: str) -> tuple[list[RecordedMessage], list[str]]:
     """Return the messages about recompilations of a program, and the lines of all other messages of torch."""
     with tempfile.TemporaryDirectory(prefix="fairclock-record-") as folder:
         file = Path(folder) / "train.py"
@@ -112,7 +111,7 @@ def recorded(program: str) -> tuple[list[Block], list[str]]:
             encoding="utf-8",
             check=True,
         )
-    blocks, others, change = list[Block](), list[str](), ""
+    blocks, others, change = list[RecordedMessage](), list[str](), ""
     for line in _PATH.sub(FILE, done.stderr).splitlines():
         prefix = found[0] if (found := _PREFIX.match(line)) else ""
         text = line.removeprefix(prefix)
@@ -121,7 +120,7 @@ def recorded(program: str) -> tuple[list[Block], list[str]]:
         elif "[__recompiles]" not in prefix:
             others += [line] if prefix else []  # a line without a prefix is not from torch's log
         elif text.startswith("Recompiling function"):
-            blocks.append(Block(change, prefix, [text], []))
+            blocks.append(RecordedMessage(change, prefix, [text], []))
         elif _REASON.match(text):
             blocks[-1].reasons.append([text])
         else:
@@ -129,27 +128,8 @@ def recorded(program: str) -> tuple[list[Block], list[str]]:
     return blocks, others
 
 
-def record() -> Recorded:
-    """Return the messages of all programs, with the known cause of each recompilation."""
-    blocks, others = list[Block](), list[str]()
-    for program in PROGRAMS:
-        found, rest = recorded(program)
-        blocks += [] if program == "breaks" else found
-        others += rest
-    return Recorded(blocks, others)
-
-
-def as_text(found: Recorded) -> str:
-    """Return the recording as JSON with the versions of Python and torch that made it."""
-    made = f"Python {platform.python_version()}; torch {torch.__version__.partition('+')[0]}"
-    kept = {
-        "made by": f"{made}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}",
-        "blocks": [each._asdict() for each in found.blocks],
-        "others": found.others,
-    }
-    return json.dumps(kept, indent=1) + "\n"
-
-
 if __name__ == "__main__":
-    LOGS.write_text(as_text(record()), encoding="utf-8")
-    sys.stdout.write(f"{LOGS}\n")
+    runs = [recorded(program) for program in PROGRAMS]
+    blocks = [block for blocks, _ in runs for block in blocks if block.change != "breaks"]
+    others = [line for _, lines in runs for line in lines]
+    recordings.write(LOGS, {"blocks": blocks, "others": others}, f"torch {torch.__version__}")

@@ -12,11 +12,11 @@ import pytest
 from playing import find_task, play
 
 from grader import paths
-from harness.threads.accesses import Recorder
+from grader.tasks import recordings
 
 culprit = import_module("grader.tasks.lesson_08_callgrind.culprit")
 sampling = import_module("grader.tasks.lesson_16_sampling.recorded")
-recordings = import_module("grader.tasks.lesson_16_sampling.changes")
+changes = import_module("grader.tasks.lesson_16_sampling.changes")
 races = import_module("grader.tasks.lesson_18_threads.races")
 recompilations = import_module("grader.tasks.lesson_19_compile.recompilations")
 
@@ -32,8 +32,8 @@ def solve(lesson: str, function: str, *arguments: object) -> Any:
 
 
 def test_counts_of_each_version_have_every_function_and_scenarios_rename_them() -> None:
-    counts = culprit.load()
-    assert set(counts) == {0, *culprit.CULPRITS}
+    counts = recordings.read(culprit.COUNTS)
+    assert set(counts) == {"0", *map(str, culprit.CULPRITS)}
     for count in (count for of_version in counts.values() for count in of_version):
         assert count.keys() >= set(culprit.OWN) | {"main"}
         assert all(calls >= 1 and 0 <= own <= inclusive for calls, own, inclusive in count.values())
@@ -53,17 +53,13 @@ def test_counts_recorded_anew_have_the_same_culprits(monkeypatch: pytest.MonkeyP
         pytest.skip("gcc is missing: install it with `apt-get install gcc`")
     record = import_module("grader.tasks.lesson_08_callgrind.record")
     monkeypatch.setattr(culprit, "COUNTS", tmp_path / "counts.json")
-    culprit.COUNTS.write_text(record.as_text(record.record()), encoding="utf-8")
-    culprit.load.cache_clear()
-    try:
-        source = paths.solution("08_callgrind").read_text(encoding="utf-8")
-        assert play(find_task("08_callgrind", "culprit"), source, seed=1).right
-    finally:
-        culprit.load.cache_clear()
+    recordings.write(culprit.COUNTS, record.record())
+    source = paths.solution("08_callgrind").read_text(encoding="utf-8")
+    assert play(find_task("08_callgrind", "culprit"), source, seed=1).right
 
 
 def stack(samples: int, *frames: tuple[str, str, int]) -> Any:
-    return sampling.Stack(tuple(sampling.Frame(*frame) for frame in frames), samples)
+    return sampling.Stack(tuple(sampling.SampledFrame(*frame) for frame in frames), samples)
 
 
 def test_profiles_are_written_and_read_back_and_count_each_different_stack() -> None:
@@ -71,7 +67,7 @@ def test_profiles_are_written_and_read_back_and_count_each_different_stack() -> 
     kept = {name: sampling.profile(name) for name in ("before", "after", "recursive")}
     assert all(len(stacks) > 20 for stacks in kept.values())
     text = sampling.PROFILES.read_text(encoding="utf-8")
-    assert record.as_text(json.loads(text)["made by"], kept) == text
+    assert recordings.as_text(json.loads(text)["made by"], kept) == text
     main, c = {"name": "main", "file": "a.py", "line": 3}, {"name": "gemm", "file": "libc.so.6", "line": None}
     profile = {"shared": {"frames": [main, c]}, "profiles": [{"samples": [[0], [0, 1]]}, {"samples": [[0, 1]]}]}
     found = [stack(2, ("main", "a.py", 3), ("gemm", "libc.so.6", 0)), stack(1, ("main", "a.py", 3))]
@@ -80,12 +76,12 @@ def test_profiles_are_written_and_read_back_and_count_each_different_stack() -> 
 
 def test_the_rows_of_two_profiles_are_computed_by_hand_and_none_is_near_the_limit() -> None:
     main, same, c = ("main", "a.py", 3), ("main", "a.py", 9), ("gemm", "libc.so.6", 0)
-    pair = recordings.Pair("by hand", (stack(50, main, c), stack(50, main)), (stack(5, main, c), stack(95, same)))
+    pair = changes.RunPair("", "", (stack(50, main, c), stack(50, main)), (stack(5, main, c), stack(95, same)))
     assert pair.arguments[0] == ["main (a.py:3);gemm (libc.so.6) 50", "main (a.py:3) 50"]
     assert pair.right == [["gemm (libc.so.6)", 50, 5]]
-    near = recordings.Pair("near", (stack(50, main, c), stack(50, main)), (stack(36, main, c), stack(64, main)))
+    near = changes.RunPair("", "", (stack(50, main, c), stack(50, main)), (stack(36, main, c), stack(64, main)))
     assert not near.clear
-    pairs = drawn(recordings)
+    pairs = drawn(changes)
     assert all(pair.clear for pair in pairs)
     assert sum(bool(pair.right) for pair in pairs) >= 9
     assert all(pair.right == [] for pair in pairs if "of the same program" in pair.title)
@@ -110,17 +106,16 @@ def test_events_in_scenarios_are_possible_and_have_new_names() -> None:
 
 def test_each_run_of_a_recorded_program_has_the_races_that_the_program_states() -> None:
     """The races follow from the program. So a new recording, with another order of events, has the same races."""
-    for name, program in import_module("grader.tasks.lesson_18_threads.record").PROGRAMS.items():
-        recorder = Recorder()
-        stated = program(recorder)
-        events = [[event.thread, event.action, event.name] for event in recorder.events]
+    record = import_module("grader.tasks.lesson_18_threads.record")
+    for program in record.PROGRAMS:
+        events, stated = record.record(program)
         rows = sorted([variable, *sorted(threads)] for variable, *threads in stated)
-        assert solve("18_threads", "races", events) == rows
-        assert [tuple(race) for race in stated] == list(races.load()[name][1])
+        assert solve("18_threads", "races", [list(event) for event in events]) == rows
+        assert [list(race) for race in stated] == recordings.read(races.ACCESSES)[program.__name__][1]
 
 
 def test_the_newest_guard_of_each_recorded_message_shows_the_change_of_the_program() -> None:
-    blocks = recompilations.load().blocks
+    blocks, _ = recompilations.load()
     for block in blocks:
         lines = [block.prefix + line for line in (*block.head, *(line for each in block.reasons for line in each))]
         row = [recompilations.FUNCTION, f"{recompilations.FILE}:10", block.change, 1]
