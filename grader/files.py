@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import FairclockError
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import write_whole
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

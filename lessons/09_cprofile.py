@@ -32,7 +32,7 @@ from harness.machine.background_load import BackgroundLoad, watch_background_loa
 from harness.profiles import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script, served
 from harness.rendering import units
 from harness.rendering.tables import Table
-from harness.storage.user_state import state_folder
+from harness.storage.user_files import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.recorded_run import RecordedRun

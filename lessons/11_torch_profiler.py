@@ -55,7 +55,7 @@ from harness.profiles import (
 )
 from harness.rendering import units
 from harness.rendering.tables import Table
-from harness.storage.user_state import state_folder
+from harness.storage.user_files import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.published import GUIDE_MASK_GB, GUIDE_MASK_S, PROFILED_TIMES

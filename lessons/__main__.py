@@ -20,7 +20,7 @@ from harness import glossary
 from harness.command_line import names
 from harness.command_line.command import Verbs, Version, complain, guarded
 from harness.errors import UsageError
-from harness.storage.overwriting import EditedFileError
+from harness.storage.user_files import EditedFileError
 from lessons.engine import check_claims as checking
 from lessons.engine import glossary as glossary_screen
 from lessons.engine import listing, route

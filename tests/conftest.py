@@ -15,7 +15,7 @@ from once import shared
 from grader.isolation import sandbox
 from harness.machine import programs
 from harness.machine.lanes import DIRECTORY_VARIABLE
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from student_kit import solve
 
 from grader import paths
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 
 pytestmark = pytest.mark.anywhere
 SIMULATED = "04_autorange"

@@ -12,7 +12,7 @@ from grader.files import write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.csv_file import Filled
 from harness.command_line import names
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 
 IN_CLASS = "lesson in this class"
 

@@ -21,7 +21,7 @@ from grader.files import write_atomically
 from grader.isolation.pool import Pool
 from grader.records import Report
 from harness.rendering.wrapping import say
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 
 out_console: Final = Console(soft_wrap=True)
 err_console: Final = Console(stderr=True)

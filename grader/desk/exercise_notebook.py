@@ -21,7 +21,7 @@ from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 
 _SECTION: Final = re.compile(r"# -{8,}\s*")
 _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")

@@ -13,7 +13,7 @@ from grader.course.roll import is_faulted
 from grader.files import WriteError, write_atomically
 from grader.records import Report
 from grader.task import Task
-from harness.storage.user_state import state_folder
+from harness.storage.user_files import state_folder
 
 HINTS: Final = "hints.json"
 POINTS: Final = "exercise_points.json"

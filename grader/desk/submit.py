@@ -28,7 +28,7 @@ from grader.isolation.pool import Pool
 from grader.reports import grade_texts
 from harness import syntax
 from harness.rendering.wrapping import say
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in the zip format
 _PLAIN_FILE = 0o100644

@@ -11,7 +11,7 @@ from grader.diagnosis.finding import Finding
 from grader.isolation import machine_facts
 from harness.errors import MachineError
 from harness.machine import lanes
-from harness.storage import disk_cache, user_state
+from harness.storage import disk_cache, user_files
 
 ENOUGH_BYTES: Final = 1 << 30
 """The free disk space that a folder should have. Grading a class used less than 300 MiB."""
@@ -22,7 +22,7 @@ def folders() -> tuple[Finding, ...]:
     return (
         temporary(),
         user_folder("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, runs=True),
-        user_folder("progress", user_state.state_folder(), user_state.FOLDER_VARIABLE),
+        user_folder("progress", user_files.state_folder(), user_files.FOLDER_VARIABLE),
         locks(),
     )
 

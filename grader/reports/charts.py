@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from grader.task import Task
 from harness.charts import pictures, svg
-from harness.charts.axis import Axis
 from harness.charts.pictures import Mark
+from harness.charts.plots import Axis
 from harness.rendering import measured, units
 
 WIDTH: Final = 310

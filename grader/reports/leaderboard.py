@@ -25,7 +25,7 @@ from grader.errors import UsageError
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.text import storable
-from harness.charts.axis import Axis
+from harness.charts.plots import Axis
 from harness.rendering.measured import interval
 
 NameOf = Callable[[str], str]

@@ -11,8 +11,8 @@ from grader.course.roll import Roll, Span
 from grader.records import Control
 from grader.reports import charts
 from grader.reports.charts import Chart
-from harness.charts.axis import Axis
 from harness.charts.pictures import Mark
+from harness.charts.plots import Axis
 from harness.rendering import units
 
 PAUSE: Final = timedelta(minutes=15)

@@ -26,7 +26,7 @@ from grader.desk import exercise_notebook, originals
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
 from grader.paths import KIT
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
 TEACHERS: Final = KIT / "lessons" / "guide"

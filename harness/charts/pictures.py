@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Final
 
 from harness.charts import plots, svg
-from harness.charts.axis import Axis
+from harness.charts.plots import Axis
 from harness.rendering.units import Format, count, known, number, seconds, some
 
 LOGARITHMIC_FROM: Final = 50
@@ -58,20 +58,18 @@ def shortened(label: str, most: int) -> str:
     return f"{label[:head]}…{label[head + 1 - most :]}"
 
 
-def histogram_svg(
-    samples: Sequence[float], *, title: str, description: str = "", bins: int = 40, unit: Format = seconds
-) -> str:
+def histogram_svg(samples: Sequence[float], *, title: str, unit: Format = seconds) -> str:
     """Return a histogram as a complete SVG document with a dashed line at the median.
 
-    A screen reader reads `title`, `description`, and the number, range and median of the samples.
+    A screen reader reads `title`, and the number, range and median of the samples.
     """
-    width, height, margin = 480, 160, 24
+    width, height, margin, bins = 480, 160, 24, 40
     axis = replace(plots.range_of(samples, bins), start=margin, end=width - margin)
     middle = median(samples)
     facts = f"{some(len(samples), 'sample')} from {unit(axis.low)} to {unit(axis.high)}, median {unit(middle)}."
     marks = [Mark(middle, f"median {unit(middle)}")]
     shapes = histogram(samples, axis, bins=bins, top=36, floor=height - margin, unit=unit, marks=marks)
-    return svg.document(width, height, shapes, title=title, description=f"{description} {facts}")
+    return svg.document(width, height, shapes, title=title, description=facts)
 
 
 def histogram(
@@ -151,15 +149,8 @@ def mark_labels(axis: Axis, marks: Sequence[Mark], y: float) -> Iterator[str]:
             free = left + wide + 4
 
 
-def curves_svg(
-    series: Mapping[str, plots.Points],
-    *,
-    title: str,
-    description: str = "",
-    x_unit: Format = number,
-    y_unit: Format = seconds,
-) -> str:
-    """Return curves on logarithmic scales as a complete SVG document.
+def curves_svg(series: Mapping[str, plots.Points], *, title: str, description: str) -> str:
+    """Return times against counts, on logarithmic scales, as a complete SVG document.
 
     A screen reader reads `title`, `description`, and the first and last point of each curve. Raise `ValueError` as
     `plots.axes_of` does.
@@ -167,16 +158,16 @@ def curves_svg(
     width, height, margin = 520, 300, 34
     across, up = plots.axes_of(series, width - 2 * margin, height - 2 * margin)
     facts = " ".join(
-        f"{name}: {y_unit(points[0][1])} at {x_unit(points[0][0])}, {y_unit(points[-1][1])} at {x_unit(points[-1][0])}."
+        f"{name}: {seconds(points[0][1])} at {count(points[0][0])}, {seconds(points[-1][1])} at {count(points[-1][0])}."
         for name, points in series.items()
     )
-    shapes = [svg.line((0, 0), (0, up.start)), *ends(across, up.start, x_unit(across.low), x_unit(across.high))]
+    shapes = [svg.line((0, 0), (0, up.start)), *ends(across, up.start, count(across.low), count(across.high))]
     for at, ((name, points), mark) in enumerate(zip(series.items(), plots.MARKS, strict=False)):
         xy = [(across.place(x), up.place(y)) for x, y in points]
         shapes.append(svg.line(*xy, class_=f"curve s{at}"))
         shapes += [svg.text(x, y + 4, mark, class_=f"s s{at}", text_anchor="middle") for x, y in xy]
         shapes.append(svg.text(80, 16 * at, f"{mark} {name}", class_=f"s s{at}"))
-    shapes += [svg.text(4, up.start - 4, y_unit(up.low)), svg.text(4, -6, y_unit(up.high))]
+    shapes += [svg.text(4, up.start - 4, seconds(up.low)), svg.text(4, -6, seconds(up.high))]
     moved = svg.group(shapes, transform=f"translate({margin} {margin})")
     return svg.document(width, height, [moved], title=title, description=f"{description} {facts}")
 

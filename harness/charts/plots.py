@@ -5,9 +5,9 @@ A histogram shows every sample. Even a single slow sample among thousands has a 
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from harness.charts.axis import Axis
-from harness.rendering.units import Format, known, number, seconds
+from harness.rendering.units import Format, count, known, number, seconds
 
 Points = Sequence[tuple[float, float]]
 """The points of a curve: (x, y), all positive."""
@@ -18,8 +18,54 @@ MARKS = "●○▲△■□◆◇"
 BOTH = "✕"
 """The mark that is drawn where points of two curves have the same position."""
 
+_COLUMNS, _ROWS = 56, 10
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _WIDTHS = "▏▎▍▌▋▊▉█"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from the value `low` at the place `start` to the value `high` at the place `end`.
+
+    On a logarithmic axis, doubling any value moves it by the same distance. A value outside the range is drawn at the
+    nearer end.
+    """
+
+    low: float
+    high: float
+    start: float = 0.0
+    end: float = 1.0
+    log: bool = False
+
+    def share(self, value: float) -> float:
+        """Return the position of a value on the axis: 0 at `low`, 1 at `high`."""
+        if not self.low < self.high:
+            return 0.5
+        value = min(max(value, self.low), self.high)
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def place(self, value: float) -> float:
+        """Return the place of a value."""
+        return self.start + self.share(value) * (self.end - self.start)
+
+    def value(self, share: float) -> float:
+        """Return the value at the position `share` of the axis: `low` at 0, `high` at 1."""
+        if self.log:
+            return self.low * math.exp(share * math.log(self.high / self.low))
+        return self.low + share * (self.high - self.low)
+
+    def counts(self, values: Sequence[float], bins: int) -> tuple[int, ...]:
+        """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted.
+
+        Values outside the axis are counted in the first or last part.
+        """
+        found = [0] * bins
+        for value in values:
+            if not math.isnan(value):
+                found[min(int(self.share(value) * bins + 1e-9), bins - 1)] += 1
+        return tuple(found)
 
 
 def range_of(samples: Sequence[float], bins: int) -> Axis:
@@ -71,60 +117,45 @@ def _bar(value: float, longest: float, width: int) -> str:
 def axes_of(series: Mapping[str, Points], width: float, height: float) -> tuple[Axis, Axis]:
     """Return a horizontal and a vertical logarithmic axis for curves, such as time against size.
 
-    Doubling any value moves its point by the same distance. So the point where two curves cross is as visible at small
-    sizes as at large sizes. Raise `ValueError` if there are no points, if a coordinate is not positive and finite, or
-    if there are more than eight curves.
+    Raise `ValueError` if there are no points, if a coordinate is not positive and finite, or if there are more than
+    eight curves.
     """
     points = [point for each in series.values() for point in each]
     if not points or not all(series.values()) or not all(0 < value < math.inf for point in points for value in point):
         raise ValueError("A plot needs curves with points, all of them positive and finite.")
     if len(series) > len(MARKS):
-        raise ValueError(
-            f"A plot can show at most {len(MARKS)} curves, not {len(series)}, because there are no more marks."
-        )
+        raise ValueError(f"A plot can show at most {len(MARKS)} curves, because there are no more marks.")
     ends = [(min(values), max(values)) for values in zip(*points, strict=True)]
     (left, right), (low, high) = (pair if pair[0] < pair[1] else (pair[0] / 2, pair[0] * 2) for pair in ends)
     return Axis(left, right, 0, width, log=True), Axis(low, high, height, 0, log=True)
 
 
-def curves(
-    series: Mapping[str, Points],
-    *,
-    width: int = 56,
-    height: int = 10,
-    x_unit: Format = number,
-    y_unit: Format = seconds,
-) -> str:
-    """Return a text plot with `height` lines for the curves, with logarithmic scales and a legend.
+def curves(series: Mapping[str, Points]) -> str:
+    """Return a text plot of times against counts, with logarithmic scales and a legend.
 
     Raise `ValueError` as `axes_of` does.
     """
-    across, up = axes_of(series, width - 1, height - 1)
+    across, up = axes_of(series, _COLUMNS - 1, _ROWS - 1)
     places: dict[tuple[int, int], str] = {}
     for mark, points in zip(MARKS, series.values(), strict=False):
         for x, y in points:
             place = round(across.place(x)), round(up.place(y))
             places[place] = mark if places.get(place, mark) == mark else BOTH
-    left = [y_unit(up.high), *[""] * (height - 2), y_unit(up.low)]
+    left = [seconds(up.high), *[""] * (_ROWS - 2), seconds(up.low)]
     margin = max(map(len, left))
     lines = [
-        f"{label:>{margin}} │{''.join(places.get((column, row), ' ') for column in range(width))}".rstrip()
+        f"{label:>{margin}} │{''.join(places.get((column, row), ' ') for column in range(_COLUMNS))}".rstrip()
         for row, label in enumerate(left)
     ]
-    ends = f"{x_unit(across.low)}{x_unit(across.high):>{width - len(x_unit(across.low))}}"
+    ends = f"{count(across.low)}{count(across.high):>{_COLUMNS - len(count(across.low))}}"
     entries = [f"{mark} {name}" for mark, name in zip(MARKS, series, strict=False)]
     if BOTH in places.values():
         entries.append(f"{BOTH} {'both' if len(series) == 2 else 'several'}")
-    below = [f"└{'─' * width}", f" {ends}", *(f" {line}" for line in _filled(entries, width))]
-    return "\n".join([*lines, *(f"{'':>{margin}} {line}" for line in below)])
-
-
-def _filled(entries: Sequence[str], width: int) -> list[str]:
-    lines = [entries[0]]
+    legend = [entries[0]]
     for entry in entries[1:]:
-        longer = f"{lines[-1]}   {entry}"
-        if len(longer) <= width:
-            lines[-1] = longer
+        if len(longer := f"{legend[-1]}   {entry}") <= _COLUMNS:
+            legend[-1] = longer
         else:
-            lines.append(entry)
-    return lines
+            legend.append(entry)
+    below = [f"└{'─' * _COLUMNS}", f" {ends}", *(f" {line}" for line in legend)]
+    return "\n".join([*lines, *(f"{'':>{margin}} {line}" for line in below)])

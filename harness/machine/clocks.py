@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
@@ -38,10 +39,9 @@ def thread_cpu() -> float:
 def process_cpu(pid: int) -> Clock:
     """Return a clock of the CPU time of a process: of all its threads, but not of its child processes.
 
-    On Linux, every process can read this clock by its number (`clock_getcpuclockid(3)`). The number is the complement
-    of the process id, shifted left by three bits. These three bits hold the kind of clock (the kernel's
-    `MAKE_PROCESS_CPUCLOCK`). The clock of an ended process can be read until its parent has called `wait`. After that,
-    another process may get the same id, so read the clock before you call `wait`.
+    On Linux, every process can read this clock by its number: the complement of the process id, and three bits for the
+    kind of clock (`clock_getcpuclockid(3)`, the kernel's `MAKE_PROCESS_CPUCLOCK`). The clock of an ended process can be
+    read until its parent has called `wait`. After that, another process may get the same id.
 
     Raise `MachineError` if the system has no such clock. Raise `ProcessGoneError` if the process has ended. The
     returned function raises `ProcessGoneError` too.
@@ -77,17 +77,13 @@ class CoreWait:
     """A clock of the time for which one thread was ready to run, but waited for its core, in seconds.
 
     It is the first thread of the process `pid`, or the calling thread if `pid` is None. Linux counts this time (the
-    kernel's documentation, scheduler/sched-stats). A wall time minus this time hardly depends on other programs. On
-    other systems, and on a Linux without this count, the time is always 0. Call `close` at the end.
+    kernel's documentation, scheduler/sched-stats). Elsewhere, the time is always 0. Call `close` at the end.
     """
 
     def __init__(self, pid: int | None = None) -> None:
-        place = "thread-self" if pid is None else str(pid)
-        self._file: int | None
-        try:
-            self._file = os.open(f"/proc/{place}/schedstat", os.O_RDONLY)
-        except OSError:
-            self._file = None
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open(f"/proc/{'thread-self' if pid is None else pid}/schedstat", os.O_RDONLY)
 
     def __call__(self) -> float:
         """Return the time in seconds. Raise `ProcessGoneError` if the process has ended."""

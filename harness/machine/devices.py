@@ -27,31 +27,24 @@ from harness.machine import clocks
 Work = Callable[[], object]
 """A function to run; its result is not used."""
 
-CYCLES_PER_S: Final = 2e9
-"""The assumed clock rate of a GPU. The clocks of present GPUs have 1 to 3 GHz."""
-
-COPIED_BYTES: Final = 256 << 20
-"""The size of the tensor whose copy shows how fast a GPU's memory is. It does not fit into the caches of a GPU,
-and its copy takes much longer than a launch."""
-
 LARGEST_FLUSH: Final = 64 << 20
-"""The largest number of bytes that one flush of a CPU writes. Several virtual machines may share a last-level cache of
-hundreds of MiB, and overwriting all of it takes longer than a measurement. 64 MiB are enough to overwrite the caches
-that are closer to the core."""
+"""The largest number of bytes that one flush of a CPU writes. A last-level cache may have hundreds of MiB, and
+overwriting all of it takes longer than a measurement. 64 MiB fill the caches that are closer to the core."""
 
 UNKNOWN_CACHE: Final = 16 << 20
 """The assumed size of a cache in bytes if the system does not report its cache sizes."""
 
+_CYCLES_PER_S: Final = 2e9  # the clocks of present GPUs have 1 to 3 GHz
+_COPIED_BYTES: Final = 256 << 20  # does not fit into the caches of a GPU, and its copy takes much longer than a launch
 _SYSFS: Final = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _TWO_EVENTS: Final = "Compare two events of the same device, and only after synchronize()."
 
 
 class HostEvent:
-    """An event of a simulated stream. A thread of this process records the time when the stream reaches the event."""
+    """An event of a simulated stream. The stream's thread sets its time `at_s` when it reaches the event."""
 
-    def __init__(self) -> None:
-        self.at_s: float | None = None
+    at_s: float | None = None
 
     def happen(self) -> None:
         """Record the current time as the time of this event."""
@@ -119,7 +112,7 @@ class Cuda:
 
     def busy(self, seconds: float) -> Work:
         """Return a function that keeps the GPU busy for about `seconds`, to within a factor of 2."""
-        return partial(self._cuda._sleep, round(seconds * CYCLES_PER_S))  # noqa: SLF001 - torch's tests use it, too
+        return partial(self._cuda._sleep, round(seconds * _CYCLES_PER_S))  # noqa: SLF001 - torch's tests use it, too
 
     def __enter__(self) -> Self:
         return self
@@ -132,8 +125,7 @@ class SimulatedStream:
     """A thread that runs work from a queue in order, as a CUDA stream does.
 
     If one piece of work raises an exception, the work that is queued behind it does not run, as on a GPU. The next
-    `synchronize` raises this exception, and then the stream works again. For the stream's work, torch uses only one
-    thread.
+    `synchronize` raises this exception, and then the stream works again. torch uses only one thread for the work.
     """
 
     name = "simulated stream"
@@ -156,8 +148,7 @@ class SimulatedStream:
         """Wait until all work has finished. If work raised an exception, raise this exception."""
         if threading.current_thread() is self._thread:
             raise UsageError(
-                "A function in a stream's queue cannot wait for this stream; "
-                "synchronize in the thread that launched it."
+                "A function in a stream's queue cannot wait for this stream; synchronize in another thread."
             )
         if self._open:
             reached = threading.Event()
@@ -168,16 +159,13 @@ class SimulatedStream:
             raise failure
 
     def record(self) -> HostEvent:
-        """Put an event in the queue, and return it. The stream's thread records the time when it reaches the event."""
+        """Put an event in the queue, and return it."""
         event = HostEvent()
         self.launch(event.happen)
         return event
 
     def flush(self) -> Work:
-        """Return a function that overwrites the caches of the core on which the stream's thread runs.
-
-        It writes at most `LARGEST_FLUSH` bytes.
-        """
+        """Return a function that overwrites the caches of the thread's core, with at most `LARGEST_FLUSH` bytes."""
         import torch  # noqa: PLC0415 - as in Cuda
 
         return torch.empty(min(2 * cpu_cache_bytes(), LARGEST_FLUSH), dtype=torch.uint8).zero_
@@ -225,19 +213,17 @@ def cpu_cache_bytes(folder: Path = _SYSFS) -> int:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Let torch use only one thread in a `with` block, if torch is imported. Afterwards, it uses as many as before.
-
-    Otherwise torch would use one thread also for calls from Python threads that start after the block.
-    """
+    """Let torch use only one thread in a `with` block, if torch is imported. Afterwards, it uses as many as before."""
     torch = sys.modules.get("torch")
-    threads = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
         yield
     finally:
-        if torch:
-            torch.set_num_threads(threads)
+        torch.set_num_threads(threads)
 
 
 def pick_stream() -> Cuda | SimulatedStream:
@@ -257,7 +243,7 @@ def gpu_bytes_per_s(index: int = 0) -> float:
     import torch  # noqa: PLC0415 - as in Cuda
 
     with Cuda(index) as device:
-        source = torch.zeros(COPIED_BYTES, dtype=torch.uint8, device=f"cuda:{index}")
+        source = torch.zeros(_COPIED_BYTES, dtype=torch.uint8, device=f"cuda:{index}")
         copy = partial(torch.empty_like(source).copy_, source)
         device.launch(copy)
         times_s = []
@@ -267,4 +253,4 @@ def gpu_bytes_per_s(index: int = 0) -> float:
             end = device.record()
             device.synchronize()
             times_s.append(end.seconds_since(start))
-    return 2 * COPIED_BYTES / min(times_s)
+    return 2 * _COPIED_BYTES / min(times_s)

@@ -1,8 +1,7 @@
 """The environment of a measurement: the machine and the software. It is saved with the measured figures.
 
 Two figures can be compared if their environments have the same `fingerprint()`. `differences()` lists the fields that
-differ. `Environment.capture()` is fast, because it does not import torch. It searches for a GPU only if torch is
-already imported, or if the caller requests the search.
+differ.
 """
 
 import hashlib
@@ -76,10 +75,10 @@ class Environment:
 
     @classmethod
     def capture(cls, *, ask_cuda: bool | None = None) -> Self:
-        """Return the environment of this process, the machine and software that it runs on.
+        """Return the environment of this process: its machine and software.
 
-        With `ask_cuda=True`, this method searches for a GPU: it imports torch, which takes seconds, and starts CUDA. By
-        default, it searches only if torch is already imported.
+        With `ask_cuda`, search for a GPU, which imports torch and takes seconds. By default, search only if torch is
+        already imported.
         """
         if ask_cuda is None:
             ask_cuda = "torch" in sys.modules
@@ -125,10 +124,7 @@ class Environment:
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
 
     def describe(self) -> str:
-        """Return a line such as "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA".
-
-        For a free-threaded build, it contains "Python 3.14.0t (free-threaded, GIL off)".
-        """
+        """Return a line such as "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"."""
         cores = units.some(self.cores, "core")
         if self.usable_cores != self.cores:
             cores = f"{self.usable_cores} of {cores}"

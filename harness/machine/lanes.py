@@ -1,11 +1,8 @@
 """Lanes: locks on CPU cores. With them, two measurements on this machine never use the same core.
 
 A lane is an exclusive `flock` on one file per core. Every process of fairclock that measures, of any user, opens a lane
-first, for example a grader or a lesson. The kernel releases the lock when the process ends, even after a crash. A lane
-only reserves cores: the process must then bind itself to `Lane.cores`.
-
-The lock has no effect on programs that do not use lanes. Paired rounds and control measurements make results reliable
-despite such programs.
+first. The kernel releases the lock when the process ends, even after a crash. A lane only reserves cores: the process
+must then bind itself to `Lane.cores`. The lock has no effect on programs that do not use lanes.
 """
 
 import os
@@ -24,16 +21,12 @@ if sys.platform != "win32":
     import fcntl
 
 DIRECTORY_VARIABLE = "FAIRCLOCK_LANES"
-"""Environment variable that gives another folder for the lock files. All users of a machine must use the same
-folder."""
+"""Environment variable for another folder of the lock files. All users of a machine must use the same folder."""
 
 _DIRECTORY = Path("/tmp/fairclock-lanes")  # noqa: S108 - shared by all users on purpose; nothing is read from it
 
-# Seconds between two attempts to get a lane. This is short compared with a measurement of 0.5 s.
-_POLL_S = 0.02
-
-_LOOK_S = 3.0
-"""A waiting lane looks this often for stopped processes that hold the cores."""
+_POLL_S = 0.02  # seconds between two attempts to get a lane
+_LOOK_S = 3.0  # seconds between two searches for stopped processes that hold the cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +152,7 @@ def _give_back(held: Mapping[int, int]) -> None:
 def _try_lock(core: int) -> int | None:
     """Lock a core, and return the descriptor of its lock file. Return None if another lane has reserved this core.
 
-    Each call opens the file again, and a lock belongs to one open file. So two threads of a process cannot both hold
-    the lock.
+    A lock belongs to one open file, and each call opens the file again. So threads exclude each other, too.
     """
     descriptor = _open(_lock_file(core))
     try:
@@ -171,16 +163,12 @@ def _try_lock(core: int) -> int | None:
     return descriptor
 
 
-def _lock_file(core: int) -> Path:
-    return _directory() / f"core-{_physical(core)}.lock"
-
-
 def directory() -> Path:
     """Return the folder of the lock files, which may not exist yet."""
     return Path(os.environ.get(DIRECTORY_VARIABLE) or _DIRECTORY)
 
 
-def _directory() -> Path:
+def _lock_file(core: int) -> Path:
     made = directory()
     try:
         made.mkdir()
@@ -192,14 +180,13 @@ def _directory() -> Path:
             f"The lock files of the cores cannot be stored in {made} ({error.strerror}). "
             f"Set {DIRECTORY_VARIABLE} to a folder that every user of this machine may write to."
         ) from error
-    return made
+    return made / f"core-{_physical(core)}.lock"
 
 
 def _open(path: Path) -> int:
     """Open the lock file for reading, which is enough for a lock. If it is missing, create it for all users.
 
-    An existing file is opened without `O_CREAT`. Linux refuses this flag for another user's file in a folder such as
-    /tmp (fs.protected_regular).
+    Linux refuses `O_CREAT` for another user's existing file in a folder such as /tmp (fs.protected_regular).
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     try:

@@ -22,14 +22,11 @@ TRIES = 20
 READ_BYTES = 4 << 20
 """The smallest number of bytes that one try reads. One call of NumPy then takes much less time than the reading."""
 
-SMALL_SIDE = 64
-"""The side of the matrices that NumPy multiplies. For small matrices, its libraries use one thread."""
+SMALL_SIDE, SMALL_PRODUCTS = 64, 64
+"""The side of the matrices that NumPy multiplies, on one thread because they are small, and their products in a try."""
 
 LARGE_SIDE = 384
 """The side of the matrices that torch multiplies."""
-
-SMALL_PRODUCTS = 64
-"""The number of products of small matrices in one try."""
 
 
 def read_bytes_per_s(size_bytes: int) -> float:

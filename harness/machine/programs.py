@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 MANAGERS: Final = ("apt-get", "dnf", "pacman", "zypper", "brew")
@@ -18,33 +17,22 @@ _INSTALL: Final = {
     "brew": "brew install",
 }
 
-# The version in the name of the Debian package that has the headers of this Python. The package `python3-dev` has only
-# the headers of Debian's default version.
-_VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+# Debian's package `python3-dev` has only the headers of Debian's default version of Python.
+_HEADERS: Final = f"python{sys.version_info.major}.{sys.version_info.minor}-dev"
 
-PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "valgrind": {"brew": ""},
-        "C compiler": {"apt-get": "gcc libc6-dev", "brew": "gcc", "": "gcc"},
-        "C++ compiler": {"apt-get": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "": "gcc"},
-        "Python headers": {
-            "pacman": "python",
-            "brew": "python",
-            "": "python3-devel",
-            "apt-get": f"python{_VERSION}-dev",
-        },
-        "PyPy": {"": "pypy3"},
-        "util-linux": {},
-        "bubblewrap": {"brew": ""},
-        "chromium": {"brew": ""},
-        "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},
-    }
-)
+PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "valgrind": {"brew": ""},
+    "C compiler": {"apt-get": "gcc libc6-dev", "": "gcc"},
+    "C++ compiler": {"apt-get": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "": "gcc"},
+    "Python headers": {"apt-get": _HEADERS, "pacman": "python", "brew": "python", "": "python3-devel"},
+    "PyPy": {"": "pypy3"},
+    "util-linux": {},
+    "bubblewrap": {"brew": ""},
+    "chromium": {"brew": ""},
+    "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},
+}
 """For each program, the name of its package in each package manager. The key "" is for all other managers. Without this
 key, the package has the program's name. An empty name means that the manager has no package with this program."""
-
-_XCODE: Final = "xcode-select --install"
-_OF_XCODE: Final = frozenset({"C compiler", "C++ compiler"})
 
 
 def manager() -> str:
@@ -58,8 +46,8 @@ def install(name: str, by: str | None = None, *, root: bool | None = None) -> st
     By default, `by` is the package manager of this machine. The command begins with `sudo` unless `root` is true. By
     default, `root` is true if this process runs as root.
     """
-    if by is None and sys.platform == "darwin" and name in _OF_XCODE:
-        return _XCODE
+    if by is None and sys.platform == "darwin" and name.endswith("compiler"):
+        return "xcode-select --install"
     chosen = by or manager()
     names = PACKAGES[name]
     package = names.get(chosen, names.get("", name))

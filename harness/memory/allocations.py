@@ -29,8 +29,6 @@ WITHIN: Final = 100
 MOST_FRAMES: Final = 12
 """Of each stack, at most this number of frames is kept, the innermost first."""
 
-_NAMELESS: Final = "<unknown>"
-
 PAUSE: Final = """
 def pause(name):
     import sys
@@ -119,13 +117,13 @@ def of_function(found: Iterable[Allocated], function: str) -> int:
 def native_stack(record: Any) -> list[Any]:
     """Return the C and C++ frames of a record of memray, and its Python frames.
 
-    memray merges them if it finds Python's interpreter loop in the native stack. In a Python without symbols, such as
-    Debian's Python 3.14, it does not. Then the native frames are those before the first frame without a name.
+    memray does not merge them in a Python without symbols, such as Debian's Python 3.14. Then the native frames are
+    those before the first frame without a name.
     """
     merged, python = record.hybrid_stack_trace(), record.stack_trace()
     if merged[:1] != python[:1]:  # a C function asks for memory, so it is the innermost one
         return list(merged)
-    return [*takewhile(lambda frame: frame[0] != _NAMELESS, record.native_stack_trace()), *python]
+    return [*takewhile(lambda frame: frame[0] != "<unknown>", record.native_stack_trace()), *python]
 
 
 def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...]:

@@ -1,8 +1,8 @@
 """Measure the resident memory of a script with memory_profiler: after each line, or over time.
 
 `python -m memory_profiler` runs a script whose functions are decorated with `@profile`, and prints a table. It measures
-after each line, so it misses memory that a line allocates and frees again. `mprof run` takes a sample every 0.1 s, or
-at the interval of its option `--interval`. It may miss a peak between two samples.
+after each line, so it misses memory that a line allocates and frees again. `mprof run` takes samples, and may miss a
+peak between two of them.
 """
 
 import re
@@ -23,10 +23,10 @@ _ROW: Final = re.compile(rf"^ *(?P<line>\d+)(?:{_FIGURES}| {{41}}| *$)(?P<text>.
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a profiled function.
+    """One line of a profiled function, and how often it ran.
 
     `resident_bytes` is the resident memory of the process after the line, `more_bytes` the increase by the line. They
-    are None if the line never ran. `times` is how often the line ran.
+    are None if the line never ran.
     """
 
     number: int
@@ -67,19 +67,11 @@ def line_table(script: str) -> tuple[Line, ...]:
 
 def parse_table(printed: str) -> tuple[Line, ...]:
     """Return the lines of the functions in a table that memory_profiler printed."""
-    rows = [match for line in printed.splitlines() if (match := _ROW.match(line))]
-    return tuple(
-        Line(int(row["line"]), row["text"].rstrip())
-        if row["usage"] is None
-        else Line(
-            int(row["line"]),
-            row["text"].rstrip(),
-            float(row["usage"]) * MIB,
-            float(row["increment"]) * MIB,
-            int(row["times"]),
-        )
-        for row in rows
-    )
+    found = []
+    for row in filter(None, map(_ROW.match, printed.splitlines())):
+        resident, more = (float(row[name]) * MIB if row[name] else None for name in ("usage", "increment"))
+        found.append(Line(int(row["line"]), row["text"].rstrip(), resident, more, int(row["times"] or 0)))
+    return tuple(found)
 
 
 def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
@@ -98,7 +90,9 @@ def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
         run_module("mprof", "plot", "--backend", "svg", "--title", title, "--output", plot, data)
         most = max(bytes_ for _, bytes_ in samples) / MIB
         facts = f"{len(samples)} samples over {samples[-1][0]:.2f} s, at most {most:.1f} MiB."
-        return Timeline(samples, functions, described(Path(plot).read_text(encoding="utf-8"), title, facts))
+        words, svg = drawing.title_and_description(title, facts), Path(plot).read_text(encoding="utf-8")
+        svg = re.sub(r"<svg\b[^>]*>", lambda match: f"{match[0]}\n{words}", svg, count=1)
+        return Timeline(samples, functions, svg)
 
 
 def parse_samples(data: str) -> tuple[tuple[tuple[float, float], ...], dict[str, tuple[float, float]]]:
@@ -114,9 +108,3 @@ def parse_samples(data: str) -> tuple[tuple[tuple[float, float], ...], dict[str,
         if line[:1] == ["FUNC"]
     }
     return samples, functions
-
-
-def described(svg: str, title: str, description: str) -> str:
-    """Return the SVG document `svg` with a title and a description for screen readers."""
-    words = drawing.title_and_description(title, description)
-    return re.sub(r"<svg\b[^>]*>", lambda match: f"{match[0]}\n{words}", svg, count=1)

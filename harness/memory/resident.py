@@ -16,9 +16,6 @@ from typing import Final
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
-SAMPLE_INTERVAL_S: Final = 1e-3
-"""Seconds between two samples of the memory, on systems that do not store the peak."""
-
 _CLEAR: Final = Path("/proc/self/clear_refs")
 _STATUS: Final = Path("/proc/self/status")
 
@@ -62,7 +59,7 @@ def peak_of(call: Callable[[], object]) -> MemoryUse:
     gc.collect()
     if _resets_peak():
         return _stored_peak(call)
-    seen = memory_samples(call, SAMPLE_INTERVAL_S)
+    seen = memory_samples(call, interval_s=1e-3)
     return MemoryUse(seen[0], max(seen), seen[-1], exact=False)
 
 
@@ -70,10 +67,9 @@ def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     """Call a function once, and return samples of the resident memory in bytes.
 
     There is a sample before the call, every `interval_s` seconds during the call, and after it, while its result still
-    exists. A thread of this process takes the samples. This function replaces `memory_usage((call,))` of
-    memory_profiler, which starts another process. Before Python 3.14, that process is a fork, which may deadlock with
-    torch's threads. Since Python 3.14, it imports the caller's program again, which takes seconds. Exceptions of the
-    call are not caught.
+    exists. A thread of this process takes the samples. `memory_usage` of memory_profiler starts another process
+    instead: a fork, which may deadlock with torch's threads, or since Python 3.14 a new start of the caller's program.
+    Exceptions of the call are not caught.
     """
     seen, done = [resident_bytes()], threading.Event()
 

@@ -13,9 +13,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-import torch
 from torch.profiler import ProfilerActivity, profile
 
+from harness.machine.devices import one_torch_thread
 from harness.profiles import kineto  # noqa: F401 - hides the messages of torch's profiler
 
 _CPU: Final = 0
@@ -49,15 +49,10 @@ def tensor_memory(call: Callable[[], object]) -> TensorMemory:
 
     The call runs on one thread of torch. On a busy machine, threads that wait for each other take much longer.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="fairclock-tensors-") as folder:
         file = Path(folder) / "trace.json"
-        try:
-            with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
-                call()
-        finally:
-            torch.set_num_threads(threads)
+        with one_torch_thread(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+            call()
         found.export_chrome_trace(str(file))
         whole = json.loads(file.read_text(encoding="utf-8"))
     return TensorMemory(changes_in(whole["traceEvents"]))

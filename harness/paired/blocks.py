@@ -123,8 +123,7 @@ def calibrate(loop: TimingLoop) -> Reading:
 def gc_off_one_thread() -> Iterator[None]:
     """Switch off garbage collection, and let torch use only one thread, until the end of the `with` block.
 
-    Garbage is collected once at the start. With only one torch thread, the CPU clock of the calling thread includes all
-    of torch's work.
+    Garbage is collected once at the start. The CPU clock of the calling thread then includes all of torch's work.
     """
     collecting = gc.isenabled()
     gc.collect()
@@ -140,10 +139,9 @@ def gc_off_one_thread() -> Iterator[None]:
 def common_calls(one: int, other: int) -> tuple[int, int]:
     """Return the numbers of calls per block of two codes, from their calibrated numbers.
 
-    Both numbers become equal if they differ by a factor of at most 2. A block's first call takes longer
-    than the others, because the caches hold other data. With two calls per block, equal code therefore seemed 2 to 4 %
-    slower than with three. If the numbers differ by more, the ratio still contains this error. But then it is far from
-    1.
+    Both become equal if they differ by a factor of at most 2. A block's first call takes longer than the others. So
+    equal code with two calls per block seemed 2 to 4 % slower than with three. If the numbers differ by more, the
+    ratio still contains this error, but it is far from 1.
     """
     if max(one, other) > 2 * min(one, other):
         return one, other

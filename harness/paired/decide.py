@@ -69,19 +69,18 @@ _NORMAL_SD_PER_MAD = 1 / _NORMAL.inv_cdf(0.75)
 _MAX_CORRELATION = 0.95
 
 OUTLIER_RATE = 0.02
-"""The assumed share of pairs (of a baseline process and a candidate process) with an error of any size in one
-direction.
+"""The assumed share of pairs with an error of any size in one direction.
 
-With five pairs, two outliers do not change the majority. If 5 % of the pairs were outliers, a majority would err with a
-probability of 0.27 %, and with 10 % outliers, with 1.3 % (`majority_error`).
+If 5 % of the pairs were outliers, a majority of five pairs would err with a probability of 0.27 %, and with 10 %
+outliers, with 1.3 % (`majority_error`).
 """
 
 BENEFIT = 1.1
 """A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
 
-A tier is in doubt if the interval of the ratio contains its threshold at the time limit. The interval is usually a few
-per cent wide then, even on a busy machine. The limit is needed because a candidate could make the interval wider with
-its own noise. The caller passes a smaller factor if a control measurement showed less noise.
+A tier is in doubt if the interval of the ratio contains its threshold at the time limit. The limit is needed because a
+candidate could make the interval wider with its own noise. The caller passes a smaller factor if a control measurement
+showed less noise.
 """
 
 LOOK_GROWTH = 1.25
@@ -107,12 +106,10 @@ class Rules:
     address randomisation, 0.0015 to 0.0065 were measured."""
 
     min_pairs: int = 5
-    """Number of pairs (of a baseline process and a candidate process) before the first verdict. Of five pairs, two
-    wrong pairs are still a minority."""
+    """Number of pairs before the first verdict. Of five pairs, two wrong pairs are still a minority."""
 
     max_pairs: int = 9
-    """The largest number of pairs (of a baseline process and a candidate process). Each additional pair makes the
-    interval of the ratio narrower, but by less than the pair before. Pairs that cost little to start may be many."""
+    """The largest number of pairs. Each additional pair makes the interval narrower, by less than the one before."""
 
     min_rounds: int = 7
     """Smallest number of times that a pair of processes is timed before the next pair continues. With fewer than five,
@@ -134,11 +131,7 @@ class Rules:
 
     @property
     def looks(self) -> int:
-        """The largest number of times that the ratio and its interval are estimated.
-
-        The first time is after `min_pairs` pairs. Later it is each time the measuring time has grown by the factor
-        `LOOK_GROWTH`.
-        """
+        """The largest number of estimates: after `min_pairs` pairs, then at each growth of the time by LOOK_GROWTH."""
         growth = self.cap_s / (self.min_pairs * self.slice_s)
         return 1 + max(0, math.ceil(math.log(growth, LOOK_GROWTH)))
 
@@ -236,9 +229,7 @@ def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rule
     correlation = _correlation(pairs, medians)
     noisy_z = z * math.sqrt(_variance_factor_of_pairs(correlation, rounds))
     reach = noisy_z / 2 * math.sqrt(_variance_factor(correlation) / rounds)
-    within = min(
-        reach, 0.5
-    )  # if the quantile is beyond the outermost round, its distance is extrapolated proportionally
+    within = min(reach, 0.5)  # beyond the outermost round, the distance is extrapolated proportionally
     outer = min(len(noise) - 1, math.ceil(len(noise) * (0.5 + within)))
     # Residuals are smaller than the noise, because each pair's median comes from its own rounds.
     widened = reach / within * math.sqrt(rounds / (rounds - 1))

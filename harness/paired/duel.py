@@ -5,14 +5,10 @@ ends when the interval of the ratio lies completely outside or completely inside
 `harness.paired.decide`). The ratio is the baseline's cost ÷ the candidate's cost. If the ratio is above 1, the
 candidate is faster.
 
-By default, baseline and candidate run in this process (`harness.paired.blocks`). This starts immediately and works
-with any object. A pair is then two newly compiled timing loops after a new setup. `LAYOUT_SD` includes the effect of
-new loops and a new setup. The memory layout of the process stays the same, so such a duel cannot measure the effect of
-the layout.
-
-With `paired_processes=True`, each pair is two new processes that differ only in their code
-(`harness.paired.process_pairs`). The processes are timed from outside. This takes longer, but the verdict then does not
-depend on the memory layout of a single process.
+By default, baseline and candidate run in this process (`harness.paired.blocks`). This starts immediately and works with
+any object. A pair is then two newly compiled timing loops after a new setup. With `paired_processes=True`, each pair is
+two new processes that differ only in their code (`harness.paired.process_pairs`). This takes longer, but the verdict
+then does not depend on the memory layout of a single process.
 """
 
 import math
@@ -44,10 +40,7 @@ cause. It was 0.2 to 0.5 % if one C call took most of the time, and about 1 % if
 differ by more, their measured spread is used (`harness.paired.decide`)."""
 
 SLICE_S: Final = 0.03
-"""Seconds for which a pair is timed before the next pair continues. If pairs start fast, each slice has a new pair.
-
-Many short slices say more than a few long ones, because the effect of the layout is averaged over more pairs.
-"""
+"""Seconds for which a pair is timed before the next pair continues. If pairs start fast, each slice has a new pair."""
 
 MIN_ROUNDS: Final = 14
 """Smallest number of rounds of a slice, if the time limit allows it. With half as many, noise that lasts for ten rounds

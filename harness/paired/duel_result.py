@@ -48,10 +48,7 @@ class Duel:
 
     @classmethod
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
-        """Return the result of a duel from its measurements, which were made with the thresholds of `margin`.
-
-        The thresholds are 1 / (1 + margin) and 1 + margin.
-        """
+        """Return the result of a duel from its measurements with the thresholds 1 / (1 + margin) and 1 + margin."""
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
         interval = (known.ratio, known.low, known.high)
@@ -59,10 +56,7 @@ class Duel:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """The baseline's time ÷ the candidate's time in each round.
-
-        Times are CPU times, or wall times if `hidden_work` is true.
-        """
+        """The baseline's time ÷ the candidate's time in each round: CPU times, or wall times if `hidden_work`."""
         return tuple(self._ratio(round_) for round_ in self.rounds)
 
     @property
@@ -102,10 +96,7 @@ class Duel:
         return f"{line}. An estimate: {self.caveat}." if self.caveat else line
 
     def table(self) -> str:
-        """Return the verdict, and a table with a line per newly started pair of baseline and candidate.
-
-        A line has the number of rounds, their median ratio, and the times per call.
-        """
+        """Return the verdict, and a table with the number of rounds, the median ratio and the times of each pair."""
         rows = [
             (
                 number + 1,
@@ -130,10 +121,7 @@ class Duel:
         return plots.histogram(self.ratios, bins, units.ratio)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result with all rounds as a dictionary for JSON.
-
-        `high` is None if the interval has no upper end.
-        """
+        """Return the result with all rounds as a dictionary for JSON. `high` is None if the interval has no end."""
         return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
 
     def _repr_html_(self) -> str:

@@ -1,9 +1,8 @@
 """Measure the noise of this machine: compare the same code with itself, so that the true ratio is 1.
 
 One series of short blocks is analysed in two ways. The unpaired analysis compares the wall times of the first half and
-the second half, as an ordinary benchmark of this length does. The paired analysis compares the CPU times of
-neighbouring blocks and uses the median of these ratios, as a duel of this length does. The two analyses use the same
-data, so only the method of analysis causes the difference between their errors.
+the second half, as an ordinary benchmark of this length does. The paired analysis uses the median of the ratios of
+neighbouring blocks' CPU times, as a duel does. So only the method causes the difference between their errors.
 """
 
 import math

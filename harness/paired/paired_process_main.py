@@ -2,9 +2,8 @@
 
 `python -m harness.paired.paired_process_main` answers messages on its standard input (`harness.processes.channel`). The
 first one is a job, for which the program prepares a timing loop. Others set the number of calls of a block, or run one
-block. The program answers when this is done, and the caller reads the clocks. A request for a block has no body, so it
-takes little time. If the code fails, the program answers with the failure and ends. The program also ends at the end of
-its input.
+block. The program answers when this is done, and the caller reads the clocks. If the code fails, the program answers
+with the failure and ends. The program also ends at the end of its input.
 """
 
 import gc
@@ -42,8 +41,7 @@ DONE_FRAME: Final = frame(DONE)
 PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
 """Name of an environment variable that is set only in processes that run the timed code of a duel."""
 
-# A paired process loads the caller's script under this name instead of `__main__`, so the script does not run its main
-# part.
+# A paired process loads the caller's script under this name, so the script does not run its main part.
 _SCRIPT: Final = "__paired_main__"
 
 
@@ -127,9 +125,8 @@ def serve(channel: Channel) -> None:
 
 
 def _load(function: FunctionLocation) -> Callable[[], object]:
-    module = (
-        _load_script(function["script"]) if function["script"] else importlib.import_module(function["module"] or "")
-    )
+    script = function["script"]
+    module = _load_script(script) if script else importlib.import_module(function["module"] or "")
     found = _attribute(module, function["qualname"])
     if not callable(found):
         raise UsageError(

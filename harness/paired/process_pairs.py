@@ -1,10 +1,9 @@
 """Start processes that run timed code, time their calls, and start new pairs of processes while a duel needs them.
 
 Each process runs `harness.paired.paired_process_main`. The caller requests a block of calls, and the process answers
-when they are finished. A *turn* is such a block of calls in one process. The calling process reads the CPU clock of the
-paired process on the same core, so the time is exact (`harness.processes.process_env`). A request has the same overhead
-in every turn. This overhead is measured with requests for zero calls, and subtracted. A lane reserves the core, so that
-no other measurement uses it.
+when they are finished. A *turn* is such a block of calls in one process. The caller reads the CPU clock of the paired
+process on the same core, so the time is exact. A request has the same overhead in every turn. This overhead is measured
+with requests for zero calls, and subtracted. A lane reserves the core.
 """
 
 import os
@@ -45,15 +44,9 @@ Blocks of 0.2 ms are too short: the process that ran before changes their time. 
 block.
 """
 
-# The median time of these requests for zero calls is the request overhead.
-_NULL_TURNS: Final = 9
-
+_NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead
 _WARM_UP_TURNS: Final = 3
-
-
-# A process that has not ended by itself after this time is killed.
-_END_S: Final = 2.0
-
+_END_S: Final = 2.0  # a process that has not ended by itself after this time is killed
 _COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
 
 # Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows.
@@ -108,22 +101,16 @@ class PairedProcess:
             self.wait_until_ready(began=answer)
 
     def _error(self, failure: Mapping[str, str]) -> FairclockError:
-        error: FairclockError = (
-            UsageError(f"In the {self._name}: {failure['message']}")
-            if failure["usage"]
-            else PairedProcessError(
-                f"The {self._name} raised {failure['message']}. Correct it or its setup, and measure again."
-            )
-        )
+        words = f"The {self._name} raised {failure['message']}. Correct it or its setup, and measure again."
+        error: FairclockError = PairedProcessError(words)
+        if failure["usage"]:
+            error = UsageError(f"In the {self._name}: {failure['message']}")
         error.add_note(failure["traceback"])
         return error
 
 
 def process_environment() -> dict[str, str]:
-    """Return the environment variables of every paired process.
-
-    Only the variables that Python needs to start are those of the caller.
-    """
+    """Return the environment variables of every paired process. Only those that Python needs are the caller's."""
     needed = {name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ}
     return {**process_env.ENVIRONMENT, **needed, "PYTHONPATH": str(KIT), PAIRED_PROCESS_VARIABLE: "1"}
 
@@ -169,11 +156,12 @@ def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, 
     waiting is measured.
     """
     process_env.pin(process.pid, core)
-    with ExitStack() as files:
-        waits = (CoreWait(process.pid), CoreWait()) if wall is clocks.wall else ()
-        for one in waits:
-            files.callback(one.close)
+    waits = (CoreWait(process.pid), CoreWait()) if wall is clocks.wall else ()
+    try:
         yield TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall, waits)
+    finally:
+        for one in waits:
+            one.close()
 
 
 @contextmanager

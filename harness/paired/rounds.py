@@ -34,8 +34,7 @@ HIDDEN_WORK = 3.0
 """The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's.
 
 This happens if the candidate sleeps, or computes outside the process that the CPU clock measures. The wall times are
-those without waiting for a core (`harness.machine.clocks`). With the waiting, each fast candidate would show hidden
-work on a busy machine. For example, a call of 0.3 ms may wait as long as a call of 5 ms of the baseline.
+those without waiting for a core. On a busy machine, a call of 0.3 ms may wait as long as a call of 5 ms.
 """
 
 
@@ -69,11 +68,9 @@ class Reading:
 def make_reading(cpu_s: float, wall_s: float, calls: int = 1, waited_s: float = 0.0) -> Reading:
     """Return the `Reading` of a block of calls. If the CPU clock did not advance, use the wall time as the CPU time.
 
-    In a virtual machine, a CPU clock may not advance during a block. The system subtracts the time that the host used
-    for other machines, sometimes too late and from the next block. On a shared machine with 2 cores, this happened in 1
-    of 30,000 blocks of 60 µs. The wall time is never shorter than the true CPU time.
-
-    If two processes waited for the core at the same time, `waited_s` may be too long. At least the CPU time remains.
+    In a virtual machine, a CPU clock may not advance during a block: in 1 of 30,000 blocks of 60 µs on a busy machine.
+    The system then subtracts the time of other machines from the wrong block. The wall time is never shorter than the
+    true CPU time. If two processes waited at the same time, `waited_s` may be too long. At least the CPU time remains.
     """
     ran_s = cpu_s if cpu_s > 0 else wall_s
     return Reading(ran_s, wall_s, calls, max(0.0, min(waited_s, wall_s - ran_s)))
@@ -93,10 +90,7 @@ class Round:
 
     @property
     def ratio(self) -> float:
-        """The baseline's CPU time per call ÷ the candidate's CPU time per call.
-
-        A ratio of 2 means that the candidate is twice as fast.
-        """
+        """The baseline's CPU time per call ÷ the candidate's CPU time per call: 2 if the candidate is twice as fast."""
         return self.baseline.call_s() / self.candidate.call_s()
 
     @property
@@ -124,10 +118,7 @@ def by_pair(rounds: Iterable[Round]) -> dict[int, list[Round]]:
 
 
 def hides_work(rounds: Sequence[Round]) -> bool:
-    """Return whether more than half of the rounds show hidden work.
-
-    On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
-    """
+    """Return whether more than half of the rounds show hidden work. On a busy machine, some honest rounds do, too."""
     return 2 * sum(round_.shows_hidden_work for round_ in rounds) > len(rounds)
 
 
@@ -140,8 +131,7 @@ class Pair(Protocol):
 
 
 PairFactory = Callable[[int], AbstractContextManager[Pair]]
-"""A function that starts a new baseline and a new candidate. Its argument is the number of this pair, counted from 0,
-which the pair's rounds contain."""
+"""A function that starts a new baseline and a new candidate. Its argument is the number of this pair, from 0."""
 
 MOST_OPEN = 9
 """The largest number of pairs that are open at the same time, because each of them holds the data of its setups."""

@@ -1,8 +1,7 @@
 """Exchange messages with another process. All processes that fairclock starts to run code speak in this way.
 
 A message is one frame: four bytes of length (little-endian), one byte for the kind of message, and a JSON object as
-text. A message without a body has no JSON text, so a timed request costs almost nothing. Each user of a channel defines
-its own kinds.
+text, unless it has no body. Each user of a channel defines its own kinds.
 
 The other process may run untrusted code. So a frame has a limited length, which is checked before its bytes are read.
 The JSON text is limited in depth and must be valid Unicode. Pickle is not used, because reading it could run code.
@@ -61,13 +60,12 @@ class Channel:
         reading: int,
         writing: int | None = None,
         *,
-        idle: Callable[[], None] | None = None,
+        idle: Callable[[], None] = lambda: None,
         trusted: bool = False,
     ) -> None:
         self.descriptor, self.writing = reading, reading if writing is None else writing
-        self._idle, self._trusted = idle, trusted
+        self._idle, self._trusted, self._due = idle, trusted, 0.0
         self._max_bytes = MAX_TRUSTED_BYTES if trusted else MAX_FRAME_BYTES
-        self._due = 0.0
         if sys.platform != "win32":
             self._readable, self._writable = select.poll(), select.poll()
             self._readable.register(self.descriptor, select.POLLIN)
@@ -107,15 +105,13 @@ class Channel:
             raise ProtocolError(f"a message of {length} bytes")
         missing = _HEADER.size + length - len(got)
         if missing:
-            got += self._exactly(missing, deadline)
+            parts = bytearray(got)
+            while missing:
+                parts += self._some(missing, deadline)
+                missing = _HEADER.size + length - len(parts)
+            got = bytes(parts)
         kind, text = got[_HEADER.size : _HEADER.size + 1], got[_HEADER.size + 1 :]
         return kind, parse(text, trusted=self._trusted) if text else {}
-
-    def _exactly(self, size: int, deadline: float | None) -> bytes:
-        parts = bytearray()
-        while len(parts) < size:
-            parts += self._some(size - len(parts), deadline)
-        return bytes(parts)
 
     def _some(self, most: int, deadline: float | None) -> bytes:
         if deadline is not None:
@@ -135,7 +131,7 @@ class Channel:
             now = time.monotonic()
             if not ready and now >= deadline:
                 raise Late
-            if self._idle and now >= self._due:
+            if now >= self._due:
                 self._due = now + IDLE_MS / 1e3
                 self._idle()
 

@@ -1,10 +1,9 @@
 """Start processes that differ only in the code that they run.
 
 A different memory layout or hash seed alone changes a benchmark by 2 to 6 %. So paired processes start with the same
-binary and environment, without address space randomisation, and with a fixed hash seed. Some paired processes are
-forked from a process that was started in this way. A timed process is bound to one core, and another process reads its
-CPU clock (`harness.machine.clocks.process_cpu`). Two such processes with the same code may still differ in speed by
-several per cent, temporarily or permanently. So a verdict uses the median over several pairs.
+binary and environment, without address space randomisation, and with a fixed hash seed. A timed process is bound to
+one core. Two such processes with the same code may still differ in speed by several per cent. So a verdict uses the
+median over several pairs.
 
 Linux updates the CPU clock of another process when this process leaves its core. While that process runs, its clock is
 updated only at timer ticks, up to 4 ms late. So the process that reads the clock runs on the same core as the paired
@@ -38,9 +37,8 @@ ENVIRONMENT: Final = {
 """All environment variables of a paired process. It gets no variable of the caller.
 
 With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work. Otherwise they would keep the pair's core
-busy for milliseconds after each call, while the other process is timed. Huge pages for malloc and `PYTHONMALLOC=malloc`
-are not used, because pairs with a large error were as frequent with them. The processes find no GPU, because a CPU
-clock does not measure its work, and a grade must not depend on one machine's GPU.
+busy for milliseconds after each call, while the other process is timed. The processes find no GPU, because a CPU clock
+does not measure its work.
 """
 
 _SETARCH: Final = ("setarch", platform.machine(), "-R")
@@ -55,8 +53,8 @@ NO_SETARCH: Final = "setarch is missing"
 def why_layout_varies() -> str:
     """Return why this machine cannot start processes without address space randomisation, or "" if it can.
 
-    A container often has the program `setarch`, but forbids its system call. For example, Docker's seccomp profile
-    denies `personality(ADDR_NO_RANDOMIZE)`. So this function runs `setarch` once.
+    A container often has the program `setarch`, but forbids its system call, as Docker's seccomp profile does. So this
+    function runs `setarch` once.
     """
     if shutil.which("setarch") is None:
         return NO_SETARCH

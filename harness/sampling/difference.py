@@ -5,7 +5,7 @@ more in the second run, and blue boxes cost less. A stack without samples in the
 picture with the widths of each run. Brendan Gregg described differential flame graphs in 2014.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from harness.charts import svg
@@ -65,7 +65,7 @@ def difference_svg(
         return {"fill": colour((other - one) / whole)}, f"{each.frame.name}: {unit(one)} before, {unit(other)} after"
 
     legend = [({"fill": colour(share)}, words) for share, words in _LEGEND]
-    facts = f"{unit(first.total)} before, {unit(second.total)} after. {_largest(before_after(first, second), unit)}"
+    facts = f"{unit(first.total)} before, {unit(second.total)} after. {_largest(first, second, unit)}"
     return picture(places, look, legend, title=title, description=facts)
 
 
@@ -78,13 +78,9 @@ def colour(share: float) -> str:
     return f"#f5{faded:02x}{faded:02x}" if share > 0 else f"#{faded:02x}{round(220 - 40 * strength):02x}f5"
 
 
-def before_after(first: Frame, second: Frame) -> dict[str, tuple[float, float]]:
-    """Return the own cost of each function name in both runs. The largest difference comes first."""
+def _largest(first: Frame, second: Frame, unit: units.Format) -> str:
     own = [own_cost_by_name(root) for root in (first, second)]
     pairs = {name: (own[0].get(name, 0.0), own[1].get(name, 0.0)) for name in (*own[0], *own[1])}
-    return dict(sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0])))
-
-
-def _largest(pairs: Mapping[str, tuple[float, float]], unit: units.Format) -> str:
-    most = [f"{name} {unit(one)} before and {unit(other)} after" for name, (one, other) in list(pairs.items())[:4]]
-    return f"Largest differences of own cost: {'; '.join(most)}."
+    most = sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0]))[:4]
+    words = [f"{name} {unit(one)} before and {unit(other)} after" for name, (one, other) in most]
+    return f"Largest differences of own cost: {'; '.join(words)}."

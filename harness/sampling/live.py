@@ -1,8 +1,8 @@
 """Run a Python program that other programs watch while it runs, such as a training loop without an end.
 
-A live program runs only within a `with` block. Outside the block, the operating system suspends the program, so that
-the program takes no CPU time. A second `with` block with the same script resumes the suspended program, which is faster
-than a new start. All live programs end when this Python process ends.
+A live program runs only within a `with` block. Outside the block, it is suspended and takes no CPU time. A second
+block with the same script resumes the program, which is faster than a new start. All live programs end with this Python
+process.
 """
 
 import atexit
@@ -65,12 +65,8 @@ class LiveProgram:
                 stderr=errors,
                 cwd=self._folder,
             )
+        self.pid = self._process.pid
         self.mark()
-
-    @property
-    def pid(self) -> int:
-        """The number of the program's process."""
-        return self._process.pid
 
     def lines(self) -> list[str]:
         """Return the whole lines that the program has printed since the `with` block began, without the first one.

@@ -81,7 +81,6 @@ def _frame(function: Function) -> str:
 
 _START_S: Final = 30.0
 _WRITE_S: Final = 30.0
-_BEGUN: Final = "Sampling process"
 
 _TRIAL: Final = """
 import time
@@ -150,7 +149,7 @@ def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
             try:
                 for line in process.stdout:
                     said += line
-                    if _BEGUN in line:
+                    if "Sampling process" in line:
                         time.sleep(seconds)
                         process.send_signal(signal.SIGINT)
                 process.wait()

@@ -1,6 +1,7 @@
 """Run `python -m profiling.sampling`, the sampling profiler of Python's standard library from version 3.15 on."""
 
 import importlib.util
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -50,10 +51,5 @@ def read_collapsed(text: str) -> Counts:
         stack, _, count = line.rpartition(" ")
         frames = [frame for frame in stack.split(";") if not frame.startswith("tid:")]
         if stack and count.isdigit():
-            counts[tuple(_name(frame) for frame in frames)] += int(count)
+            counts[tuple(re.sub(r"^.*:(.*):.*$", r"\1", frame) for frame in frames)] += int(count)
     return counts
-
-
-def _name(frame: str) -> str:
-    parts = frame.rsplit(":", 2)
-    return parts[1] if len(parts) == 3 else frame

@@ -15,7 +15,7 @@ from typing import Any, Final
 import platformdirs
 
 from harness.errors import MachineError
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import write_whole
 
 FORMAT: Final = 1
 """A number that is part of every file name in the cache. Increase it when the computation or encoding of a stored value

@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.rendering import units
 from harness.rendering.progress import progress_bars
 from harness.rendering.tables import Table
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode
 from harness.suite.compare import SuiteComparison, titled

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from harness.errors import UsageError
 from harness.machine.environment import Environment
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import write_whole
 from harness.suite.expand import LANGUAGES, Benchmark
 from harness.suite.types import Label
 

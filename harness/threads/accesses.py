@@ -6,6 +6,7 @@ plain object, of `threading.Lock` and of `threading.Thread`.
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -33,7 +34,7 @@ class Recorder:
     def __init__(self) -> None:
         self.events: list[ThreadEvent] = []
         self._guard = threading.Lock()
-        self._held = threading.local()
+        self._held = defaultdict[int, list[str]](list)
         self._maker = threading.get_ident()
 
     def note(self, action: str, name: str) -> None:
@@ -45,10 +46,7 @@ class Recorder:
     @property
     def held(self) -> list[str]:
         """The names of the locks that the calling thread holds. A lock that it acquired twice is in the list twice."""
-        if not hasattr(self._held, "names"):
-            self._held.names = []
-        names: list[str] = self._held.names
-        return names
+        return self._held[threading.get_ident()]
 
     def shared(self, **values: object) -> "Shared":
         """Return an object with these attributes. The recorder notes each read and each write of an attribute."""
@@ -59,7 +57,7 @@ class Recorder:
         return RecordedLock(self, name)
 
     def thread(self, name: str, target: Callable[[], object]) -> "RecordedThread":
-        """Return a thread with a name, which is not yet started."""
+        """Return a thread with a name, which is not yet started. The recorder notes its start and its join."""
         return RecordedThread(self, name, target)
 
 

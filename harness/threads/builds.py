@@ -17,14 +17,8 @@ from harness.machine import programs
 
 VARIABLE: Final = "FAIRCLOCK_FREE_THREADED"
 
-VERSIONS: Final = ("3.15", "3.14", "3.13")
-"""The versions of Python that a search for a free-threaded build tries, the newest first."""
-
-NAMES: Final = tuple(f"python{version}{end}" for version in VERSIONS for end in ("t", "-nogil"))
-"""The names of free-threaded interpreters: those of python.org, uv and Fedora, and those of Ubuntu's deadsnakes."""
-
-_USUAL: Final = tuple(f"python{version}" for version in VERSIONS)
-
+_USUAL: Final = ("python3.15", "python3.14", "python3.13")
+_FREE: Final = tuple(f"{name}{end}" for name in _USUAL for end in ("t", "-nogil"))  # of python.org, and of deadsnakes
 _TIMEOUT_S: Final = 30
 
 _QUESTION: Final = """
@@ -92,10 +86,10 @@ def usual() -> PythonBuild | None:
 def free_threaded() -> PythonBuild | None:
     """Return a build that runs without the GIL, or None.
 
-    `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then the names of `NAMES`.
+    `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then names such as `python3.14t`.
     """
     named = os.environ.get(VARIABLE)
-    return _first(*((named,) if named else (sys.executable, *_on_path(*NAMES))), gil=False)
+    return _first(*((named,) if named else (sys.executable, *_on_path(*_FREE))), gil=False)
 
 
 def with_interpreters() -> PythonBuild | None:
@@ -105,8 +99,7 @@ def with_interpreters() -> PythonBuild | None:
 
 def install() -> str:
     """Return the command that installs a free-threaded build beside the usual one."""
-    fedora = programs.manager() == "dnf"
-    return "dnf install python3.14-freethreading" if fedora else "uv python install 3.14t"
+    return "dnf install python3.14-freethreading" if programs.manager() == "dnf" else "uv python install 3.14t"
 
 
 def wrong_variable() -> str:

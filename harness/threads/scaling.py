@@ -8,22 +8,16 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from harness.processes import process_env
 from harness.threads.servers import ProgramServer, ServerRun
 
-ALONE: Final = 0.8
-"""If one thread that computes used less than this share of a core, other programs disturbed it."""
+ALONE, AT_ONCE = 0.8, 0.7
+"""If one thread that computes, or several processes, used a smaller share of a core each, others disturbed them."""
 
-AT_ONCE: Final = 0.7
-"""If processes that compute at the same time used a smaller share of a core each, other programs disturbed them."""
-
-
-MOST: Final = 0.75
+MOST, FEWEST = 0.75, 3
 """A comparison counts only if at least this part of its turns was undisturbed, and at least `FEWEST` turns."""
-
-FEWEST: Final = 3
 
 
 class ScalingTurn(NamedTuple):

@@ -88,13 +88,13 @@ class Grid:
 
     def plot(self) -> str:
         """Return a text plot of the median times. There is one curve per function and number of threads."""
-        return curves(self._curves(), x_unit=units.count)
+        return curves(self._curves())
 
     def svg(self) -> str:
         """Return the curves of the median times as a complete SVG document with a description."""
         title = f"{self.label}: time of a call against the size"
         where = f"Measured on {self.environment.describe()}. Both scales are logarithmic."
-        return curves_svg(self._curves(), title=title, description=where, x_unit=units.count)
+        return curves_svg(self._curves(), title=title, description=where)
 
     def _curves(self) -> dict[str, list[tuple[float, float]]]:
         several = len(self.threads) > 1

@@ -17,7 +17,7 @@ from typing import cast
 from harness.command_line.names import named
 from harness.rendering.tables import Cell, Table
 from harness.rendering.units import Format, count
-from harness.storage.user_state import FOLDER_VARIABLE, state_folder
+from harness.storage.user_files import FOLDER_VARIABLE, state_folder
 from lessons.engine.interval import Standing
 from lessons.engine.record import Json
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.rendering import units
-from harness.storage.user_state import state_folder
+from harness.storage.user_files import state_folder
 from lessons.engine.catalogue import LessonEntry
 from lessons.engine.markup import styled
 from lessons.engine.predict import Score

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from harness.errors import UsageError
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook
-from harness.storage.overwriting import refuse_edited
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
 from lessons.engine.conditions import Conditions
 from lessons.engine.glossary import COMMAND

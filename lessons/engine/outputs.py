@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 from lessons.engine.record import Json
 
 

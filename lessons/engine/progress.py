@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
-from harness.storage.user_state import FOLDER_VARIABLE, state_folder
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import FOLDER_VARIABLE, state_folder, write_whole
 from lessons.engine.interval import Standing
 from lessons.engine.predict import PredictionResult
 from lessons.engine.record import LessonRecord, Unfinished

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from harness.errors import MachineError
 from harness.rendering.tables import Table
-from harness.storage.user_state import state_folder
+from harness.storage.user_files import state_folder
 from lessons.engine.claim import SettledClaim
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson

@@ -8,8 +8,7 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from harness.errors import UsageError
-from harness.storage.user_state import FOLDER_VARIABLE, state_folder
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import FOLDER_VARIABLE, state_folder, write_whole
 from lessons.engine.catalogue import listed, short_path
 
 FULL: Final = "full"

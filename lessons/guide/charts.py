@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.charts import svg
-from harness.charts.axis import Axis
 from harness.charts.pictures import BarRow, BarValue, bar_rows_svg, columns, ends
+from harness.charts.plots import Axis
 from lessons.engine.markup import plain
 from lessons.guide.chart_values import NUMBER, ChartValue, read
 from lessons.guide.results import Shown

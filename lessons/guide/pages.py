@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.errors import UsageError
 from harness.machine.environment import Environment
-from harness.storage.overwriting import refuse_edited
+from harness.storage.user_files import refuse_edited
 from lessons.engine.catalogue import lesson_names
 from lessons.guide import bank, project, question_files, results, syllabus
 from lessons.guide.contents import LessonPage, load_all

@@ -11,8 +11,8 @@ from typing import Final
 from markupsafe import Markup
 
 from harness.charts import svg
-from harness.charts.axis import Axis
 from harness.charts.pictures import shortened
+from harness.charts.plots import Axis
 from harness.rendering import units
 from lessons.engine.markup import plain
 from lessons.guide.contents import LessonPage, Photo

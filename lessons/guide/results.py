@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from harness.errors import UsageError
 from harness.rendering.tables import Table
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
 from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RevealedAnswer

@@ -9,7 +9,7 @@ from sessions import Play, Played
 
 from harness.machine.environment import Environment
 from harness.paired.noise import Noise, aa_control
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine import conditions
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson

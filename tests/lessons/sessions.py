@@ -19,7 +19,7 @@ from rich.console import Console
 from harness.machine.environment import Environment
 from harness.paired.duel_result import Duel, Finding
 from harness.paired.rounds import Reading, Round
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.conditions import Conditions
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import LessonSession, RunOptions, explain

@@ -13,7 +13,7 @@ from harness.errors import MachineError
 from harness.machine import clocks, lanes, programs
 from harness.machine.clocks import process_cpu
 from harness.processes import process_env
-from harness.storage import disk_cache, user_state
+from harness.storage import disk_cache, user_files
 
 
 def lacks(finding: Finding, found: str, fix: str) -> None:
@@ -128,7 +128,7 @@ def test_a_clock_that_may_not_be_read_is_told_from_a_process_that_has_ended(monk
 def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert folders.user_folder("progress", tmp_path / "to" / "be" / "made", user_state.FOLDER_VARIABLE).present
+    assert folders.user_folder("progress", tmp_path / "to" / "be" / "made", user_files.FOLDER_VARIABLE).present
     assert not (tmp_path / "to").exists()
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
@@ -138,11 +138,11 @@ def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
         patch.setattr(machine_facts, "noexec", lambda _path: "/home")
         finding = folders.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
         lacks(finding, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
-        assert folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE).present
+        assert folders.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE).present
         lacks(folders.temporary(), "noexec", "TMPDIR")
     with monkeypatch.context() as patch:
         patch.setattr(folders, "ENOUGH_BYTES", 1 << 60)
-        finding = folders.user_folder("progress", tmp_path, user_state.FOLDER_VARIABLE)
+        finding = folders.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE)
         lacks(finding, "MiB of", "export FAIRCLOCK_STATE=FOLDER")
         lacks(folders.temporary(), "MiB of", "TMPDIR")
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.charts import pictures, svg
-from harness.charts.axis import Axis
 from harness.charts.pictures import BarRow, BarValue, Mark, bar_chart_svg, bar_rows_svg, curves_svg, histogram_svg
-from harness.charts.plots import MARKS, bars, curves, histogram, sparkline
+from harness.charts.plots import MARKS, Axis, bars, curves, histogram, sparkline
 from harness.rendering import units
 from harness.rendering.units import number
 
@@ -58,21 +57,21 @@ def test_bars_are_drawn_to_an_eighth_of_a_character() -> None:
 
 
 def test_curves_have_logarithmic_scales_a_mark_where_they_cross_and_a_legend() -> None:
-    lines = curves(TWO, width=21, height=5).splitlines()
+    lines = curves(TWO).splitlines()
     assert lines[0].lstrip().startswith("10 µs")
-    assert lines[4].strip().startswith("100 ns")
-    assert lines[6].split() == ["1", "100"]
-    assert " ".join(lines[7:]).split() == ["●", "flat", "○", "rising", "✕", "both"]
-    rows = [line.partition("│")[2] for line in lines[:5]]
-    assert [row.find("○") for row in rows] == [20, -1, -1, -1, 0]
-    assert rows[2] == "●         ✕         ●"
+    assert lines[9].strip().startswith("100 ns")
+    assert lines[11].split() == ["1", "100"]
+    assert lines[12].split() == ["●", "flat", "○", "rising", "✕", "both"]
+    rows = [line.partition("│")[2] for line in lines[:10]]
+    assert [row.find("○") for row in rows] == [55, *[-1] * 8, 0]
+    assert rows[4] == f"●{'':27}✕{'':26}●"
 
 
 def test_a_long_legend_takes_several_lines_and_a_single_point_or_value_is_drawn() -> None:
     many = {f"a curve with a long name {number}": [(1.0, 1.0 + number)] for number in range(3)}
-    lines = curves(many, width=40, height=3).splitlines()
-    assert len(lines) == 3 + 2 + 3
-    assert max(map(len, lines)) <= 40 + len("3 s │ ")
+    lines = curves(many).splitlines()
+    assert len(lines) == 10 + 2 + 3
+    assert max(map(len, lines)) <= 56 + len("3 s │ ")
     assert curves({"one": [(5.0, 2.0)]}).count("●") == 2  # the point and the legend
     assert curves({"flat": [(1.0, 1.0), (2.0, 1.0)]}).count("●") == 3
 
@@ -119,9 +118,9 @@ def test_every_value_is_counted_once_and_the_highest_belongs_to_the_last_part() 
 
 
 def test_a_histogram_has_a_bar_per_filled_bin_and_its_median_and_the_words_say_so() -> None:
-    drawing = histogram_svg([0.0, 0.0, 4.0], title="t", description="Of 9.", bins=4, unit=units.number)
-    assert numbers(drawing, "rect", "bar", "x", "height") == [[24, 100], [348, 50]]
-    assert said(drawing) == ("t", "Of 9. 3 samples from 0 to 4, median 0.")
+    drawing = histogram_svg([0.0, 0.0, 4.0], title="t", unit=units.number)
+    assert numbers(drawing, "rect", "bar", "x", "height") == [[24, 100], [445.2, 50]]
+    assert said(drawing) == ("t", "3 samples from 0 to 4, median 0.")
     assert words(drawing) == ["0", "4", "2", "median 0"]
     assert len(numbers(histogram_svg([2.0, 2.0], title="t"), "rect", "bar")) == 1
 
@@ -148,12 +147,12 @@ def test_labels_of_marks_never_lie_on_each_other() -> None:
 
 def test_curves_have_words_for_their_ends_and_escape_their_names() -> None:
     rising = {"<b>": [(1.0, 1e-7), (10.0, 1e-6), (100.0, 1e-5)]}
-    drawing = curves_svg(rising, title="a & b", description="Time.", x_unit=units.count)
+    drawing = curves_svg(rising, title="a & b", description="Time.")
     assert said(drawing) == ("a & b", "Time. <b>: 100 ns at 1, 10 µs at 100.")
     (curve,) = parsed(drawing).iterfind(".//svg:path[@class='curve s0']", NAMES)
     assert curve.get("d") == "M0 232L226 116L452 0"
     with pytest.raises(ValueError, match="positive and finite"):
-        curves_svg({}, title="")
+        curves_svg({}, title="", description="")
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values_and_an_unknown_value_has_none() -> None:

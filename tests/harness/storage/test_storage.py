@@ -9,7 +9,7 @@ import pytest
 
 from harness.storage import disk_cache
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
-from harness.storage.whole_files import write_whole
+from harness.storage.user_files import write_whole
 
 CELLS = [Cell("a", "markdown", "# Title"), Cell("b", "code", "x = 1\ny = 2")]
 DATA = as_bytes(notebook(CELLS, made_of="it"))

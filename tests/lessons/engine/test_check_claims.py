@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.command_line.command import guarded
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.__main__ import app
 from lessons.engine import check_claims
 from lessons.engine.check_claims import LessonRun, all_well, run_lesson, summaries, summary, table

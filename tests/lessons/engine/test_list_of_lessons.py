@@ -11,7 +11,7 @@ from sessions import Play
 from grader.catalogue import all_tasks
 from harness.command_line.command import guarded
 from harness.glossary import load
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
 from lessons.engine import listing, route

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.storage.user_state import FOLDER_VARIABLE
+from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.guide import results
 from lessons.guide.results import ClaimResult
 

@@ -1,0 +1,69 @@
+"""The user's own files: the folder of the user's progress, atomic writes, and a check before a file is overwritten."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+
+from harness.errors import UsageError
+
+FOLDER_VARIABLE = "FAIRCLOCK_STATE"
+"""Name of the environment variable that sets another state folder."""
+
+
+class EditedFileError(UsageError):
+    """A file exists and may hold a person's work. The message names the file and the option `--force`."""
+
+
+def state_folder() -> Path:
+    """Return the folder of the user's progress in lessons and read hints, which may not exist yet."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen) if chosen else Path(platformdirs.user_state_dir("fairclock", appauthor=False))
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> None:
+    """Write `data` to the file `path` atomically, with the permissions `mode`. The folder must exist.
+
+    With `durable`, the data is on the disk before this function returns. This takes longer, so use `durable=False` for
+    files that the next run can make again. Raise `OSError` if the file cannot be written. The old file then stays, and
+    no temporary file is left. A device such as /dev/stdout is written directly.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink()
+        raise
+
+
+def refuse_edited(path: Path, *, force: bool, is_ours: Callable[[Path], bool] = lambda _path: False) -> None:
+    """Raise `EditedFileError` if a person may have edited the file at `path`, unless `force` is true.
+
+    A missing or empty file counts as unedited. For any other file, `is_ours(path)` returns whether fairclock wrote its
+    whole content.
+    """
+    if force or not path.is_file():
+        return
+    try:
+        unedited = not path.stat().st_size or is_ours(path)
+    except OSError as error:
+        raise UsageError(
+            f"{path} is there already and cannot be read ({error.strerror}); name another file."
+        ) from error
+    if not unedited:
+        raise EditedFileError(
+            f"{path} is there already and may hold your work, so nothing was written. "
+            "Name another file, or overwrite it with --force."
+        )
