@@ -146,10 +146,10 @@ PART_WIDTH: Final = 34
 def examine_machine(debug: Debug = False) -> int:
     """Show what this machine has and what to install."""
     can_grade = True
-    for finding in doctor.examine():
-        can_grade &= finding.present or not finding.needed
-        print(f"{'✓' if finding.present else '–'} {finding.part:{PART_WIDTH}} {finding.found}", flush=True)
-        if not finding.present:
-            print(f"{'→':>{PART_WIDTH + 5}} {finding.fix}")
+    for part in doctor.examine():
+        can_grade &= part.works or not part.needed
+        print(f"{'✓' if part.works else '–'} {part.part:{PART_WIDTH}} {part.found}", flush=True)
+        if not part.works:
+            print(f"{'→':>{PART_WIDTH + 5}} {part.fix}")
     print("This machine can grade a class." if can_grade else "This machine cannot grade a class. See the list above.")
     return 0 if can_grade else 2

@@ -1,94 +1,100 @@
-"""The findings of `doctor` for each part of a machine, with a fix for each fault."""
+"""The results of `doctor` for each part of a machine, with a fix for each fault."""
 
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from grader.diagnosis import folders, measuring, packages, tools
-from grader.diagnosis.finding import Finding
+from grader.diagnosis import machine, tools
+from grader.diagnosis.health_check import HealthCheck, failure_reason
 from grader.isolation import machine_facts
+from harness import extensions
 from harness.errors import MachineError
 from harness.machine import clocks, lanes, programs
 from harness.machine.clocks import process_cpu
 from harness.processes import process_env
 from harness.storage import disk_cache, user_files
 
-
-def lacks(finding: Finding, found: str, fix: str) -> None:
-    assert not finding.present
-    assert found in finding.found
-    assert fix in finding.fix
-
-
-def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_imported() -> None:
-    for version, found in (("", "missing"), ("2.8.0+cu126", "2.8.0+cu126 is too old"), ("1.13.1", "1.13.1 is too old")):
-        finding = packages.torch_finding(version, "")
-        lacks(finding, found, "pip install 'torch>=2.9'")
-        assert finding.needed
-    for version in ("2.9.0", "2.13.0+cpu", "2.15.0+cu132", "3.0.0a0"):
-        assert packages.torch_finding(version, "") == Finding("torch", present=True, found=version, needed=True)
-    why = packages.failure_reason(1, "Traceback …\nOSError: libcusparseLt.so.0: cannot open shared object file\n")
-    lacks(packages.torch_finding("2.15.0", why), "libcusparseLt.so.0: cannot open", "--force-reinstall 'torch>=2.9'")
-    assert packages.failure_reason(0, "DeprecationWarning") == ""
-    assert packages.failure_reason(3, "") == "exit status 3"
-    assert packages.failure_reason(-11, "") == "ended by SIGSEGV"
-    assert "this CPU lacks instructions" in packages.failure_reason(-4, "")
-
-
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the fix is another system")
 
 
+def lacks(check: HealthCheck, found: str, fix: str) -> None:
+    assert not check.works
+    assert found in check.found
+    assert fix in check.fix
+
+
+def plant(folder: Path, name: str, said: str, status: int) -> None:
+    """Write a program that prints a text on standard error and ends with an exit status."""
+    (folder / name).write_text(f"#!/bin/sh\necho '{said}' >&2\nexit {status}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def check(version: str, status: int = 0, said: str = "") -> HealthCheck:
+        monkeypatch.setattr(tools, "version", lambda _: version)
+        monkeypatch.setattr(tools, "ran", lambda *_, **__: (status, said))
+        return tools.torch()
+
+    for version in ("2.8.0+cu126", "1.13.1"):
+        lacks(check(version), f"{version} is too old", "pip install 'torch>=2.9'")
+    for version in ("2.9.0", "2.13.0+cpu", "2.15.0+cu132", "3.0.0a0"):
+        assert check(version, 0, "DeprecationWarning") == HealthCheck("torch", version, needed=True)
+    said = "Traceback …\nOSError: libcusparseLt.so.0: cannot open shared object file\n"
+    lacks(check("2.15.0", 1, said), "libcusparseLt.so.0: cannot open", "--force-reinstall 'torch>=2.9'")
+
+    def missing(_: str) -> str:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(tools, "version", missing)
+    lacks(tools.torch(), "missing", "pip install 'torch>=2.9'")
+    assert tools.torch().needed
+    assert failure_reason(3, "") == "exit status 3"
+    assert failure_reason(-11, "") == "ended by SIGSEGV"
+    assert "this CPU lacks instructions" in failure_reason(-4, "")
+
+
 @linux
-def test_each_fault_of_valgrind_is_told_its_own_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_fault_of_valgrind_is_told_its_own_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "manager", lambda: "apt-get")
-    path, symbols = "/usr/bin/valgrind", programs.install("libc debug symbols", "apt-get")
-    unknown = "==7== valgrind: Unrecognised instruction at address 0x4e2a3f0.\n"
-    mandatory = (
-        "valgrind:  Fatal error at startup: a function redirection\nvalgrind:  which is mandatory for this tool\n"
-    )
-    lacks(tools.valgrind_finding(None, 0, ""), "missing", programs.VALGRIND)
-    lacks(tools.valgrind_finding(path, -4, unknown), "does not know an instruction of this CPU", "a newer version")
-    lacks(tools.valgrind_finding(path, 1, mandatory), "no debug symbols of the C library", symbols)
-    lacks(tools.valgrind_finding(path, 1, "valgrind: failed to start tool\n"), "does not work (valgrind: fa", "again")
-
-
-@linux
-def test_a_valgrind_that_does_not_work_is_found_by_trying_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    planted = tmp_path / "valgrind"
-    planted.write_text(
-        "#!/bin/sh\necho '==1== Process terminating with default action of signal 4 (SIGILL)' >&2\nexit 132\n"
-    )
-    planted.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    lacks(tools.valgrind(), "does not know an instruction of this CPU", "install a newer version")
+    lacks(tools.valgrind(), "missing", programs.VALGRIND)
+    symbols = programs.install("libc debug symbols", "apt-get")
+    mandatory = "valgrind: Fatal error at startup: a function redirection\nvalgrind: which is mandatory for this tool"
+    unknown = "does not know an instruction of this CPU"
+    for said, status, found, fix in (
+        ("==1== Process terminating with default action of signal 4 (SIGILL)", 132, unknown, "a newer version"),
+        ("==7== valgrind: Unrecognised instruction at address 0x4e2a3f0.", 1, unknown, "a newer version"),
+        (mandatory, 1, "no debug symbols of the C library", symbols),
+        ("valgrind: failed to start tool", 1, "does not work (valgrind: failed to start tool)", "again"),
+    ):
+        plant(tmp_path, "valgrind", said, status)
+        lacks(tools.valgrind(), found, fix)
 
 
 def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, look, fix in (
-        ("gcc", tools.c_compiler, programs.C_COMPILER),
-        ("g++", tools.cpp_compiler, programs.CPP_COMPILER),
-    ):
-        planted = tmp_path / name
-        planted.write_text(
-            "#!/bin/sh\necho '<stdin>:2:10: fatal error: string.h: No such file or directory' >&2\nexit 1\n"
-        )
-        planted.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path))
-        lacks(look(), "fatal error: string.h", fix)
+    for name in ("gcc", "g++"):
+        plant(tmp_path, name, "<stdin>:2:10: fatal error: string.h: No such file or directory", 1)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    c, cpp = tools.compilers()
+    lacks(c, "fatal error: string.h", programs.C_COMPILER)
+    lacks(cpp, "fatal error: string.h", programs.CPP_COMPILER)
+    monkeypatch.setattr(extensions, "headers", lambda: str(tmp_path))
+    lacks(tools.headers(), str(tmp_path / "Python.h"), programs.PYTHON_HEADERS)
+    (tmp_path / "Python.h").touch()
+    assert tools.headers().works
 
 
 @pytest.mark.program("gcc")
 @pytest.mark.program("g++")
-def test_compilers_that_compile_and_a_header_that_is_there_are_right(tmp_path: Path) -> None:
-    assert tools.c_compiler().present
-    assert tools.cpp_compiler().present
-    lacks(tools.headers(tmp_path), str(tmp_path / "Python.h"), programs.PYTHON_HEADERS)
-    (tmp_path / "Python.h").touch()
-    assert tools.headers(tmp_path).present
+def test_compilers_that_compile_are_right() -> None:
+    assert [one.works for one in tools.compilers()] == [True, True]
 
 
 @linux
@@ -99,12 +105,12 @@ def test_random_layouts_and_bound_cores_are_told_their_own_fix(monkeypatch: pyte
         ("setarch: x86_64: Unrecognized architecture", "install it again"),
     ):
         monkeypatch.setattr(process_env, "why_layout_varies", lambda trouble=trouble: trouble)
-        lacks(measuring.layout(), trouble, fix)
+        lacks(machine.layout(), trouble, fix)
     for usable, there, fix in ((1, 8, "taskset"), (1, 1, "--jobs 1"), (2, 8, "")):
-        monkeypatch.setattr(measuring, "usable_cores", lambda usable=usable: usable)
+        monkeypatch.setattr(machine, "usable_cores", lambda usable=usable: usable)
         monkeypatch.setattr("os.cpu_count", lambda there=there: there)
-        assert measuring.cores().present == (not fix)
-        assert fix in measuring.cores().fix
+        assert machine.cores().works == (not fix)
+        assert fix in machine.cores().fix
 
 
 @linux
@@ -119,7 +125,7 @@ def test_a_clock_that_may_not_be_read_is_told_from_a_process_that_has_ended(monk
             MachineError, match=r"a process cannot read another process's CPU clock \(Invalid argument\)"
         ):
             process_cpu(other.pid)
-        lacks(measuring.clock(), "another process's CPU clock", "gVisor")
+        lacks(machine.clock(), "another process's CPU clock", "gVisor")
         other.communicate(b"\n")
     with pytest.raises(clocks.ProcessGoneError, match="has ended"):
         process_cpu(other.pid)
@@ -128,29 +134,29 @@ def test_a_clock_that_may_not_be_read_is_told_from_a_process_that_has_ended(monk
 def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert folders.user_folder("progress", tmp_path / "to" / "be" / "made", user_files.FOLDER_VARIABLE).present
+    assert machine.user_folder("progress", tmp_path / "to" / "be" / "made", user_files.FOLDER_VARIABLE).works
     assert not (tmp_path / "to").exists()
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        finding = folders.user_folder("compiled code", folder, disk_cache.FOLDER_VARIABLE)
-        lacks(finding, "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
+        check = machine.user_folder("compiled code", folder, disk_cache.FOLDER_VARIABLE)
+        lacks(check, "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
     with monkeypatch.context() as patch:
         patch.setattr(machine_facts, "noexec", lambda _path: "/home")
-        finding = folders.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
-        lacks(finding, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
-        assert folders.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE).present
-        lacks(folders.temporary(), "noexec", "TMPDIR")
+        check = machine.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
+        lacks(check, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
+        assert machine.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE).works
+        lacks(machine.temporary(), "noexec", "TMPDIR")
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "ENOUGH_BYTES", 1 << 60)
-        finding = folders.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE)
-        lacks(finding, "MiB of", "export FAIRCLOCK_STATE=FOLDER")
-        lacks(folders.temporary(), "MiB of", "TMPDIR")
+        patch.setattr(machine, "ENOUGH_BYTES", 1 << 60)
+        check = machine.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE)
+        lacks(check, "MiB of", "export FAIRCLOCK_STATE=FOLDER")
+        lacks(machine.temporary(), "MiB of", "TMPDIR")
 
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr("tempfile.gettempdir", none)
-    lacks(folders.temporary(), "No usable temporary directory", "export TMPDIR=~/tmp")
+    lacks(machine.temporary(), "No usable temporary directory", "export TMPDIR=~/tmp")
 
 
 def test_locks_that_cannot_be_taken_are_told_the_command_that_lets_them(
@@ -159,9 +165,9 @@ def test_locks_that_cannot_be_taken_are_told_the_command_that_lets_them(
     there, file = tmp_path / "lanes", tmp_path / "file"
     there.mkdir()
     file.touch()
-    assert folders.locks_fix(there) == f"`sudo chmod 1777 {there} && sudo chmod -f a+r {there}/*.lock`"
-    assert folders.locks_fix(file) == f"it is a file, not a folder, so remove it: `sudo rm {file}`"
-    assert f"export {lanes.DIRECTORY_VARIABLE}=FOLDER" in folders.locks_fix(tmp_path / "none")
+    assert machine.locks_fix(there) == f"`sudo chmod 1777 {there} && sudo chmod -f a+r {there}/*.lock`"
+    assert machine.locks_fix(file) == f"it is a file, not a folder, so remove it: `sudo rm {file}`"
+    assert f"export {lanes.DIRECTORY_VARIABLE}=FOLDER" in machine.locks_fix(tmp_path / "none")
     monkeypatch.setenv(lanes.DIRECTORY_VARIABLE, str(file))
-    lacks(folders.locks(), str(file), f"sudo rm {file}")
-    assert folders.locks().needed
+    lacks(machine.locks(), str(file), f"sudo rm {file}")
+    assert machine.locks().needed

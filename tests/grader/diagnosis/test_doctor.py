@@ -19,7 +19,7 @@ from container import DOCKER, container
 
 from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
-from grader.diagnosis import doctor, packages
+from grader.diagnosis import doctor, machine
 from grader.isolation import sandbox, sandbox_problems
 from harness.machine import lanes, programs
 
@@ -85,16 +85,12 @@ def test_every_part_of_the_machine_is_named_with_what_was_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here = list(doctor.examine())
-    findings = {finding.part: finding for finding in here}
-    assert findings.keys() >= {*PARTS, *(f"· {layer.name}" for layer in sandbox.layers())}
-    for finding in findings.values():
-        assert finding.found
-        assert len(finding.part) <= PART_WIDTH
-        assert finding.present or finding.fix, f"{finding.part} is missing, and the finding has no fix"
+    assert {one.part for one in here} >= {*PARTS, *(f"· {layer.name}" for layer in sandbox.layers())}
+    assert all(one.found and len(one.part) <= PART_WIDTH for one in here)
     monkeypatch.setattr(doctor, "examine", lambda: here)
     assert run_grader(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert all(f"\n{'✓' if one.present else '–'} {one.part} " in f"\n{said}" for one in here)
+    assert all(f"\n{'✓' if one.works else '–'} {one.part} " in f"\n{said}" for one in here)
     assert said.splitlines()[-1] == "This machine can grade a class."
 
 
@@ -130,10 +126,10 @@ UNCONFINED = (
 )
 ASK = """
 import json
-from grader.diagnosis import measuring
+from grader.diagnosis import machine
 from grader.isolation import bubblewrap, sandbox
-layout = measuring.layout()
-faults = {"bwrap": bubblewrap.problem(), "sandbox": sandbox.problem(), "layout": None if layout.present else layout}
+layout = machine.layout()
+faults = {"bwrap": bubblewrap.problem(), "sandbox": sandbox.problem(), "layout": None if layout.works else layout}
 print(json.dumps({name: [fault.found, fault.fix] for name, fault in faults.items() if fault}))
 """
 
@@ -242,8 +238,8 @@ def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(mon
     variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": 1}
     monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
-    gil = packages.gil()
-    assert not gil.present
+    gil = machine.gil()
+    assert not gil.works
     assert not gil.needed
     assert "GIL is off" in gil.found
     assert "usual build" in gil.fix
