@@ -169,9 +169,9 @@ def release_kit(
         raise UsageError("Give a folder or a zip for the student kit, or --gradescope ZIP for an autograder.")
     if place:
         chosen = catalogue.load().chosen(lessons) if lessons else ()
-        print("\n".join(release.release(place, chosen, force=force).lines()))
+        print("\n".join(release.release(place, chosen, force=force)))
     if gradescope:
-        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force)))
     return 0
 
 

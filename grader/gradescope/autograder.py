@@ -1,4 +1,4 @@
-"""Grade one submission on Gradescope: `python -m grader.gradescope /autograder` writes results.json.
+"""Grade one submission on Gradescope: `python -m grader.gradescope.autograder /autograder` writes results.json.
 
     /autograder/source/bundle.json           the lessons to grade, and whether a sandbox is needed
     /autograder/submission/                  the student's files, the folder with them, or a copy of the course
@@ -6,13 +6,13 @@
     /autograder/results/results.json         the result, which Gradescope reads
 
 Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder
-instead of points. The reason is printed on standard output, which instructors can read. Exit codes: 0 graded, 2
-refused, 3 internal error.
+instead of points. The reason is printed on standard output, which instructors can read. With `--check`, the command
+only prints whether grading works. Exit codes: 0 graded, 2 refused, 3 internal error.
 """
 
 import json
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,14 +42,6 @@ REFUSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The lessons to grade on Gradescope, and whether submissions must run in a sandbox."""
-
-    lessons: tuple[str, ...]
-    needs_sandbox: bool
-
-
 def main(arguments: Sequence[str]) -> int:
     """Grade the submission in the folder that is the last argument, and return the exit code of the command.
 
@@ -57,30 +49,28 @@ def main(arguments: Sequence[str]) -> int:
     """
     root = Path(arguments[-1])
     try:
-        settings = _settings(root)
-        _require_tools(settings.lessons)
+        lessons, needs_sandbox = _settings(root / "source" / "bundle.json")
+        _require_tools(lessons)
         trouble = sandbox.problem()
-        if trouble and settings.needs_sandbox:
-            print(f"Nothing was graded: students' code needs a sandbox, and {trouble}.")
-            print(REFUSED)
+        if trouble and needs_sandbox:
+            print(f"Nothing was graded: students' code needs a sandbox, and {trouble}.\n{REFUSED}")
             return 0 if "--check" in arguments else 2
         if trouble:
             print(f"NO SANDBOX: {trouble}. Submissions can read and write all files in this container.")
         if "--check" in arguments:
-            print(f"Sandbox: {'none' if trouble else sandbox.summary()}.")
-            print(f"Ready to grade {', '.join(settings.lessons)}.")
+            print(f"Sandbox: {'none' if trouble else sandbox.summary()}.\nReady to grade {', '.join(lessons)}.")
             return 0
-        return _grade(root, settings, sandboxed=not trouble)
+        return _grade(root, lessons, sandboxed=not trouble)
     except FairclockError as error:
         print(error)
         return error.exit_code
 
 
-def _settings(root: Path) -> Settings:
-    path = root / "source" / "bundle.json"
+def _settings(path: Path) -> tuple[tuple[str, ...], bool]:
+    """Return the lessons to grade, and whether submissions must run in a sandbox."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-        return Settings(tuple(read["lessons"]), read["sandbox"] == NEEDED)
+        return tuple(read["lessons"]), read["sandbox"] == NEEDED
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise UsageError(f"{path} cannot be read ({fault}); make the bundle again.") from None
 
@@ -92,20 +82,20 @@ def _require_tools(lessons: Sequence[str]) -> None:
         native.require()
 
 
-def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
+def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
     student, at = _student_and_time(root / "submission_metadata.json")
-    given = _given(root / "submission", student, settings.lessons)
+    given = _given(root / "submission", student, lessons)
     known = catalogue.load()
     reports: list[Report] = []
     with Pool(sandboxed=sandboxed, hidden=(root.resolve(),)) as pool:
-        for lesson in settings.lessons:
+        for lesson in lessons:
             report = _report(given.get(lesson) or _nothing(student, lesson), pool, known.tasks(lesson))
             if is_faulted(report):
                 told = "; ".join(verdict.attempt.rationale for verdict in report.verdicts)
                 print(f"{lesson} could not be graded; this is the grader's fault, not the submission's: {told}")
                 return 3
             reports.append(report)
-    of_lessons = [task for lesson in settings.lessons for task in known.tasks(lesson)]
+    of_lessons = [task for lesson in lessons for task in known.tasks(lesson)]
     tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
     roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
     write_atomically(root / "results" / "results.json", gradescope.render(roll, student).encode())
@@ -149,3 +139,7 @@ def _student_and_time(path: Path) -> tuple[str, datetime | None]:
     except (OSError, ValueError, AttributeError, TypeError):
         return "student", None
     return " and ".join(names) or "student", at
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

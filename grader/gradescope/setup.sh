@@ -36,4 +36,4 @@ fi
 new_enough "$python" || { echo "$python is not Python 3.11 or newer." >&2; exit 2; }
 echo "$python" > python-path
 cd fairclock
-PYTHONPATH=$PWD "$python" -m grader.gradescope --check "$root"
+PYTHONPATH=$PWD "$python" -m grader.gradescope.autograder --check "$root"

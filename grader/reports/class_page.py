@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Report, Speed, Status, Verdict
-from grader.reports import class_statistics, grade_texts, templates, timeline
+from grader.reports import class_statistics, grade_texts, templates
 from grader.reports.grade_texts import LessonResult
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
@@ -71,7 +71,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
     totals = [sum(points) for points in earned if points]
     machines = {report.environment.fingerprint(): report.environment.describe() for report in roll.reports}
-    sessions, earlier = timeline.sessions([span for _, span in roll.gradings() if span])
+    sessions, earlier = class_statistics.sessions([span for _, span in roll.gradings() if span])
     return templates.render(
         "class.html",
         roll=roll,
@@ -87,7 +87,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         hardest=class_statistics.hardest(roll),
         sessions=sessions,
         earlier=earlier,
-        noise=timeline.noise(roll),
+        noise=class_statistics.noise(roll),
         median=grade_texts.points(statistics.median(totals)) if totals else units.UNKNOWN,
         possible=grade_texts.points(possible),
         unsandboxed=sum(not report.sandboxed for report in roll.reports),

@@ -1,25 +1,36 @@
-"""Statistics of a class: points and ratios per task, and the test cases on which the most answers fail."""
+"""Statistics of a class: points and ratios per task, the hardest test cases, and the times and the noise of grading."""
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import pairwise
 from typing import Final
 
-from grader.course.roll import Roll
-from grader.records import UNGRADED, Speed, Status, Verdict
+from grader.course.roll import Roll, Span
+from grader.records import UNGRADED, Control, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
 from grader.task import Task
 from grader.trials.faults import failing_case
 from grader.trials.score import RIGHT, UNBELIEVED
 from harness.charts.pictures import Mark
+from harness.charts.plots import Axis
 from harness.rendering import measured, units
 
-BINS: Final = 20
 HARDEST: Final = 15
 """The maximum number of test cases in the list of the hardest ones."""
+PAUSE: Final = timedelta(minutes=15)
+"""A pause without grading that is longer than this ends a session."""
+SESSIONS: Final = 6
+"""The maximum number of grading sessions on the class page. Only the last sessions are shown."""
+INTERVALS: Final = 48
+"""The number of equal intervals on the time axis of a chart."""
+
+_fine: Callable[[float], str] = partial(units.ratio, digits=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,15 @@ class HardCase:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class ControlNoise:
+    """The noise of the machine, measured by comparing a baseline with itself. `found` has sentences on the results."""
+
+    found: tuple[str, ...]
+    spread: Chart
+    over_time: Chart | None
+
+
 def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     """Return the results of all students by task. Refused submissions are left out."""
     found: dict[str, list[Verdict]] = {task.task: [] for task in roll.tasks}
@@ -68,10 +88,7 @@ def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskStatistics, ...]:
     `infos` are the tasks whose grade thresholds are known.
     """
     verdicts = by_task(roll)
-    return tuple(
-        _task(task.task, task.points, verdicts[task.task], charts.tier_marks(infos.get(task.task)))
-        for task in roll.tasks
-    )
+    return tuple(_task(one.task, one.points, verdicts[one.task], infos.get(one.task)) for one in roll.tasks)
 
 
 def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[str, int]]] | None:
@@ -82,12 +99,12 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[
     if not points or possible <= 0:
         return None
     axis = charts.linear_axis(0.0, possible)
-    parts = axis.counts(points, 10)
     edges = [grade_texts.points(axis.value(tenth / 10)) for tenth in range(11)]
     label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
     chart = charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
-    return chart, [(f"{low} to {high}", n) for low, high, n in zip(edges, edges[1:], parts, strict=False)]
+    bins = zip(pairwise(edges), axis.counts(points, 10), strict=True)
+    return chart, [(f"{low} to {high}", number) for (low, high), number in bins]
 
 
 def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
@@ -99,59 +116,39 @@ def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
         for verdict in judged:
             if name := failing_case(verdict.attempt):
                 cases.setdefault(name, []).append(verdict)
-        found += [_hard(task, case, here, len(judged)) for case, here in cases.items()]
+        for case, here in cases.items():
+            told = Counter(one.attempt.help for one in here if one.status is Status.WRONG and one.attempt.help)
+            why = told.most_common(1)[0][0] if told else ""
+            found.append(HardCase(task, case, len(here), units.percent(len(here) / len(judged)), _ends(here), why))
     return tuple(sorted(found, key=lambda one: (-one.students, one.task, one.case))[:most])
 
 
-def _hard(task: str, case: str, verdicts: Sequence[Verdict], judged: int) -> HardCase:
-    explanations = Counter(v.attempt.help for v in verdicts if v.status is Status.WRONG and v.attempt.help)
-    return HardCase(
-        task=task,
-        case=case,
-        students=len(verdicts),
-        share=units.percent(len(verdicts) / judged),
-        ends=_ends(verdicts),
-        why=explanations.most_common(1)[0][0] if explanations else "",
-    )
-
-
-def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskStatistics:
+def _task(task: str, points: float, verdicts: Sequence[Verdict], info: Task | None) -> TaskStatistics:
     judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
     right = sum(verdict.status in RIGHT for verdict in judged)
-    possible = (v.attempt.speed for v in judged if v.status not in UNBELIEVED)
-    speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
-    ratios = [speed.ratio for speed in speeds]
+    believed = (one.attempt.speed for one in judged if one.status not in UNBELIEVED)
+    speeds = [speed for speed in believed if speed and math.isfinite(speed.ratio)]
     earned = [verdict.points for verdict in judged]
-    ways = {"measured with a clock" if verdict.cost.clock else "counted" for verdict in judged if verdict.cost}
-    chart = _ratio_chart(task, ratios, tiers, " or ".join(sorted(ways)))
+    how = {"measured with a clock" if verdict.cost.clock else "counted" for verdict in judged if verdict.cost}
+    chart = _ratio_chart(task, [speed.ratio for speed in speeds], charts.tier_marks(info), " or ".join(sorted(how)))
+    medians = (statistics.median(getattr(one, name) for one in speeds) for name in ("ratio", "low", "high"))
     return TaskStatistics(
         task=task,
         graded=len(judged),
         right=units.percent(right / len(judged)) if judged else units.UNKNOWN,
         points=f"{grade_texts.points(statistics.median(earned)) if earned else 0} of {grade_texts.points(points)}",
-        ratio=_median_ratio(speeds) if chart else units.UNKNOWN,
+        ratio=measured.ratio(*medians) if chart else units.UNKNOWN,
         ends=_ends(verdicts) or "none graded",
         points_chart=_points_chart(task, points, earned),
         ratio_chart=chart,
     )
 
 
-def _median_ratio(speeds: Sequence[Speed]) -> str:
-    """Return the median ratio as text, with as many digits as the confidence intervals justify."""
-    return measured.ratio(
-        *(statistics.median(getattr(one, name) for one in speeds) for name in ("ratio", "low", "high"))
-    )
-
-
 def _points_chart(task: str, points: float, earned: Sequence[float]) -> Chart | None:
     if not earned or points <= 0:
         return None
-    return charts.histogram(
-        earned,
-        charts.linear_axis(0.0, points),
-        label=f"Number of students by points on {task}",
-        unit=grade_texts.points,
-    )
+    label = f"Number of students by points on {task}"
+    return charts.histogram(earned, charts.linear_axis(0.0, points), label=label, unit=grade_texts.points)
 
 
 def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how: str) -> Chart | None:
@@ -159,15 +156,100 @@ def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how:
     if not ratios or (not tiers and set(ratios) == {1.0}):
         return None
     axis = charts.ratio_axis(charts.central_range(ratios), [tier.value for tier in tiers])
-    return charts.histogram(
-        ratios,
-        axis,
-        label=f"Cost of the baseline divided by the cost of the submission on {task}, {how}",
-        unit=units.ratio,
-        marks=tiers,
-    )
+    label = f"Cost of the baseline divided by the cost of the submission on {task}, {how}"
+    return charts.histogram(ratios, axis, label=label, unit=units.ratio, marks=tiers)
 
 
 def _ends(verdicts: Sequence[Verdict]) -> str:
     ends = Counter(grade_texts.ended(verdict) for verdict in verdicts)
     return ", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common())
+
+
+def sessions(spans: Sequence[Span]) -> tuple[tuple[tuple[Chart, str], ...], int]:
+    """Return the last `SESSIONS` grading sessions of a class in order of time, and the number of earlier sessions.
+
+    Each session is a chart and its caption. A session has no pause longer than `PAUSE`.
+    """
+    parts: list[list[Span]] = []
+    until = None
+    for span in sorted(spans, key=lambda one: (one.started, one.finished)):
+        if until is None or span.started - until > PAUSE:
+            parts.append([])
+        parts[-1].append(span)
+        until = max(until or span.finished, span.finished)
+    return tuple(map(_session, parts[-SESSIONS:])), max(len(parts) - SESSIONS, 0)
+
+
+def _session(spans: Sequence[Span]) -> tuple[Chart, str]:
+    began, ended = min(span.started for span in spans), max(span.finished for span in spans)
+    wall_s = max((ended - began).total_seconds(), 1e-3)
+    done = Axis(0.0, wall_s).counts([(span.finished - began).total_seconds() for span in spans], INTERVALS)
+    files, lasted = units.count(len(spans)), units.seconds(round(wall_s)) if wall_s >= 1 else "under 1 s"
+    label = (
+        f"Files graded over time, {began:%H:%M} to {ended:%H:%M} UTC: {files} in {lasted}, "
+        f"at most {units.count(max(done))} in {units.seconds(wall_s / INTERVALS)}."
+    )
+    end = f"{ended:%H:%M}" if began.date() == ended.date() else f"{ended:%Y-%m-%d %H:%M}"
+    together = units.number(sum(span.duration_s for span in spans) / wall_s, 2)
+    caption = (
+        f"{began:%Y-%m-%d %H:%M} to {end} UTC: {files} files graded in {lasted}, "
+        f"{units.number(len(spans) / wall_s * 60)} per minute, {together} in parallel on average"
+    )
+    return charts.columns(done, label=label, begin=f"{began:%H:%M}", end=f"{ended:%H:%M}"), caption
+
+
+def noise(roll: Roll) -> ControlNoise | None:
+    """Return the noise of the machine that graded the class, or None if nothing was timed."""
+    played = [
+        (span.finished if span else None, verdict.attempt.control)
+        for report, span in roll.gradings()
+        for verdict in report.verdicts
+        if verdict.attempt.control
+    ]
+    if not played:
+        return None
+    controls, timed = [control for _, control in played], [(at, control.same) for at, control in played if at]
+    same, planted = [control.same for control in controls], statistics.median(control.planted for control in controls)
+    reach = max(*(max(value, 1 / value) for value in (*same, 1 + planted)), 1.01) ** 1.1
+    axis = Axis(1 / reach, reach, charts.LEFT, charts.RIGHT, log=True)  # 1 is in its middle
+    marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
+    label = "Measured ratio of the baseline to itself"
+    spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
+    return ControlNoise(tuple(_found(controls)), spread, _over_time(timed, axis) if len(timed) > 1 else None)
+
+
+def _found(controls: Sequence[Control]) -> Iterator[str]:
+    """Yield sentences on the noise of the machine, from comparisons of a baseline with itself."""
+    n, voided = len(controls), sum(control.voided for control in controls)
+    names = ("same", "slowed", "planted")
+    same, slowed, planted = (statistics.median(getattr(one, name) for one in controls) for name in names)
+    off = sorted(abs(control.same - 1) for control in controls)
+    yield (
+        f"In the controls of {units.some(n, 'duel')}, the baseline was compared with itself: the median ratio is "
+        f"{_fine(same)} (expected 1×). The baseline was also compared with a slowed copy of itself: the median ratio "
+        f"is {_fine(slowed)} (expected {units.ratio(1 + planted)})."
+    )
+    if n >= 20:
+        most = units.percent(off[-1 - n // 20])
+        yield f"In 95 % of the controls, the ratio of the baseline to itself differs from 1× by at most {most}."
+    yield f"The largest difference of such a ratio from 1× is {units.percent(off[-1])}."
+    if voided:
+        again, were = units.some(voided, "duel"), "was" if voided == 1 else "were"
+        yield f"{again} ({units.percent(voided / (n + voided))} of all) {were} repeated because the control failed."
+    else:
+        yield "No duel was repeated: every control passed the first time."
+
+
+def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
+    """Return a chart of measurements in order of time. All have the same width, so pauses are not visible."""
+    ordered = [value for _, value in sorted(timed)]
+    parts = min(INTERVALS, len(ordered))
+    edges = [round(number * len(ordered) / parts) for number in range(parts + 1)]
+    spans = [(min(part), statistics.median(part), max(part)) for part in (ordered[a:b] for a, b in pairwise(edges))]
+    begin, end = (f"{name} duel, {at:%H:%M}" for name, (at, _) in (("first", min(timed)), ("last", max(timed))))
+    medians = [middle for _, middle, _ in spans]
+    label = (
+        "Measured ratio of the baseline to itself, from the first duel to the last. The medians lie between "
+        f"{_fine(min(medians))} and {_fine(max(medians))}."
+    )
+    return charts.time_line(spans, axis, label=label, begin=begin, end=end, unit=_fine)

@@ -14,9 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -51,93 +49,54 @@ MIN_STATEMENTS: Final = 2
 """Parts of solutions with at least this many lines must not be in the kit. Shorter parts also occur in other code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """The student kit that was written: its path, and the numbers of its files and notebooks.
-
-    `parts` is the number of parts of solutions that were searched for in the kit.
-    """
-
-    place: Path
-    files: int
-    notebooks: int
-    parts: int
-    lessons: tuple[str, ...] = ()
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines that `release` prints for the instructor."""
-        alone = f" The kit contains only {', '.join(self.lessons)}." if self.lessons else ""
-        yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks.{alone}"
-        yield f"The kit was searched for the {self.parts} parts of the reference solutions and contains none of them."
-        yield "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier."
-
-
-def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> Released:
+def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> tuple[str, ...]:
     """Write the student kit to the new folder `place`, or to one zip if its name ends in .zip.
 
-    The kit contains only the `chosen` lessons, or all lessons if none is chosen. Raise `UsageError` if something exists
-    at `place`, or if there are no solutions from which exercise files can be made. Raise `GraderFault`, and leave no
-    file, if the new kit contains an answer.
+    The kit contains only the `chosen` lessons, or all lessons if none is chosen. Return the lines that the command
+    prints for the instructor. Raise `UsageError` if something exists at `place`, or if there are no solutions from
+    which exercise files can be made. Raise `GraderFault`, and leave no file, if the new kit contains an answer.
     """
     refuse_existing(place, force=force)
     everything = catalogue.load().lessons
     lessons = chosen or everything
     paths.require_solutions("release", everything)
     with explained(place), tempfile.TemporaryDirectory(dir=parent_of(place), prefix=".release-") as scratch:
-        folder = Path(scratch) / "fairclock"
-        parts = all_parts()
-        for source in sorted(kit_files()):
-            number = number_of(source.relative_to(KIT))
-            if number and number not in {lesson.partition("_")[0] for lesson in lessons}:
-                continue
-            target = folder / source.relative_to(KIT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if "known" in source.relative_to(KIT).parts:
-                target.write_bytes(
-                    overlays.whole(source).encode()
-                )  # because the kit may lack the file from which this one imports
-            else:
-                shutil.copyfile(source, target)
+        folder = Path(scratch, "kit", "fairclock")
+        _copy_files(folder, lessons)
         _write_readme(folder, lessons)
         _write_stubs(folder, lessons)
-        for told in [path for path in files_containing(parts, folder) if "known" in path.parts]:
+        for told in [path for path in files_containing(all_parts(), folder) if "known" in path.parts]:
             (folder / told).unlink()
         made = _write_notebooks(folder, lessons) if notebooks else 0
         if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson)]:
             raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
-        if leaks := list(files_containing(parts, folder)):
-            names = ", ".join(map(str, leaks))
-            raise GraderFault(f"Nothing was released, because {names} contains a part of a solution.")
+        searched = search_line("kit", folder)
         files = sum(path.is_file() for path in folder.rglob("*"))
         if place.suffix == ".zip":
-            write_zip(folder, place, top=folder.parent)
+            write_zip(folder.parent, folder.name, place)
         else:
             folder.rename(place)
-    return Released(place, files, made, len(parts), tuple(chosen))
-
-
-def number_of(path: Path) -> str:
-    """Return the number of the lesson to which a file of the kit belongs, such as "04", or "" if it belongs to none."""
-    begun = (LESSON_NUMBER.match(part) for part in path.parts)
-    return next((match[1] for match in begun if match), "")
+    alone = f" The kit contains only {', '.join(chosen)}." if chosen else ""
+    return (
+        f"Wrote {place}: {files} files, {made} of them notebooks.{alone}",
+        searched,
+        "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier.",
+    )
 
 
 def kit_files() -> Iterator[Path]:
-    """Yield the paths of this project's files that are copied to the student kit."""
-    unused = unused_baselines()
+    """Yield the paths of this project's files that are copied to the student kit.
+
+    A baseline that is never run in grading is left out, because students could hand it in as an answer.
+    """
+    tasks = list(catalogue.all_tasks())
+    unused = {task.known / "baseline.py" for task in tasks} - {path for task in tasks for path in task.baselines}
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
             for_students = not path.is_relative_to(TEACHERS) and not SOLVED.fullmatch(path.name) and path not in unused
             if path.is_file() and path.suffix in SUFFIXES and for_students:
                 yield path
-
-
-def unused_baselines() -> set[Path]:
-    """Return the files of baselines that are never run in grading, because students could hand them in as answers."""
-    return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
-        path for task in catalogue.all_tasks() for path in task.baselines
-    }
 
 
 def all_parts() -> list[str]:
@@ -170,6 +129,17 @@ def files_containing(parts: Sequence[str], folder: Path) -> Iterator[Path]:
                 yield path.relative_to(folder)
 
 
+def search_line(what: str, folder: Path) -> str:
+    """Search the files of the kit or zip `what` for solutions, and return a line on the search for the instructor.
+
+    Raise `GraderFault` if a file below `folder` contains a part of a solution.
+    """
+    parts = all_parts()
+    if leaks := ", ".join(map(str, files_containing(parts, folder))):
+        raise GraderFault(f"Nothing was released, because {leaks} contains a part of a solution.")
+    return f"The {what} was searched for the {len(parts)} parts of the reference solutions and contains none of them."
+
+
 def _plain(source: str) -> str:
     """Return the lines of a text without comments, surrounding spaces and the quotation marks of a notebook file.
 
@@ -177,6 +147,21 @@ def _plain(source: str) -> str:
     """
     lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _copy_files(folder: Path, lessons: Sequence[str]) -> None:
+    """Copy the files of the kit to `folder`, without the files of lessons that are not in the kit."""
+    for source in sorted(kit_files()):
+        name = source.relative_to(KIT)
+        numbers = [found[1] for part in name.parts if (found := LESSON_NUMBER.match(part))]
+        if numbers and numbers[0] not in {lesson.partition("_")[0] for lesson in lessons}:
+            continue
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if "known" in name.parts:  # the kit may lack the file from which this one imports
+            target.write_bytes(overlays.whole(source).encode())
+        else:
+            shutil.copyfile(source, target)
 
 
 def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
@@ -229,21 +214,15 @@ def refuse_existing(place: Path, *, force: bool) -> None:
     With `force`, a file may be overwritten. A folder with files is always refused, because students would get these
     files.
     """
-    if place.is_dir():
-        if any(place.iterdir()):
-            raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove this folder first.")
-    else:
+    if not place.is_dir():
         refuse_edited(place, force=force)
+    elif any(place.iterdir()):
+        raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove this folder first.")
 
 
-def write_zip(folder: Path, place: Path, *, top: Path) -> None:
-    """Write all files below `folder` to the zip `place`, with names relative to `top`. An older zip is replaced.
+def write_zip(folder: Path, below: str, place: Path) -> None:
+    """Write all files below `folder`/`below` to the zip `place`, with names relative to `folder`, and with their modes.
 
-    The zip is first written beside `folder`, which is on the same disk as `place`.
+    An older zip is replaced. The zip is first written beside `folder`, which is on the same disk as `place`.
     """
-    made = folder.parent / "made.zip"
-    with zipfile.ZipFile(made, "x", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                archive.write(path, path.relative_to(top))  # keeps file modes, which Gradescope restores
-    made.replace(place)
+    Path(shutil.make_archive(f"{folder}-made", "zip", folder, below)).replace(place)

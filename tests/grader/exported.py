@@ -31,14 +31,25 @@ MOODLE = (
 )
 
 
-def submission(student: str, text: str = "right", lesson: str = "01_dot") -> Submission:
-    return Submission(student, lesson, f"{student}/{lesson}.py", "00ff", text)
+def submission(
+    student: str = "ada", text: str | None = "right", lesson: str = "01_dot", refusal: str = ""
+) -> Submission:
+    return Submission(student, lesson, f"{student}/{lesson}.py", "00ff", text, refusal)
 
 
 def class_of(*submissions: Submission, waiting: tuple[HandIn, ...] = ()) -> Roll:
     """Return a graded class in which "right" earns 6 of 10 points, "edge" all points and "wrong" none."""
     students = tuple(sorted({one.student for one in submissions} | {one.student for one in waiting}))
     return Roll("hw1", KIT, students, TASKS, tuple(map(grade, submissions)), waiting, ())
+
+
+def changed(roll: Roll, number: int = 0, **fields: object) -> Roll:
+    """Return the class after changing fields of the first attempt in one of its reports."""
+    report = roll.reports[number]
+    attempt = replace(report.verdicts[0].attempt, **fields)  # type: ignore[arg-type]  # whatever a test changes
+    verdicts = (replace(report.verdicts[0], attempt=attempt), *report.verdicts[1:])
+    reports = (*roll.reports[:number], replace(report, verdicts=verdicts), *roll.reports[number + 1 :])
+    return replace(roll, reports=reports)
 
 
 def with_a_fault(roll: Roll) -> Roll:

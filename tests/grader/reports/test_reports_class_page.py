@@ -1,3 +1,5 @@
+"""The page on the class, what all pages have in common, and the texts for results and names."""
+
 import base64
 import hashlib
 import re
@@ -8,19 +10,21 @@ from pathlib import Path
 import generated_class
 import pytest
 from classroom import ENVIRONMENT, KIT, TASKS
+from exported import class_of, submission
 from hypothesis import given
 from hypothesis import strategies as st
 from outline import Outline, policy
-from test_reports_gradescope import roll, submission
 
-from grader import reports
+from grader import catalogue, reports
 from grader.course.roll import HandIn, Roll, folder_name
-from grader.reports import class_page, leaderboard, student_page
-from grader.reports.class_page import student_rows
+from grader.records import Attempt, Status, Verdict
+from grader.reports import class_page, grade_texts, leaderboard, student_page
+from grader.reports.templates import sanitize, shortened
+from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 
 
-def render(class_: Roll) -> str:
-    return class_page.render(class_)
+def shown(class_: Roll) -> str:
+    return Outline(class_page.render(class_)).text
 
 
 def pages() -> dict[str, str]:
@@ -68,103 +72,121 @@ def test_a_screen_reader_finds_headings_captions_scopes_and_words_for_every_char
 
 
 def test_what_the_class_lacked_is_told() -> None:
-    class_ = roll(submission("right"), submission("wrong", lesson="02_timer"))
+    class_ = class_of(submission(), submission("ada", "wrong", "02_timer"))
     class_ = replace(class_, notes=("ada: left <notes>.txt",))
-    text = Outline(render(class_)).text
+    text = shown(class_)
     assert ENVIRONMENT.describe() in text
     assert "ada: left <notes>.txt" in text
     assert text.count("For 2 submissions, a layer of the sandbox was missing: a layer") == 1
     assert "No sandbox" not in text
-    bare = replace(class_, reports=tuple(replace(report, sandboxed=False, missing=()) for report in class_.reports))
-    text = Outline(render(bare)).text
+    text = shown(replace(class_, reports=tuple(replace(one, sandboxed=False, missing=()) for one in class_.reports)))
     assert "No sandbox" in text
     assert "was missing" not in text
-    assert "zoe" in Outline(render(Roll("hw1", KIT, ("zoe",), TASKS, (), (), ()))).text, "nothing is graded yet"
+    assert "zoe" in shown(Roll("hw1", KIT, ("zoe",), TASKS, (), (), ())), "nothing is graded yet"
 
 
 def test_every_student_stands_with_points_and_status() -> None:
     waiting = (HandIn("zoe", "01_dot", "zoe/01_dot.py", "00"),)
-    class_ = roll(submission("right"), submission("wrong", "bob"), waiting=waiting)
-    outline = Outline(render(class_))
+    outline = Outline(class_page.render(class_of(submission(), submission("bob", "wrong"), waiting=waiting)))
     links = {value for name, value in outline.attributes if name == "href" and value and not value.startswith("#")}
     assert links == {f"{name}/report.html" for name in ("ada", "bob", "zoe")}
-    text = outline.text
     for part in ("ada 6 6 right nothing handed in", "bob 0 0 wrong nothing handed in", "zoe not graded yet"):
-        assert part in text
+        assert part in outline.text
 
 
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("cheat", "broke the rules Tried to write results.json."),
-        ("beyond", "right, in an impossible time Too fast."),
-        ("edge", "7.93× 7.71× to 8.14× 212 10 of 10"),
-    ],
-)
-def test_what_needs_a_human_is_listed_with_its_reason(text: str, part: str) -> None:
-    assert f"eve 01_dot.batched {part}" in Outline(render(roll(submission(text, "eve")))).text
-
-
-def test_an_impossible_time_is_shown_among_results_to_check_and_not_among_wrong_answers() -> None:
-    (row,) = student_rows(roll(submission("beyond", "eve")))
+def test_what_needs_a_human_is_listed_with_its_reason() -> None:
+    for text, part in {
+        "cheat": "broke the rules Tried to write results.json.",
+        "beyond": "right, in an impossible time Too fast.",
+        "edge": "7.93× 7.71× to 8.14× 212 10 of 10",
+    }.items():
+        assert f"eve 01_dot.batched {part}" in shown(class_of(submission("eve", text)))
+    (row,) = class_page.student_rows(class_of(submission("eve", "beyond")))
     assert {"human", "short"} <= set(row.kinds)
     assert "wrong" not in row.kinds
     assert row.results[0].css_class == "alarm"
-
-
-def test_a_refusal_for_several_lessons_is_one_concern() -> None:
     why = "The zip is damaged."
-    class_ = roll(submission(None, refusal=why), submission(None, lesson="02_timer", refusal=why))
-    text = Outline(render(class_)).text
-    assert text.count(why) == 1
+    text = shown(class_of(submission("ada", None, refusal=why), submission("ada", None, "02_timer", refusal=why)))
+    assert text.count(why) == 1, "a refusal for several lessons is one problem"
     assert "ada 01_dot, 02_timer refused The zip is damaged." in text
 
 
-NAMES = ["<b>O'Neil</b>, =1+1", '"><script>alert(1)</script>', "{{ 7 * 7 }}", "x" * 300, "a&amp;b", "مريم", "👩‍🔬"]
+NAMES = {
+    **{name: name for name in ("<b>O'Neil</b>, =1+1", "{{ 7 * 7 }}", "x" * 300, "a&amp;b", "مريم", "👩‍🔬")},
+    '"><script>alert(1)</script>': '"><script>alert(1)</script>',
+    "\u202egnp.exe": "[U+202E]gnp.exe",
+    "\u2066ada\u2069\u2069bob": "[U+2066]ada[U+2069][U+2069]bob",
+    "ada\u200b": "ada[U+200B]",
+    "a\u2028b": "a[U+2028]b",
+    "a\x1b[31mb": "a␛[31mb",
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_shown_as_just_that(name: str) -> None:
-    class_ = replace(roll(submission(f"wrong {name}", name)), title=name)
-    outline = Outline(render(class_))
-    assert outline.words.count(name) == 2
+def test_a_name_is_shown_as_just_that_and_what_nobody_would_see_is_seen(name: str) -> None:
+    page = class_page.render(replace(class_of(submission(name, f"wrong {name}")), title=name))
+    outline = Outline(page)
+    assert outline.words.count(NAMES[name]) == 2
     assert outline.tags.count("script") == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("\u202egnp.exe", "[U+202E]gnp.exe"),
-        ("\u2066ada\u2069\u2069bob", "[U+2066]ada[U+2069][U+2069]bob"),
-        ("ada\u200b", "ada[U+200B]"),
-        ("a\u2028b", "a[U+2028]b"),
-        ("a\x1b[31mb", "a␛[31mb"),
-    ],
-)
-def test_what_nobody_would_see_in_a_name_is_seen(name: str, shown: str) -> None:
-    class_ = replace(roll(submission("right", name)), title=name)
-    outline = Outline(render(class_))
-    assert outline.words.count(shown) == 2
-    assert name not in render(class_)
+    assert NAMES[name] == name or name not in page
 
 
 def test_a_name_of_ten_thousand_characters_is_cut_short_in_tables() -> None:
-    page = render(roll(submission("cheat", "y" * 10_000), submission("edge", "y" * 10_000, "02_timer")))
+    page = class_page.render(class_of(submission("y" * 10_000, "cheat"), submission("y" * 10_000, "edge", "02_timer")))
     assert "y" * 299 + "…" in page
     assert "y" * 301 not in page
+    assert (shortened("abcdef", 6), shortened("abc efg", 5)) == ("abcdef", "abc…")
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), unique=True))
+@given(st.text())
+def test_what_is_shown_can_be_written_and_holds_nothing_that_acts(text: str) -> None:
+    safe = sanitize(text)
+    safe.encode()
+    assert len(safe) >= len(text)
+    assert not [char for char in safe if not char.isprintable() and char in "\x00\x1b\x7f\x9b\u202e\u2066\u200b\ufeff"]
+    for kept in ("two\nlines\tand a tab", "\u0645\u06cc\u200c\u062e", "👩\u200d🔬", "Zoë", "e\u0301"):
+        assert sanitize(kept) == kept
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), unique=True))
 def test_folders_of_students_are_safe_and_never_shared(names: list[str]) -> None:
+    reserved = ["report.html", "grades.sqlite", "..", "con", "COM1", ".seed", ""]
+    names = list(dict.fromkeys([*names, *reserved]))
     folders = [folder_name(name) for name in names]
     assert len({folder.casefold() for folder in folders}) == len(names)
+    assert not set(reserved) & set(folders)
     for folder in folders:
         assert folder.isascii()
         assert 0 < len(folder) <= 64
         assert Path(folder).name == folder
-        assert folder not in {".", "..", "con", "nul", reports.PAGE, reports.GRADEBOOK, "grades.sqlite", ".seed"}
+        assert folder not in {".", "nul", reports.PAGE, reports.GRADEBOOK}
 
 
-@pytest.mark.parametrize("name", ["report.html", "grades.sqlite", "..", "con", "COM1", ".seed", ""])
-def test_a_reserved_name_gets_a_folder_of_its_own(name: str) -> None:
-    assert folder_name(name) != name
+def test_a_title_keeps_the_spelling_of_acronyms_and_names() -> None:
+    names = ("02_timeit_vs_timer", "03_cuda_sync", "06_ab_testing", "09_cprofile", "11_torch_profiler", "own")
+    titles = ["timeit vs Timer", "CUDA sync", "A/B testing", "cProfile", "PyTorch profiler", "own"]
+    assert [grade_texts.title(name) for name in names] == titles
+    lessons = catalogue.load().lessons
+    assert len({grade_texts.title(lesson) for lesson in lessons}) == len(lessons)
+
+
+def test_a_lesson_with_different_endings_names_each_of_them() -> None:
+    right, unwritten = Attempt(Status.PASSED), Attempt(Status.REFUSED, "It still raises.", NOT_WRITTEN)
+    (one,) = class_of(submission()).reports
+    for attempts, said in (
+        ((right, right), "right"),
+        ((unwritten, right, right), "two right, one not written yet"),
+        ((unwritten, unwritten), "not written yet"),
+        ((Attempt(Status.WRONG), unwritten), "one wrong, one not written yet"),
+        ((right, Attempt(Status.GRADER_ERROR)), "not graded (grader error)"),
+    ):
+        verdicts = tuple(replace(one.verdicts[0], attempt=attempt) for attempt in attempts)
+        assert grade_texts.status(replace(one, verdicts=verdicts)) == said
+
+
+def test_every_status_has_its_own_text_and_so_have_a_syntax_error_and_a_stub() -> None:
+    attempts = [Attempt(status) for status in Status]
+    attempts += [Attempt(Status.REFUSED, f"{NOT_PYTHON} invalid syntax."), Attempt(Status.RAISED, "", NOT_WRITTEN)]
+    texts = {grade_texts.ended(Verdict("01_dot.batched", 0.0, 10.0, None, attempt)) for attempt in attempts}
+    assert len(texts) == len(Status) + 2
+    assert {grade_texts.SYNTAX_ERROR, NOT_WRITTEN} <= texts

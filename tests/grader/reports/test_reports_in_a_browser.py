@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import generated_class
 import pytest
-from test_reports_gradescope import roll, submission
+from exported import class_of, submission
 
 from grader import reports
 from grader.course.roll import folder_name
@@ -130,7 +130,7 @@ def test_a_keyboard_reaches_what_a_mouse_does(page: "Page", out: Path) -> None:
 
 
 def test_a_browser_shows_a_hostile_name_as_just_that(page: "Page", tmp_path: Path) -> None:
-    class_ = roll(submission("right", HOSTILE), submission("wrong", "ada"))
+    class_ = class_of(submission(HOSTILE), submission("ada", "wrong"))
     reports.write(class_, tmp_path, name_of=lambda name: name)
     for path in ("report.html", "leaderboard.html", f"{folder_name(HOSTILE)}/report.html"):
         page.goto((tmp_path / path).as_uri())
@@ -144,7 +144,7 @@ def test_a_browser_shows_a_hostile_name_as_just_that(page: "Page", tmp_path: Pat
 def test_were_the_escaping_to_fail_the_browser_would_still_run_nothing(
     page: "Page", said: list[str], tmp_path: Path
 ) -> None:
-    class_ = replace(roll(submission("right", "eve")), title="a class")
+    class_ = replace(class_of(submission("eve")), title="a class")
     broken = class_page.render(class_).replace("<main id", f"{INJECTED}<main id")
     path = tmp_path / "report.html"
     path.write_text(broken, encoding="utf-8")

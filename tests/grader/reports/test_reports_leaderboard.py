@@ -1,13 +1,12 @@
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from classroom import ENVIRONMENT
+from exported import changed, class_of, submission
 from hypothesis import given
 from hypothesis import strategies as st
 from outline import Outline
-from test_reports_gradescope import roll, submission
 
 from grader import reports
 from grader.course.roll import Roll
@@ -21,15 +20,12 @@ NAMES = ("ada", "bob", "eve", "may", "zoe")
 
 def measured(student: str, low: float, ratio: float, high: float, **changes: object) -> Report:
     """Return a right answer to `01_dot` with this ratio."""
-    report = roll(submission("right", student)).reports[0]
-    verdict = report.verdicts[0]
-    attempt = replace(verdict.attempt, speed=Speed(ratio, low, high, 9, 1))
-    report = replace(report, verdicts=(replace(verdict, attempt=attempt),))
+    (report,) = changed(class_of(submission(student)), speed=Speed(ratio, low, high, 9, 1)).reports
     return replace(report, **changes)  # type: ignore[arg-type]  # whatever a test changes
 
 
-def class_of(*reports_: Report) -> Roll:
-    return replace(roll(submission("right")), students=NAMES, reports=reports_)
+def having(*reports_: Report) -> Roll:
+    return replace(class_of(submission()), students=NAMES, reports=reports_)
 
 
 def themselves(student: str) -> str:
@@ -40,15 +36,18 @@ def listed(board: leaderboard.Board) -> list[tuple[str, str]]:
     return [(place, name) for place, name, _ in board.entries]
 
 
-def test_whose_intervals_overlap_share_the_places_that_may_be_theirs() -> None:
+def test_students_share_the_places_that_their_intervals_allow() -> None:
     (board,) = leaderboard.boards(
-        class_of(
+        having(
             measured("ada", 4.9, 5, 5.1), measured("bob", 2.9, 3, 3.1), measured("eve", 3.0, 3.1, 3.2),
             measured("may", 3.15, 3.2, 3.3), measured("zoe", 1, 1.1, 1.2),
         ),
         themselves,
     )  # fmt: skip
     assert listed(board) == [("1", "ada"), ("2–3", "may"), ("2–4", "eve"), ("3–4", "bob"), ("5", "zoe")]
+    equal = (measured(student, 20, 20, 20) for student in ("ada", "bob", "eve"))
+    (board,) = leaderboard.boards(having(*equal, measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30)), themselves)
+    assert listed(board) == [("1", "zoe"), ("2", "ada"), ("2", "bob"), ("2", "eve"), ("5", "may")]
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 10), st.floats(0, 2)), min_size=1, max_size=20))
@@ -63,36 +62,24 @@ def test_some_order_gives_everybody_one_of_their_places(drawn: list[tuple[float,
         assert best <= last
 
 
-def test_equal_measurements_share_one_place_and_the_next_comes_after_all_of_them() -> None:
-    (board,) = leaderboard.boards(
-        class_of(
-            *(measured(student, 20, 20, 20) for student in ("ada", "bob", "eve")),
-            measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30),
-        ),
-        themselves,
-    )  # fmt: skip
-    assert listed(board) == [("1", "zoe"), ("2", "ada"), ("2", "bob"), ("2", "eve"), ("5", "may")]
-
-
 def test_only_right_answers_with_a_number_stand_there() -> None:
     cheat = measured("bob", 8, 9, 10)
     verdict = cheat.verdicts[0]
     cheat = replace(cheat, verdicts=(replace(verdict, attempt=replace(verdict.attempt, status=Status.CHEATED)),))
     endless = measured("eve", 1, float("inf"), float("inf"))
-    undecided = roll(submission("edge", "may")).reports[0]
-    unbelieved = roll(submission("beyond", "zoe")).reports[0]
-    (board,) = leaderboard.boards(
-        class_of(measured("ada", 1.9, 2, 2.1), cheat, endless, undecided, unbelieved), themselves
-    )
+    others = class_of(submission("may", "edge"), submission("zoe", "beyond")).reports
+    (board,) = leaderboard.boards(having(measured("ada", 1.9, 2, 2.1), cheat, endless, *others), themselves)
     assert listed(board) == [("1", "may"), ("2", "ada")]
-    assert not leaderboard.boards(class_of(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
+    assert not leaderboard.boards(having(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
+    page = leaderboard.render(class_of(submission("ada", "wrong")), themselves)
+    assert "There is no right answer with a measured cost yet." in page
 
 
 @pytest.mark.parametrize(
     "other", [{"environment": replace(ENVIRONMENT, cpu="another")}, {"sandboxed": False}, {"notes": ("an estimate",)}]
 )
 def test_what_was_clocked_elsewhere_or_otherwise_never_stands_in_one_list(other: dict[str, object]) -> None:
-    class_ = class_of(measured("ada", 1.9, 2, 2.1), measured("bob", 3.9, 4, 4.1), measured("eve", 8, 9, 10, **other))
+    class_ = having(measured("ada", 1.9, 2, 2.1), measured("bob", 3.9, 4, 4.1), measured("eve", 8, 9, 10, **other))
     first, second = leaderboard.boards(class_, themselves)
     assert [name for _, name in listed(first)] == ["bob", "ada"]
     assert listed(second) == [("1", "eve")]
@@ -107,73 +94,51 @@ def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
         return replace(report, verdicts=tuple(replace(verdict, cost=CALLS) for verdict in report.verdicts))
 
     elsewhere = measured("bob", 4, 4, 4, environment=replace(ENVIRONMENT, cpu="another"))
-    (board,) = leaderboard.boards(class_of(counted(measured("ada", 2, 2, 2)), counted(elsewhere)), themselves)
+    (board,) = leaderboard.boards(having(counted(measured("ada", 2, 2, 2)), counted(elsewhere)), themselves)
     assert board.measured == leaderboard.COUNTED
     assert {leaderboard.interval_text(board, speed) for _, _, speed in board.entries} == {"exact count"}
 
 
 def test_a_long_list_ends_and_says_how_many_are_left() -> None:
     many = [measured(f"s{n}", n, n, n) for n in range(1, leaderboard.MOST + 8)]
-    page = leaderboard.render(class_of(*many), themselves)
+    page = leaderboard.render(having(*many), themselves)
     assert page.count('<td class="place">') == leaderboard.MOST
     assert "7 more students are not shown." in page
 
 
-def test_pseudonyms_are_stable_and_no_two_are_alike() -> None:
+def test_pseudonyms_are_stable_and_without_the_key_say_nothing_of_who_is_who() -> None:
     everybody = [f"student{n}" for n in range(3000)]
     given_ = leaderboard.pseudonyms("key", everybody)
     assert len(set(given_.values())) == 3000
-    assert leaderboard.pseudonyms("key", everybody) == given_
     few = leaderboard.pseudonyms("key", everybody[:5])
     assert few == {name: given_[name] for name in everybody[:5]}, "names stay the same in a larger class"
-
-
-def test_without_the_key_a_list_of_the_class_says_nothing_of_who_is_who() -> None:
     one, other = (leaderboard.pseudonyms(key, NAMES) for key in ("one", "other"))
     assert not set(one.values()) & set(other.values())
     assert not any(name in pseudonym for name, pseudonym in one.items())
 
 
-def test_a_class_without_a_ratio_has_a_page_that_says_so() -> None:
-    page = leaderboard.render(roll(submission("wrong")), themselves)
-    assert "There is no right answer with a measured cost yet." in page
-
-
-def written(folder: Path, text: str) -> str:
-    path = folder / "names.csv"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def shown(how: str, students: Sequence[str] = NAMES) -> dict[str, str]:
-    name_of = leaderboard.names_for(how, "key", students)
-    return {student: name_of(student) for student in students}
-
-
 def test_the_instructor_chooses_the_names(tmp_path: Path) -> None:
+    def shown(how: str) -> dict[str, str]:
+        name_of = leaderboard.names_for(how, "key", NAMES)
+        return {student: name_of(student) for student in NAMES}
+
+    names = tmp_path / "names.csv"
+    names.write_text("ada,Ada L.\nbob,\nkim,X\n")
     hidden = leaderboard.pseudonyms("key", NAMES)
     assert shown("pseudonyms") == hidden
     assert shown("students") == {name: name for name in NAMES}
-    chosen = shown(written(tmp_path, "ada,Ada L.\nbob,\nkim,X\n"))
-    assert chosen == {**hidden, "ada": "Ada L.", "bob": ""}
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("kim,X\n", "has no student of this class"),
-        ("ada,X\nbob,X\n", "gives two students the name 'X'"),
-        (None, "read"),
-    ],
-)
-def test_names_that_cannot_be_had_are_refused(tmp_path: Path, text: str | None, why: str) -> None:
-    how = str(tmp_path / "missing.csv") if text is None else written(tmp_path, text)
-    with pytest.raises(UsageError, match=why):
-        leaderboard.names_for(how, "key", NAMES)
+    assert shown(str(names)) == {**hidden, "ada": "Ada L.", "bob": ""}
+    refused = {"kim,X\n": "has no student of this class", "ada,X\nbob,X\n": "gives two students the name 'X'"}
+    for text, why in refused.items():
+        names.write_text(text)
+        with pytest.raises(UsageError, match=why):
+            shown(str(names))
+    with pytest.raises(UsageError, match="cannot be read"):
+        shown(str(tmp_path / "missing.csv"))
 
 
 def test_it_is_written_only_when_asked_for_and_taken_away_when_not(tmp_path: Path) -> None:
-    class_ = class_of(measured("ada", 1.9, 2, 2.1))
+    class_ = having(measured("ada", 1.9, 2, 2.1))
     reports.write(class_, tmp_path)
     assert not (tmp_path / reports.BOARD).exists()
     assert reports.BOARD not in (tmp_path / reports.PAGE).read_text()

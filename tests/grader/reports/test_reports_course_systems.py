@@ -1,0 +1,280 @@
+"""Points in the files of Canvas and Moodle: only the filled cells differ from the file that the system exported."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from classroom import KIT, TASKS
+from exported import CANVAS, MOODLE, class_of, submission, with_a_fault
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.course.roll import HandIn, Roll, TaskPoints
+from grader.reports import canvas, moodle
+from grader.reports.csv_file import CsvFile, Filled, number
+from harness.errors import UsageError
+
+ODD = '\ufeff"Name","Points" ,Note\r\n"Doe, ""Jane""",  7,"two\r\nlines"\r\nÅsa,,\n;;'
+
+
+def in_canvas(roll: Roll, text: str = CANVAS, columns: dict[str, str] | None = None, *, scale: bool = False) -> Filled:
+    return canvas.fill(roll, text.encode(), "export.csv", columns or {}, scale=scale)
+
+
+def in_moodle(roll: Roll, text: str = MOODLE, lessons: tuple[str, ...] = ("01_dot",), *, scale: bool = False) -> Filled:
+    return moodle.fill(roll, text.encode(), "sheet.csv", lessons, scale=scale)
+
+
+def differing(before: str, after: bytes) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return the cells that differ, old and new text, by login and column heading."""
+    tables = [list(csv.reader(io.StringIO(text.removeprefix("\ufeff")))) for text in (before, after.decode())]
+    head = tables[0][0]
+    return {
+        (old[3], head[place]): (old[place], new[place])
+        for old, new in zip(*tables, strict=True)
+        for place in range(len(head))
+        if old[place] != new[place]
+    }
+
+
+def refused(says: str, fill: object, *arguments: object) -> None:
+    with pytest.raises(UsageError, match=says):
+        fill(class_of(submission("ada")), *arguments)  # type: ignore[operator]
+
+
+# ---------------------------------------------------------------------------------------- one cell of a CSV file
+
+
+def test_a_cell_is_filled_and_nothing_else_changes() -> None:
+    sheet = CsvFile(ODD.encode(), "a.csv")
+    assert sheet.fill(2, 1, "9.5")
+    assert sheet.to_bytes().decode() == ODD.replace("Åsa,,", "Åsa,9.5,")
+    assert not sheet.fill(2, 1, "9.5")
+    sheet = CsvFile(b"a,b,c\n1\n", "a.csv")
+    sheet.fill(1, 2, "3")
+    assert sheet.to_bytes() == b"a,b,c\n1,,3\n", "a row that is too short is filled up"
+    sheet = CsvFile(b'"a",b\n"1",2\n', "a.csv")
+    sheet.fill(1, 0, "3")
+    sheet.fill(1, 1, 'x, "y"')
+    assert sheet.to_bytes() == b'"a",b\n"3","x, ""y"""\n'
+    for sign in ";\t":
+        assert CsvFile(f'"a,b,c"{sign}d\n1,5{sign}2'.encode(), "a.csv").rows == [["a,b,c", "d"], ["1,5", "2"]]
+
+
+@given(
+    st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff")), min_size=2), min_size=1),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_any_table_reads_as_the_standard_library_reads_it(
+    table: list[list[str]], sign: str, end: str, quoting: int
+) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=sign, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]
+    writer.writerow([f"column {number}" for number in range(9)])
+    writer.writerows(table)
+    data = text.getvalue().encode()
+    sheet = CsvFile(data, "a.csv")
+    assert sheet.to_bytes() == data
+    # For an empty line, Python's reader returns a row without cells. `CsvFile` has a row with an empty cell.
+    expected = [row or [""] for row in csv.reader(io.StringIO(text.getvalue(), newline=""), delimiter=sign)]
+    assert [[cell.strip(" ") for cell in row] for row in sheet.rows] == [
+        [cell.strip(" ") for cell in row] for row in expected
+    ]
+
+
+def test_what_is_no_such_file_is_refused_in_one_sentence() -> None:
+    for data, part in (
+        (b"", "a.csv is empty"),
+        (b"PK\x03\x04\0\0", "a.csv is not a CSV file"),
+        (b'a,b\n1,"open\n', "a.csv, line 2: a quote is not closed"),
+        ("Åsa,1".encode("latin-1"), "a.csv is not UTF-8"),
+    ):
+        with pytest.raises(UsageError, match=part):
+            CsvFile(data, "a.csv")
+
+
+def test_a_number_is_read_whichever_sign_its_decimals_have() -> None:
+    texts = ["10", "9,50", "1.234,5", "1,234.5", " 7 ", "-1", "EX", "", "(read only)", "1 000,5"]
+    assert [number(text) for text in texts] == [10.0, 9.5, 1234.5, 1234.5, 7.0, -1.0, None, None, None, 1000.5]
+
+
+# ---------------------------------------------------------------------------------------- Canvas
+
+
+def test_points_stand_in_the_lessons_column_and_every_other_byte_is_as_it_was() -> None:
+    done = in_canvas(class_of(submission("ada"), submission("bob", "edge")))
+    assert done.data.decode() == CANVAS.replace("ada,Tuesday,,", "ada,Tuesday,6,").replace('y",4.00,', 'y",10,')
+    assert (done.written, done.changed, done.missing) == (2, 2, [])
+
+
+def test_a_student_is_found_by_login_number_address_or_name() -> None:
+    text = CANVAS.replace("Thursday,EX", "Thursday,")
+    for name in ("zoe@uni.example", "ZOE@UNI.EXAMPLE", "zoe", "S-3", "103", "oneilzoe_103", "zoë_o'neil"):
+        cells = differing(text, in_canvas(class_of(submission(name)), text).data)
+        assert cells == {("zoe@uni.example", "Dot (9001)"): ("", "6")}, name
+    by_name = "Ada Lovelace was matched only by name, with 'Lovelace, Ada'."
+    assert by_name in in_canvas(class_of(submission("Ada Lovelace"))).notes
+    assert "by name" not in "".join(in_canvas(class_of(submission("ada"))).notes)
+
+
+def test_who_matches_no_row_or_several_is_named_with_the_points_and_nothing_is_added() -> None:
+    done = in_canvas(class_of(submission("ada"), submission("mallory")))
+    assert done.missing == ["mallory, 01_dot: 6 points, but 'mallory' matches no row"]
+    assert len(done.data.splitlines()) == len(CANVAS.splitlines())
+    text = CANVAS + '"Lovelace, Ada",106,S-6,ada2,Thursday,,,,,,,\n'
+    done = in_canvas(class_of(submission("Ada Lovelace")), text)
+    assert done.missing == ["Ada Lovelace, 01_dot: 6 points, but 'Ada Lovelace' matches 2 rows (4, 9)"]
+    assert done.data.decode() == text
+
+
+def test_two_students_of_one_row_both_get_nothing_and_an_id_goes_before_a_name() -> None:
+    both = "matches row 4, which also matches another student"
+    done = in_canvas(class_of(submission("S-1"), submission("101")))
+    assert [one.partition(", but ")[2] for one in done.missing] == [f"'101' {both}", f"'S-1' {both}"]
+    done = in_canvas(class_of(submission("ada"), submission("Ada Lovelace", "edge")))
+    assert done.missing == [f"Ada Lovelace, 01_dot: 10 points, but 'Ada Lovelace' {both}"]
+    assert differing(CANVAS, done.data) == {("ada", "Dot (9001)"): ("", "6")}
+
+
+def test_an_excused_student_and_one_without_the_assignment_keep_what_canvas_says() -> None:
+    class_ = class_of(submission("zoe"), submission("bob", lesson="02_timer"))
+    done = in_canvas(class_, columns={"02_timer": "Homework 2: timers"})
+    assert differing(CANVAS, done.data) == {}
+    assert done.missing == [
+        "bob, 02_timer: 6 points, but the cell in Canvas contains N/A",
+        "zoe, 01_dot: 6 points, but the cell in Canvas contains EX",
+    ]
+
+
+def test_a_column_is_named_by_title_number_or_heading() -> None:
+    for named in ("Homework 2: timers", "homework 2:  TIMERS", "9002", "Homework 2: timers (9002)"):
+        done = in_canvas(class_of(submission("ada", lesson="02_timer")), columns={"02_timer": named})
+        assert differing(CANVAS, done.data) == {("ada", "Homework 2: timers (9002)"): ("", "6")}
+    text = "LastName,FirstName,ID,SIS Login ID,Section,Dot (01_dot) (9001)\nPoints Possible,,,,,10\nDoe,Ada,101,al,T,\n"
+    assert b"al,T,6" in in_canvas(class_of(submission("ada doe")), text).data, "Canvas made this title of our gradebook"
+    text = CANVAS.replace("10.00,10.00", "10.00,20.00")
+    both = class_of(submission("ada"), submission("ada", lesson="02_timer"))
+    cells = differing(text, in_canvas(both, text, {"total": "9002"}).data)
+    assert cells["ada", "Homework 2: timers (9002)"] == ("", "12")
+
+
+def test_lessons_without_a_column_are_told_in_one_sentence() -> None:
+    roll = class_of(submission("ada"))
+    more = (TaskPoints(lesson, f"{lesson}.task", 10.0) for lesson in ("03_sync", "04_blocks"))
+    said = [line for line in in_canvas(replace(roll, tasks=(*roll.tasks, *more))).notes if "column" in line]
+    told = "Not exported: 02_timer, 03_sync, 04_blocks have no column. Name the column with --column LESSON=TITLE."
+    assert said == [told]
+
+
+def test_other_points_possible_are_refused_or_scaled_with_the_decimal_sign_of_the_file() -> None:
+    text = CANVAS.replace("10.00,10.00", "100.00,10.00")
+    refused(r"has 100 points in Canvas, but 01_dot has 10\. .* --scale", in_canvas, text)
+    cells = differing(text, in_canvas(class_of(submission("ada")), text, scale=True).data)
+    assert cells["ada", "Dot (9001)"] == ("", "60")
+    commas = CANVAS.replace(", ", "¤").replace(",", ";").replace("¤", ", ").replace("10.00;10.00", "7,50;5,00")
+    assert b"ada;Tuesday;4,5;" in in_canvas(class_of(submission("ada")), commas, scale=True).data
+
+
+def test_what_is_not_graded_is_not_filled_in_and_is_named() -> None:
+    waiting = (HandIn("bob", "01_dot", "bob/01_dot.py", "00"),)
+    done = in_canvas(with_a_fault(class_of(submission("ada"), waiting=waiting)))
+    assert done.missing == ["ada, 01_dot: no grade yet", "bob, 01_dot: no grade yet"]
+    assert done.data.decode() == CANVAS
+    done = in_moodle(with_a_fault(class_of(submission("ada"))))
+    assert done.missing == ["ada: not all of these lessons are graded yet: 01_dot"]
+    assert done.data.decode() == MOODLE
+
+
+def test_what_does_not_fit_canvas_is_refused_and_says_what_would() -> None:
+    unnamed = CANVAS.replace("Dot", "Product")
+    for text, columns, says in (
+        ("a,b,c\n1,2,3\n", {}, "is not a Canvas gradebook"),
+        (CANVAS.replace("Points Possible", "Points"), {}, "no row `Points Possible`"),
+        (unnamed, {}, r"no column with the name of a lesson. Its assignments are: 'Product \(9001\)'"),
+        (CANVAS, {"01_dot": "Final Score"}, "is computed by Canvas"),
+        (CANVAS, {"01_dot": "Nothing"}, "has no column 'Nothing'. Its assignments are: 'Dot"),
+        (CANVAS.replace("Homework 2: timers", "Dot"), {}, "has 2 columns '01_dot'"),
+        (CANVAS, {"07_none": "Dot"}, "has no lesson 07_none. --column accepts: 01_dot, 02_timer, total"),
+    ):
+        refused(says, in_canvas, text, columns)
+
+
+def gradebook_rows(of: Roll) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(canvas.render(of), newline="")))
+
+
+def test_the_new_file_has_canvas_columns_and_no_grade_is_an_empty_cell() -> None:
+    waiting = (HandIn("bob", "01_dot", "bob/01_dot.py", "00"),)
+    nothing = submission("eve", None, refusal="It is a folder.")
+    assert gradebook_rows(class_of(submission(), submission("ada", lesson="02_timer"), nothing, waiting=waiting)) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot (01_dot)", "Timer (02_timer)"],
+        ["Points Possible", "", "", "", "", "10", "10"],
+        ["ada", "", "", "ada", "", "6", "6"],
+        ["bob", "", "", "bob", "", "", ""],
+        ["eve", "", "", "eve", "", "0", ""],
+    ]
+    assert gradebook_rows(with_a_fault(class_of(submission("ada"))))[2][5] == "", "an internal error is no grade"
+
+
+def test_no_name_becomes_a_formula_and_any_other_name_stays_in_its_cell() -> None:
+    formulas, plain = ("=cmd()", "+1", "-1", "@sum", "  =1", "\uff1d1"), ("a, b", '"q"', "two\nlines", "名前", "Åsa")
+    table = gradebook_rows(Roll("hw1", KIT, (*formulas, *plain), TASKS, (), (), ()))
+    shown = [*(f"'{name}" for name in formulas), *plain]
+    assert [row[0] for row in table[2:]] == [row[3] for row in table[2:]] == shown
+    assert {len(row) for row in table} == {7}
+
+
+# ---------------------------------------------------------------------------------------- Moodle
+
+
+def moodle_rows(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+
+
+def test_grade_and_comment_are_filled_in_and_every_other_byte_is_as_it_was() -> None:
+    done = in_moodle(class_of(submission("ada")))
+    graded = MOODLE.replace('- ",,10.00,Yes', '- ",6,10.00,Yes', 1)
+    assert done.data.decode() == graded.replace("-,\n", "-,Graded by fairclock: 01_dot 6\n", 1)
+    assert (done.written, done.changed, done.missing) == (1, 1, [])
+    text = (
+        "Identifier,Full name,ID number,Email address,Status,Group,Grade,Maximum Grade,Grade can be changed,"
+        "Last modified (submission),Online text,Last modified (grade)\r\n"
+        "Participant 7,Ada Lovelace,S-1,a@b.c,Submitted,G1,,10.00,Yes,-,,-\r\n"
+    )
+    assert in_moodle(class_of(submission("s-1")), text).data.decode() == text.replace("G1,,", "G1,6,")
+
+
+def test_a_student_is_found_by_address_participant_folder_or_name_and_no_row_is_invented() -> None:
+    folder = "Ada Lovelace_1001_assignsubmission_file"
+    for name in ("ada", "ada@uni.example", "Participant 1001", folder, "Ada Lovelace"):
+        assert moodle_rows(in_moodle(class_of(submission(name))).data)[0]["Grade"] == "6", name
+    done = in_moodle(class_of(submission("ada"), submission("mallory"), submission("zoe")))
+    assert len(moodle_rows(done.data)) == 3
+    assert done.missing == [
+        "mallory: 01_dot 6, but 'mallory' matches no row",
+        "Participant 1003: 6 points, but the grade is locked in Moodle",
+    ]
+
+
+def test_a_persons_comment_stays_and_ours_is_replaced() -> None:
+    first = in_moodle(class_of(submission("ada"), submission("bob", "edge"))).data
+    comments = [row["Feedback comments"] for row in moodle_rows(first)]
+    assert comments[:2] == ["Graded by fairclock: 01_dot 6", 'Well, "nearly".']
+    second = in_moodle(class_of(submission("ada", "edge")), first.decode()).data
+    assert moodle_rows(second)[0]["Feedback comments"] == "Graded by fairclock: 01_dot 10"
+
+
+def test_lessons_are_added_up_and_another_maximum_is_refused_or_scaled() -> None:
+    both = class_of(submission("ada"), submission("ada", lesson="02_timer"))
+    done = in_moodle(both, MOODLE.replace("10.00,", "20.00,"), ("01_dot", "02_timer"))
+    assert moodle_rows(done.data)[0]["Grade"] == "12"
+    text = MOODLE.replace("10.00,", "100.00,")
+    refused(r"maximum grade is 100, but the lessons have 10 points.*--scale", in_moodle, text)
+    for most, grade in (("100.00,", "60"), ('"7,50",', "4,5")):
+        done = in_moodle(class_of(submission("ada")), MOODLE.replace("10.00,", most), scale=True)
+        assert moodle_rows(done.data)[0]["Grade"] == grade
+    refused("not a grading worksheet of Moodle: the column 'identifier' is missing", in_moodle, "a,b,c\n1,2,3\n")
+    refused("uses a scale of words", in_moodle, MOODLE.replace("10.00,", "Pass/Fail,"))

@@ -1,0 +1,144 @@
+"""The reports that other programs read: Gradescope's results.json, JUnit XML, and nbgrader's CSV."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+from classroom import CALL, REPAIR
+from exported import changed, class_of, submission, with_a_fault
+
+from grader.course.roll import HandIn, Roll, Standing
+from grader.records import Speed
+from grader.reports import gradescope, junit, nbgrader
+
+WAITING = (HandIn("zoe", "02_timer", "zoe/02_timer.py", "00"),)
+
+
+def test_a_result_has_gradescopes_shape_and_our_evidence() -> None:
+    result = json.loads(gradescope.render(class_of(submission()), "ada"))
+    assert set(result) == {
+        *("score", "execution_time", "output", "output_format", "visibility", "stdout_visibility"),
+        *("tests", "leaderboard", "extra_data"),
+    }
+    assert (result["score"], result["execution_time"], result["stdout_visibility"]) == (6.0, 0.25, "hidden")
+    evidence = {"status": "PASSED", "cost": "TIME", "ratio": 3.0, "low": 2.9, "high": 3.1, "rounds": 2, "tier": 1}
+    assert result["tests"] == [
+        {
+            "name": "01_dot.batched",
+            "score": 6.0,
+            "max_score": 10.0,
+            "status": "passed",
+            "output": "Right on all 60 cases.",
+            "output_format": "text",
+            "visibility": "visible",
+            "extra_data": evidence,
+        }
+    ]
+    assert result["leaderboard"] == [{"name": "01_dot.batched", "value": 3.0, "order": "desc"}]
+
+
+def test_a_student_has_all_tests_of_all_lessons_and_no_others() -> None:
+    both = class_of(submission(), submission("ada", "wrong", "02_timer"), submission("bob", "wrong"))
+    assert "bob" not in gradescope.render(both, "ada")
+    result = json.loads(gradescope.render(both, "ada"))
+    assert [(test["name"], test["status"]) for test in result["tests"]] == [
+        ("01_dot.batched", "passed"),
+        (CALL, "failed"),
+        (REPAIR, "failed"),
+    ]
+    assert result["tests"][1]["output"] == "Fails 7 of 60 cases. wrong\nSum, not mean."
+    result = json.loads(gradescope.render(replace(both, students=("zoe",)), "zoe"))
+    assert (result["score"], result["tests"], result["output"]) == (0, [], "Nothing was handed in.")
+
+
+def test_the_output_of_gradescope_says_what_is_not_final_and_why() -> None:
+    class_ = with_a_fault(class_of(submission("zoe"), waiting=WAITING))
+    bare = replace(class_, reports=(replace(class_.reports[0], sandboxed=False),))
+    output = json.loads(gradescope.render(bare, "zoe"))["output"]
+    assert "not your fault" in output
+    assert "Graded without a sandbox: 01_dot" in output
+    assert "a layer" not in output
+    assert "02_timer: not graded yet. The score is not final." in output
+    refused = class_of(submission("ada", None, refusal="The zip is damaged."))
+    assert "01_dot: The zip is damaged." in json.loads(gradescope.render(refused, "ada"))["output"]
+
+
+def test_the_score_of_gradescope_is_what_counts_and_not_what_was_earned() -> None:
+    standing = Standing("ada", "01_dot", 6.0, 4.8, "2 days late: 20 % are taken off.")
+    result = json.loads(gradescope.render(replace(class_of(submission()), standings=(standing,)), "ada"))
+    assert (result["score"], result["tests"][0]["score"]) == (4.8, 6.0)
+    assert "2 days late" in result["output"]
+
+
+def test_an_impossible_time_and_a_ratio_without_a_number_are_on_no_leaderboard() -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    result = json.loads(gradescope.render(class_of(submission("ada", "beyond")), "ada"))
+    assert result["leaderboard"] == []
+    assert (result["tests"][0]["score"], result["tests"][0]["extra_data"]["status"]) == (4, "IMPOSSIBLE")
+    endless = changed(class_of(submission()), speed=Speed(float("inf"), 1.0, float("nan"), 3, 2))
+    result = json.loads(gradescope.render(endless, "ada"), parse_constant=refuse)
+    assert result["tests"][0]["extra_data"]["ratio"] is None
+
+
+# ---------------------------------------------------------------------------------------- JUnit XML
+
+
+def suites(roll: Roll) -> dict[str, ET.Element]:
+    text = junit.render(roll)
+    assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
+    return {suite.attrib["name"]: suite for suite in ET.fromstring(text.encode())}  # noqa: S314 - written by the kit
+
+
+def test_every_student_is_a_suite_and_every_task_a_test_with_its_points() -> None:
+    found = suites(class_of(submission("ada"), submission("bob", "wrong", "02_timer")))
+    assert {name: suite.attrib["tests"] for name, suite in found.items()} == {"ada": "1", "bob": "2"}
+    named = [(test.attrib["classname"], test.attrib["name"]) for test in found["bob"].iter("testcase")]
+    assert named == [("02_timer", "per_call"), ("02_timer", "repair")]
+    assert found["ada"].attrib["failures"] == "0"
+    properties = {one.attrib["name"]: one.attrib["value"] for one in found["ada"].iter("property")}
+    assert properties == {"points": "6", "max_points": "10", "ratio": "3", "tier": "1"}
+
+
+def test_a_wrong_answer_is_a_failure_a_fault_of_ours_an_error_and_a_wait_is_skipped() -> None:
+    found = suites(with_a_fault(class_of(submission("ada"), submission("bob", "wrong"), waiting=WAITING)))
+    counted = ("failures", "errors", "skipped")
+    assert [tuple(found[name].attrib[one] for one in counted) for name in ("ada", "bob", "zoe")] == [
+        ("0", "1", "0"),
+        ("1", "0", "0"),
+        ("0", "0", "2"),
+    ]
+    failure = next(found["bob"].iter("failure"))
+    assert failure.attrib["message"] == "Fails 7 of 60 cases. wrong"
+    assert (failure.text or "").endswith("Sum, not mean.")
+
+
+def test_whatever_a_submission_printed_the_file_stays_xml() -> None:
+    odd = "wrong ]]> <b>&amp; \x00\x1b[2J\x7f\x9b \udcff \ufffe"
+    failure = next(suites(class_of(submission("<ada>\x07", odd)))["<ada>\u2407"].iter("failure"))
+    shown = "Fails 7 of 60 cases. wrong ]]> <b>&amp; \u2400\u241b[2J\u2421\ufffd \ufffd \ufffd"
+    assert failure.attrib["message"] == shown
+
+
+# ---------------------------------------------------------------------------------------- nbgrader
+
+
+def nbgrader_rows(roll: Roll) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(nbgrader.render(roll), newline="")))
+
+
+def test_columns_and_rows_are_those_of_nbgraders_export() -> None:
+    assert nbgrader_rows(class_of(submission("ada"), submission("bob@uni.example", "wrong", "02_timer"))) == [
+        ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
+         "late_submission_penalty", "score", "max_score"],
+        ["01_dot", "", "", "ada", "", "", "", "6.0", "0.0", "6.0", "10.0"],
+        ["01_dot", "", "", "bob@uni.example", "", "", "bob@uni.example", "0.0", "0.0", "0.0", "10.0"],
+        ["02_timer", "", "", "ada", "", "", "", "0.0", "0.0", "0.0", "10.0"],
+        ["02_timer", "", "", "bob@uni.example", "", "", "bob@uni.example", "0.0", "0.0", "0.0", "10.0"],
+    ]  # fmt: skip
+    assert nbgrader_rows(with_a_fault(class_of(submission("ada"))))[1][7:] == ["", "", "", "10.0"]
+    formula = nbgrader_rows(class_of(submission("=cmd()"), submission("Doe, Jane")))
+    assert [row[3] for row in formula[1:3]] == ["'=cmd()", "Doe, Jane"]
