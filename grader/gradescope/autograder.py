@@ -78,7 +78,7 @@ def _settings(path: Path) -> tuple[tuple[str, ...], bool]:
 def _require_tools(lessons: Sequence[str]) -> None:
     known = catalogue.load()
     tasks = [task for lesson in lessons for task in known.tasks(lesson)]
-    if any(map(native.is_native, tasks)):
+    if any(task.exam.in_c for task in tasks):
         native.require()
 
 

@@ -105,7 +105,7 @@ class Examiner(ABC, Generic[E]):
         A function in C is compiled first. Exceptions of the source text are not caught.
         """
         names: dict[str, Any] = {"__name__": "submission"}
-        text = native.built_once(self.task, source, native.LocalPlace()).timed
+        text = native.built_once(self.task, source).timed
         exec(compile(text, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, like this line
         return self.bound(names)
 

@@ -28,7 +28,7 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
 from grader.trials.faults import FIRST, RAISED_IN, blame_submission
-from grader.trials.known_mistakes import explanation, explanation_here
+from grader.trials.known_mistakes import explanation_here
 from grader.trials.worker_client import WorkerClient, worker
 from grader.values import Value
 
@@ -63,22 +63,22 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
     def examine(self, source: str, session: Session) -> Attempt:
         """Grade a submission in all scenarios, in a sandboxed process."""
         with session.pool.fresh(tensors=self.exam.needs_torch or imports_torch(source)) as tree:
-            return self.examine_in(tree, source, session)
+            return self.examine_in(tree, source)
 
-    def examine_in(self, tree: ForkServer, source: str, session: Session) -> Attempt:
+    def examine_in(self, tree: ForkServer, source: str) -> Attempt:
         """Grade a submission in all scenarios, in a new process of `tree`."""
         with worker(tree, self.task.limits) as one:
             with blame_submission("The file"):
                 one.load(source)
             mine = [self._play(one, scenario) for scenario in self.given]
             printed = one.output_tail
-        return replace(self._judged(mine, session), output_tail=printed)
+        return replace(self._judged(mine), output_tail=printed)
 
-    def examine_known(self, source: str, session: Session) -> Attempt:
+    def examine_known(self, source: str, session: Session) -> Attempt:  # noqa: ARG002 - it runs in this process
         """Grade a known submission in this process, where a simulated call takes 1 µs instead of 100 µs."""
-        return self._judged([*map(partial(_played, self.solver(source)), self.given)], session)
+        return self._judged([*map(partial(_played, self.solver(source)), self.given)])
 
-    def _judged(self, mine: list[Played], session: Session) -> Attempt:
+    def _judged(self, mine: list[Played]) -> Attempt:
         failed = [played for played in mine if played.mismatch]
         if len(failed) > self.exam.forgiven:
             allowed = f" ({self.exam.forgiven} may be)" if self.exam.forgiven else ""
@@ -89,7 +89,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             mismatch = self.exam.together([played.scenario for played in mine])
         ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine))
         if mismatch:
-            lines, why = [said, *mismatch.lines], self._explanation(mine, session)
+            lines, why = [said, *mismatch.lines], self._explanation(mine)
             return replace(ended, status=Status.WRONG, rationale="\n".join(lines), help=why)
         uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
         return replace(ended, speed=speed(self.task, mine) if self.task.tiers else uncounted)
@@ -105,17 +105,13 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         got = f"a {str(claim.get('type'))[:80]}"
         return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
-    def _explanation(self, mine: list[Played], session: Session) -> str:
-        # Right answers are compared too: two methods may share a few wrong answers by chance.
-        def reproduces(play: Callable[[Scenario], Played]) -> bool:
-            pairs = zip(self.given, mine, strict=True)
-            return all(same_answer(play(scenario).answer, own.answer) for scenario, own in pairs)
+    def _explanation(self, mine: list[Played]) -> str:
+        def reproduces(source: str) -> bool:
+            """Compare right answers too, because two methods may share a few wrong answers by chance."""
+            play, pairs = self.solver(source), zip(self.given, mine, strict=True)
+            return all(same_answer(play(scenario), own.answer) for scenario, own in pairs)
 
-        # With simulated functions, whose calls are limited, a known submission ends, so it can run in this process.
-        if any(measures(played.scenario) for played in mine):
-            return explanation_here(self.task, lambda source: reproduces(partial(_played, self.solver(source))))
-        play = self._play
-        return explanation(self.task, session, lambda one: reproduces(partial(play, one)), failures=1, tensors=False)
+        return explanation_here(self.task, reproduces)
 
     def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
         """Call a student's function in the first scenario that asks for it, the same scenario each time."""

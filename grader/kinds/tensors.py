@@ -50,8 +50,7 @@ class TensorExaminer(Examiner[TensorExam]):
     def examine(self, source: str, session: Session) -> Attempt:
         """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
         cases = self.exam.cases(generator(*self.seed, "cases"))
-        place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
-        built = native.built(self.task, source, place)
+        built = native.built(self.task, source, sandboxed=session.pool.sandboxed, hidden=tuple(session.pool.hidden))
         with session.pool.fresh(tensors=True) as tree:
             with native.undefined_behaviour_reported(), worker(tree, self.task.limits) as one:
                 with blame_submission("The file"):
@@ -100,7 +99,7 @@ class TensorExaminer(Examiner[TensorExam]):
         def reproduced(one: WorkerClient) -> int:
             return count_reproduced(failures, partial(answer, one))
 
-        why = explanation(self.task, session, reproduced, failures=len(failures), tensors=True)
+        why = explanation(self.task, session, reproduced, len(failures))
         return Attempt(Status.WRONG, "\n".join([said, *smallest.mismatch.lines]), why)
 
     def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, TensorSupply]]:

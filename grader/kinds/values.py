@@ -20,7 +20,6 @@ import numpy as np
 
 from grader.errors import GraderFault
 from grader.inside import protocol
-from grader.isolation.forkserver import ForkServer
 from grader.kinds import simulated
 from grader.kinds.examiner import Examiner, Solver
 from grader.records import Attempt, Status
@@ -29,7 +28,7 @@ from grader.session import Session
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import SharedMemory
-from grader.trials.turns import TimedAnswer
+from grader.trials.turns import Supply, TimedAnswer, TimedInput
 from grader.trials.worker_client import WorkerClient
 from harness.paired.rounds import Reading
 from harness.processes.process_env import Cores
@@ -45,7 +44,7 @@ class ValueExaminer(Examiner[ValueExam]):
     def examine(self, source: str, session: Session) -> Attempt:
         """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
         with session.pool.fresh(tensors=simulated.imports_torch(source)) as tree:
-            checked = self._correctness.examine_in(tree, source, session)
+            checked = self._correctness.examine_in(tree, source)
             if checked.status is not Status.PASSED:
                 return checked
             attempt = self.measured(tree, source, session)
@@ -84,7 +83,7 @@ class ValueExaminer(Examiner[ValueExam]):
 
 
 @dataclass(eq=False)
-class ValueInput:
+class ValueInput(TimedInput):
     """The calls of one timed request: each scenario gives the arguments of one call, and judges its answer."""
 
     scenarios: Sequence[Scenario]
@@ -129,7 +128,7 @@ class ValueInput:
         return next(filter(None, found), None)
 
 
-class ValueSupply:
+class ValueSupply(Supply):
     """An endless supply of random calls, drawn from a secret seed."""
 
     def __init__(self, exam: ValueExam, rng: np.random.Generator) -> None:
@@ -139,16 +138,6 @@ class ValueSupply:
     def draw(self, count: int) -> list[ValueInput]:
         """Return the calls of `count` new requests."""
         return [ValueInput(self._exam.timed(next(self._rngs))) for _ in range(count)]
-
-    def choose(self, places: range) -> list[int]:
-        """Return all places, so that every answer of the submission is compared with the baseline's."""
-        return list(places)
-
-    def large(self) -> None:
-        """Return None, because there are no large inputs."""
-
-    def limit_s(self, trusted: ForkServer, cores: Cores) -> None:
-        """Return None, because the shortest time of such a function is unknown."""
 
 
 def _read(outputs: SharedMemory) -> bytes:

@@ -65,11 +65,6 @@ class Expected:
         """Return the right answer to these inputs, computed by the task's slow and exact function."""
         return cls(exam.oracle(*inputs), exam.allowed(*inputs), inputs[0].dtype)
 
-    @property
-    def size_bytes(self) -> int:
-        """The number of bytes of a right answer."""
-        return self.want.size * self.dtype.itemsize
-
 
 def judge(expected: Expected, answer: Answer) -> Mismatch | None:
     """Return how an answer differs from the expected answer, or None if it is right.

@@ -10,7 +10,7 @@ grader answers simulated calls does not count. So thousands of short requests ca
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from harness.machine.clocks import Clock, wall
@@ -36,13 +36,10 @@ class Deadline:
     now: Clock = wall
     slept_s: float = 0.0
     together_s: float = math.inf
-    _began_s: float = field(init=False)
-    _used_s: float | None = field(init=False, default=None)
-    _forgiven_s: float = field(init=False, default=0.0)
-    _answering_s: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        self._began_s = self.now()
+        self._began_s, self._used_s = self.now(), math.nan
+        self._forgiven_s = self._answering_s = 0.0
 
     @property
     def wall_s(self) -> float:
@@ -68,7 +65,7 @@ class Deadline:
     def passed(self) -> bool:
         """Whether a time limit is used up. An exception of the CPU clock is not caught."""
         used_s = self.cpu()
-        if self._used_s is None:
+        if math.isnan(self._used_s):
             self._used_s = used_s
         return used_s - self._used_s >= self.allowed_s or not self.left_s
 

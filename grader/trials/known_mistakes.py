@@ -19,23 +19,20 @@ from grader.trials.worker_client import WorkerClient, worker
 from harness import syntax
 
 
-def explanation(
-    task: Task, session: Session, reproduced: Callable[[WorkerClient], int], *, failures: int, tensors: bool
-) -> str:
+def explanation(task: Task, session: Session, reproduced: Callable[[WorkerClient], int], failures: int) -> str:
     """Return the docstring of the known wrong submission that gives most of the student's wrong answers, or "".
 
     `failures` is the number of the student's wrong answers. `reproduced` returns how many of them a known submission
     gives, which runs in another process.
     """
     best, most = "", 0
+    pool, hidden = session.pool, tuple(session.pool.hidden)
     what = f"A known wrong answer of {task.full_name}"
-    place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
-    with blame_grader(what), session.pool.trusted(tensors=tensors) as tree, ExitStack() as stack:
+    with blame_grader(what), pool.trusted(tensors=True) as tree, ExitStack() as stack:
         one = stack.enter_context(worker(tree, task.limits))
         for path in task.wrong_answers:
-            source = overlays.whole(path)
             try:
-                one.load(native.built_once(task, source, place).timed)
+                one.load(native.built_once(task, overlays.whole(path), sandboxed=pool.sandboxed, hidden=hidden).timed)
                 alike = reproduced(one)
             except Raised:
                 continue
@@ -52,7 +49,7 @@ def explanation(
 def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
     """Return the docstring of the first known wrong submission for which `reproduces(source)` is True, or "".
 
-    The known submissions run in this process, without a time limit.
+    The known submissions run in this process. `lint` has checked that they answer the task's test cases.
     """
     for path in task.wrong_answers:
         with suppress(Exception, SystemExit):  # a known submission may raise on these inputs

@@ -15,10 +15,10 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,11 +66,6 @@ class Built:
     timed: str
 
 
-def is_native(task: Task) -> bool:
-    """Return whether the function of a task is written in C."""
-    return task.exam.in_c
-
-
 @cache
 def compiler() -> str | None:
     """Return the path of the C compiler that builds submissions, or None."""
@@ -87,27 +82,23 @@ def require() -> str:
     raise MachineError(f"A C compiler is missing: {INSTALL_HINT}.")
 
 
-@dataclass(frozen=True, slots=True)
-class LocalPlace:
-    """Whether a source is compiled in a sandbox, and the paths that are hidden there."""
-
-    sandboxed: bool = False
-    hidden: Sequence[Path] = ()
-
-
-def built(task: Task, source: str, place: LocalPlace) -> Built:
+def built(task: Task, source: str, *, sandboxed: bool = False, hidden: tuple[Path, ...] = ()) -> Built:
     """Return the Python texts that load a submission: `source` itself, or texts with its compiled C function.
 
+    If `sandboxed`, the compiler runs in a sandbox, in which the paths `hidden` are hidden.
     Raise `WorkerFault` if the source does not compile, and `MachineError` if there is no C compiler.
     """
-    if not is_native(task):
+    if not task.exam.in_c:
         return Built(source, source)
     compiling = require()
-    told = _compiled(source, task.name, task.limits, place, compiling)
+    compiled = partial(_compiled, compiling=compiling, sandboxed=sandboxed, hidden=hidden)
+    told = compiled(source, task.name, task.limits)
     with untrusted(task.name):
         fault = _fault(task.name, told)
     if fault:
-        if broken := _broken(place, compiling):
+        tried = compiled(_RIGHT, "probe", Limits())
+        if "libraries" not in tried:
+            broken = " ".join(str(tried.get("message") or "it was ended").split())[:200]
             raise MachineError(f"The C compiler {compiling} does not work here ({broken}): {INSTALL_HINT}.")
         raise fault
     checked, timed = (_module(task.name, told["libraries"][name]) for name in ("checked", "timed"))
@@ -119,7 +110,9 @@ def program(name: str) -> str:
     return (GRADER / "inside" / f"{name}.py").read_text(encoding="utf-8")
 
 
-def _compiled(source: str, name: str, limits: Limits, place: LocalPlace, compiling: str) -> Mapping[str, Any]:
+def _compiled(
+    source: str, name: str, limits: Limits, *, compiling: str, sandboxed: bool, hidden: tuple[Path, ...]
+) -> Mapping[str, Any]:
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     argv = [sys.executable, "-S", "-s", "-P", "-B", "-c", program("native_build")]
     status, printed = sandbox.run(
@@ -127,8 +120,8 @@ def _compiled(source: str, name: str, limits: Limits, place: LocalPlace, compili
         json.dumps({"text": source, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.wall_factor,
-        sandboxed=place.sandboxed,
-        hidden=place.hidden,
+        sandboxed=sandboxed,
+        hidden=hidden,
         file_bytes=MOST_FILE_BYTES,
         processes=MOST_PROCESSES,
     )
@@ -140,12 +133,6 @@ def _compiled(source: str, name: str, limits: Limits, place: LocalPlace, compili
         return {}
 
 
-@cache
-def _broken(place: LocalPlace, compiling: str) -> str:
-    told = _compiled(_RIGHT, "probe", Limits(), place, compiling)
-    return "" if "libraries" in told else " ".join(str(told.get("message") or "it was ended").split())[:200]
-
-
 built_once = cache(built)
 """The function `built` with a cache, for sources that are needed many times."""
 
@@ -155,7 +142,7 @@ def baseline(task: Task) -> str:
 
     A baseline in C is compiled without a sandbox.
     """
-    return built_once(task, task.baseline, LocalPlace()).timed
+    return built_once(task, task.baseline).timed
 
 
 def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
@@ -164,11 +151,11 @@ def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
     One of `tasks` must ask for C code, and names the function. Raise `NotImplementedError` if the source is unchanged
     from the exercise file. Raise `UsageError` if it does not compile, or if no task asks for C code.
     """
-    task = next(filter(is_native, tasks), None)
+    task = next((task for task in tasks if task.exam.in_c), None)
     if task is None:
         raise UsageError("Give a function, not a text: no task of this lesson is written in C.")
     try:
-        text = built(task, f"{task.name} = {source!r}", LocalPlace()).timed
+        text = built(task, f"{task.name} = {source!r}").timed
     except WorkerFault as fault:
         said = str(fault).replace("of the file", "of the text")
         raise NotImplementedError(said) if fault.help == NOT_WRITTEN else UsageError(said) from None

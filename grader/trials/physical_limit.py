@@ -5,23 +5,18 @@ operations any right function must make (`TensorExam.operations`). The core's pe
 trusted code, give the time for the bytes and the time for the operations. The limit is the longer of the two.
 
 No honest submission is faster than the limit. If a measured time is far below it, the measurement is wrong, or the
-submission did not compute its answers. Then the duel is void. The check never blames an honest submission:
-
-- The bytes and operations are only those that are certain.
-- The data is assumed to be in the fastest cache that holds it.
-- The best speed of a run counts, so that a disturbed measurement does not raise the limit.
-- The limit is divided by `MARGIN`.
+submission did not compute its answers. Then the duel is void. The check never blames an honest submission: only certain
+bytes and operations count, the data is assumed to be in the fastest cache that holds it, and the best speed of a run
+counts. The limit is divided by `MARGIN`.
 
 The median request overhead is subtracted from a call's time, as in the duel itself. A call that computes nothing may
 take longer than this overhead, because the caches hold other data. In a task with little data, this difference is
 longer than the limit, and hides an impossible time. Such a task also has large inputs (`TensorExam.large`), with a
 limit of at least 0.1 ms. If a submission's calls are short beside the overhead, it must answer these inputs too. A
-right submission needs more time for them. A task for several threads or a GPU has no limit here, because more than one
-core may work.
+task for several threads or a GPU has no limit here, because more than one core may work.
 """
 
-import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -50,33 +45,16 @@ A submission that answered from memory needed at most 1.5 overheads. The solutio
 four to six. If an honest submission is faster, its grading only takes longer.
 """
 
-LIMITS: Final = Limits()
-"""The limits of the process that measures peak speeds."""
-
-
-class BestSpeeds:
-    """The best measured speeds of each core. Threads may share it."""
-
-    def __init__(self) -> None:
-        self._found: dict[Hashable, float] = {}
-        self._lock = threading.Lock()
-
-    def best(self, key: Hashable, measured: float) -> float:
-        """Store a measured speed, and return the largest speed that was ever stored under this key."""
-        with self._lock:
-            self._found[key] = max(measured, self._found.get(key, 0.0))
-            return self._found[key]
-
-
-BEST: Final = BestSpeeds()
-"""The best speeds that this process has measured."""
+BEST: Final[dict[tuple[Any, ...], float]] = {}
+"""The best speeds that this process has measured, by cores, function and arguments."""
 
 
 def least_bytes(inputs: Inputs, answer_bytes: int) -> int:
     """Return how many bytes any right function must read and write. Inputs that share memory are read once."""
-    read = {id(root(one)): 0 for one in inputs}
+    read: dict[int, int] = {}
     for one in inputs:
-        read[id(root(one))] = max(read[id(root(one))], min(one.nbytes, root(one).nbytes))
+        owner = root(one)
+        read[id(owner)] = max(read.get(id(owner), 0), min(one.nbytes, owner.nbytes))
     return sum(read.values()) + answer_bytes
 
 
@@ -93,46 +71,30 @@ def seconds(exam: TensorExam, inputs: Inputs, answer_bytes: int, trusted: ForkSe
     return limit_s
 
 
-def is_impossible(
-    turns: Sequence[Sequence[Reading]], asked: Sequence[Reading], limit_s: float, *, by_wall: bool = False
-) -> bool:
-    """Return whether a submission's timed calls are too short for any right function.
+def call_and_overhead_s(
+    turns: Sequence[Sequence[Reading]], asked: Sequence[Reading], *, by_wall: bool = False
+) -> tuple[float, float]:
+    """Return the seconds of a submission's call without the request overhead, and the seconds of the overhead.
 
-    `turns` are the submission's turns in each pair of processes, with the request overhead. `asked` are the costs of
-    no-op calls, and their median is subtracted. The median of the pairs' medians counts. CPU times are compared, or
-    wall times if `by_wall`.
+    `turns` are the submission's turns in each pair of processes, with the overhead. The median of the pairs' medians
+    counts. `asked` are the costs of no-op calls. The times are CPU times, or wall times if `by_wall`.
     """
-    overhead_s = _overhead_s(asked, by_wall=by_wall)
-    return _call_s(turns, by_wall=by_wall) - overhead_s < limit_s / MARGIN
-
-
-def is_short(turns: Sequence[Sequence[Reading]], asked: Sequence[Reading], *, by_wall: bool = False) -> bool:
-    """Return whether a submission's calls are so short that the overhead may hide an impossible time.
-
-    The arguments are those of `is_impossible`.
-    """
-    overhead_s = _overhead_s(asked, by_wall=by_wall)
-    return _call_s(turns, by_wall=by_wall) - overhead_s < SHORT * overhead_s
-
-
-def _call_s(turns: Sequence[Sequence[Reading]], *, by_wall: bool) -> float:
-    return median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns)
-
-
-def _overhead_s(asked: Sequence[Reading], *, by_wall: bool) -> float:
-    return median(one.call_s(by_wall=by_wall) for one in asked)
+    overhead_s = median(one.call_s(by_wall=by_wall) for one in asked)
+    return median(median(one.call_s(by_wall=by_wall) for one in pair) for pair in turns) - overhead_s, overhead_s
 
 
 @contextmanager
 def _measuring(trusted: ForkServer, cores: Cores) -> Iterator[Callable[..., float]]:
     """Yield a function that calls a function of `peak_speed` in a process on `cores`, and returns the best speed."""
-    with blame_grader("The measurement of the core's peak speed"), worker(trusted, LIMITS) as one:
+    with blame_grader("The measurement of the core's peak speed"), worker(trusted, Limits()) as one:
         trusted.pin(cores)
         one.load(Path(peak_speed.__file__).read_text(encoding="utf-8"))
 
         def measure(name: str, *arguments: int) -> float:
             found = one.values(name, [{"value": value} for value in arguments], _no_calls, 0)
-            return BEST.best((cores, name, arguments), found["answer"])
+            key = (cores, name, arguments)
+            BEST[key] = max(found["answer"], BEST.get(key, 0.0))
+            return BEST[key]
 
         yield measure
 

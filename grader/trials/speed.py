@@ -23,8 +23,7 @@ from grader.session import Session
 from grader.task import Task
 from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
-from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.turns import FIRST_CALLS, Side, Supply, net
+from grader.trials.turns import FIRST_CALLS, OutOfTurn, Side, Supply, net
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Reading, Round, contest
@@ -41,9 +40,8 @@ RULES: Final = Rules(slice_s=0.025)
 CROWDED: Final = 0.7
 """The largest share of its time for which the baseline may wait for its core, or else the timing is repeated.
 
-More than three other busy processes per core cause this share. They replace the data in the core's caches. This slows
-down short calls more than long ones, and code that reads much memory more than code that only computes. With five other
-busy processes per core, a ratio of 2.39 became 5 % smaller. With two and a half, a ratio of 2.35 became 1 % smaller.
+More than three other busy processes per core cause this share. They replace the data in the core's caches, which slows
+down short calls most. With five of them, a ratio of 2.39 became 5 % smaller, and with two and a half, one of 2.35 1 %.
 """
 
 TRIES: Final = 4
@@ -71,11 +69,12 @@ class TimedPair:
     def play(self, *, baseline_first: bool) -> Round:
         """Measure both processes once on the same new inputs, and return both costs."""
         drawn = self.supply.draw(max(self.baseline.inputs(), self.candidate.inputs()))
-        sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
-        turns: dict[int, Reading] = {}
-        for side in sides:
-            with self.out_of_turn.watched() if side is self.baseline else nullcontext():
-                turns[id(side)] = side.turn(drawn)
+        if not baseline_first:
+            self.turns.append(self.candidate.turn(drawn))
+        with self.out_of_turn.watched():
+            turn = self.baseline.turn(drawn)
+        if baseline_first:
+            self.turns.append(self.candidate.turn(drawn))
         plain = dict(enumerate(self.baseline.answers))
         with self.out_of_turn.watched():
             for place in self.supply.choose(range(len(plain), self.candidate.inputs())):
@@ -87,9 +86,7 @@ class TimedPair:
         with self.out_of_turn.watched():
             self.baseline.ask(drawn[0])
         asked = self.baseline.asked
-        self.turns.append(turns[id(self.candidate)])
-        baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
-        return Round(self.number, baseline, candidate, baseline_first)
+        return Round(self.number, net(turn, asked), net(self.turns[-1], asked), baseline_first)
 
 
 class VoidDuelError(Exception):
@@ -110,12 +107,10 @@ class Contestants:
     cores: Cores
     by_wall: bool = False
 
-    def open_pair(
-        self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn, *, asks_oracle: bool
-    ) -> TimedPair:
+    def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TimedPair:
         """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them.
 
-        If `asks_oracle`, the oracle checks the baseline's first answer, which takes long.
+        In pair 0, the oracle checks the baseline's first answer, which takes long.
         """
         blame_baseline = partial(blame_grader, f"The baseline of {self.task.full_name}")
         with blame_baseline():
@@ -128,7 +123,7 @@ class Contestants:
             side.load(text)
             side.arrange(supply.first, drawn, self.cores)
         baseline.check_inputs_unchanged()
-        if asks_oracle:
+        if number == 0:
             baseline.check(drawn, {0: None})
         candidate.check(drawn, dict(enumerate(baseline.answers)))
         return TimedPair(number, supply, baseline, candidate, out_of_turn)
@@ -145,7 +140,7 @@ class Contestants:
             def open_pair(number: int) -> AbstractContextManager[TimedPair]:
                 if number >= RULES.min_pairs:
                     check_not_crowded(pairs, by_wall=self.by_wall)
-                pairs.append(self.open_pair(number, supply, stack, out_of_turn, asks_oracle=number == 0))
+                pairs.append(self.open_pair(number, supply, stack, out_of_turn))
                 return nullcontext(pairs[-1])
 
             tiers = [tier.ratio for tier in self.task.tiers]
@@ -157,9 +152,7 @@ class Contestants:
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
             check_holds(checked)  # after `OutOfTurn`, because a submission that disturbs its control is to blame
-            if self.by_wall:
-                return outcome, checked
-            limit_s = supply.limit_s(self.trusted, self.cores)
+            limit_s = None if self.by_wall else supply.limit_s(self.trusted, self.cores)
             if limit_s is None:
                 return outcome, checked
             impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
@@ -170,11 +163,11 @@ class Contestants:
 
         If the overhead of a request may hide this, the submission is also timed with the task's large inputs.
         """
-        turns = [pair.turns for pair in pairs]
-        asked = [one for pair in pairs for one in pair.baseline.asked]
-        if physical_limit.is_impossible(turns, asked, limit_s, by_wall=by_wall):
+        turns, asked = [pair.turns for pair in pairs], [one for pair in pairs for one in pair.baseline.asked]
+        call_s, overhead_s = physical_limit.call_and_overhead_s(turns, asked, by_wall=by_wall)
+        if call_s < limit_s / physical_limit.MARGIN:
             return True
-        large = supply.large() if physical_limit.is_short(turns, asked, by_wall=by_wall) else None
+        large = supply.large() if call_s < physical_limit.SHORT * overhead_s else None
         return large is not None and self.is_impossible_with(large, by_wall=by_wall)
 
     def is_impossible_with(self, large: Supply, *, by_wall: bool) -> bool:
@@ -183,12 +176,13 @@ class Contestants:
         The inputs are timed in a new pair of processes, in which the submission's answers are checked as in a duel.
         """
         with ExitStack() as stack:
-            pair = self.open_pair(0, large, stack, OutOfTurn(self.tree.computed_s), asks_oracle=False)
+            pair = self.open_pair(1, large, stack, OutOfTurn(self.tree.computed_s))
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
             limit_s = large.limit_s(self.trusted, self.cores)
             assert limit_s is not None
-            return physical_limit.is_impossible([pair.turns], pair.baseline.asked, limit_s, by_wall=by_wall)
+            call_s, _ = physical_limit.call_and_overhead_s([pair.turns], pair.baseline.asked, by_wall=by_wall)
+            return call_s < limit_s / physical_limit.MARGIN
 
 
 def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool = False) -> None:
@@ -237,19 +231,18 @@ def duel(
     order = random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=tree.tensors) as trusted, session.lane(task.limits.threads) as held:
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
+        found: tuple[Outcome, Control] | None = None
         voided, trouble = 0, ""
-        too_fast: tuple[Outcome, Control] | None = None
         for _ in range(TRIES):
             try:
-                outcome, checked = contestants.run(supply, order)
+                found = contestants.run(supply, order)
             except VoidDuelError as why:
                 voided, trouble = voided + 1, str(why)
                 continue
-            if not checked.impossible:
-                return outcome, replace(checked, voided=voided)
-            too_fast = outcome, checked
-        if too_fast:
-            return too_fast[0], replace(too_fast[1], voided=voided)
+            if not found[1].impossible:
+                break
+        if found:
+            return found[0], replace(found[1], voided=voided)
     raise NoisyMachineError(
         f"This machine is too noisy to judge speed: {TRIES} measurements in a row were void. In the last one, "
         f"{trouble}. Grade again when fewer other programs run."

@@ -15,7 +15,7 @@ from grader.trials import physical_limit
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import Packed, pack
-from grader.trials.turns import TimedAnswer
+from grader.trials.turns import Supply, TimedAnswer, TimedInput
 from grader.trials.worker_client import WorkerClient
 from harness.paired.rounds import Reading
 from harness.processes.process_env import Cores
@@ -25,7 +25,7 @@ WATCHED: Final = 0.3
 
 
 @dataclass(eq=False)
-class Drawn:
+class Drawn(TimedInput):
     """One random input. Its right answer is computed only when it is first needed.
 
     `allowed` is the error allowed for each element of the answer. `watched` is True if the input must be checked for
@@ -99,12 +99,14 @@ class Drawn:
         return Answer(array, "Tensor", inputs_unchanged=answer.inputs_unchanged)
 
 
-class TensorSupply:
+class TensorSupply(Supply):
     """An endless supply of random inputs, drawn from a secret seed.
 
     The allowed errors are computed only for the first input, because this takes longer than computing an answer. All
     other inputs are drawn in the same way, so twice the largest of these errors is allowed in each of their elements.
     """
+
+    first: Drawn
 
     def __init__(self, exam: TensorExam, rng: np.random.Generator) -> None:
         self._exam, self._inputs, self._rng = exam, exam.timed(independent(rng)), rng

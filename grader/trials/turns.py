@@ -12,20 +12,27 @@ the grader always finds one of them. If only one is wrong, every second round fi
 
 A request to a process also takes time. This overhead is measured in every round by no-op calls of a process with
 trusted code, and its median is subtracted.
+
+The grading ends if a submission computes while only the baseline should, in order to slow it down (`OutOfTurn`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Final, Protocol
+from typing import Final
 
+from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
+from grader.records import Status
 from grader.trials.correctness import INPUTS_CHANGED
-from grader.trials.faults import wrong_after_all
+from grader.trials.faults import untrusted, wrong_after_all
 from grader.trials.worker_client import WorkerClient
+from harness.machine.clocks import Clock, wall
 from harness.paired.rounds import Reading
 from harness.processes.process_env import Cores
+from harness.rendering.units import seconds
 
 FIRST_CALLS: Final = 4
 """The number of first calls in each new process. They are not measured, because they load code and allocate memory.
@@ -55,6 +62,12 @@ LEAST_NET: Final = 0.25
 Smaller costs are regarded as noise.
 """
 
+SLACK_PART: Final = 0.05
+"""The largest share of the baseline's measuring time in which a submission may compute."""
+
+SLACK_S: Final = 0.005
+"""CPU seconds that a submission may use in addition to the share `SLACK_PART`, because measuring times may be short."""
+
 Blame = Callable[[str], AbstractContextManager[None]]
 """A function that takes the name of the measured function and returns a context manager.
 
@@ -73,18 +86,22 @@ class TimedAnswer:
     inputs_unchanged: bool = True
 
 
-class TimedInput(Protocol):
+class TimedInput(ABC):
     """One random input of a timed call. Each kind of exam has its own inputs."""
 
+    @abstractmethod
     def arrange(self, worker: WorkerClient, function: str, cores: Cores) -> None:
         """Prepare timed calls in a worker. Later inputs have the memory layout of this one."""
 
+    @abstractmethod
     def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
         """Make one timed call with this input. Return its cost and its answer."""
 
+    @abstractmethod
     def ask(self, worker: WorkerClient) -> Reading:
         """Return the cost of a no-op call."""
 
+    @abstractmethod
     def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
         """Raise `WorkerFault` if an answer is wrong, or `GraderFault` if `plain`, the baseline's answer, is wrong.
 
@@ -92,24 +109,29 @@ class TimedInput(Protocol):
         """
 
 
-class Supply(Protocol):
-    """An endless supply of random inputs, drawn from a secret seed. `first` is an input that is not timed."""
+class Supply(ABC):
+    """An endless supply of random inputs, drawn from a secret seed.
 
-    @property
-    def first(self) -> TimedInput:
-        """An input that is not timed. All other inputs have its memory layout."""
+    `first` is an input that is not timed. All other inputs have its memory layout.
+    """
 
+    first: TimedInput
+
+    @abstractmethod
     def draw(self, count: int) -> Sequence[TimedInput]:
         """Return `count` new inputs."""
 
     def choose(self, places: range) -> list[int]:
         """Return the places of a turn's inputs, out of `places`, that only the baseline still has to answer."""
+        return list(places)
 
     def large(self) -> "Supply | None":
         """Return a supply of the task's large inputs, or None if it has none."""
+        return None
 
-    def limit_s(self, trusted: ForkServer, cores: Cores) -> float | None:
+    def limit_s(self, trusted: ForkServer, cores: Cores) -> float | None:  # noqa: ARG002 - needs no process if unknown
         """Return the shortest time in which one core can compute an answer, or None if it is unknown."""
+        return None
 
 
 @dataclass
@@ -211,3 +233,43 @@ def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
     asking_wall_s = turn.calls * median(one.wall_s for one in asked)
     cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)
     return Reading(cpu_s, max(cpu_s, turn.wall_s - asking_wall_s), turn.calls)
+
+
+@dataclass
+class OutOfTurn:
+    """The CPU time that a submission uses while only the baseline should run.
+
+    Honest code uses a little: a process and its threads still run for a moment after an answer. Submissions of
+    `tests/honest`, with and without threads, used up to 0.1 % of the watched time. A single thread that never sleeps
+    used at least 16 % of it (2 busy cores, Linux 6.18).
+
+    `cpu` reads the CPU seconds of the submission's processes. They used `used_s` of them in `watched_s` wall seconds in
+    which only the baseline should have run.
+    """
+
+    cpu: Clock
+    now: Clock = wall
+    used_s: float = 0.0
+    watched_s: float = 0.0
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Measure and sum up the CPU time that the submission uses in the `with` block.
+
+        Raise `WorkerFault` if the sum is too large.
+        """
+        began_s, had_s = self.now(), self._read()
+        yield
+        self.used_s += self._read() - had_s
+        self.watched_s += self.now() - began_s
+        if self.used_s > SLACK_S + SLACK_PART * self.watched_s:
+            said = (
+                f"The submission kept computing while it was not its turn: for {seconds(self.used_s)} of "
+                f"{seconds(self.watched_s)} in which only the baseline should have run."
+            )
+            help_text = "Compute only during a call: let your threads end or wait before you return the answer."
+            raise WorkerFault(Status.CRASHED, said, help_text)
+
+    def _read(self) -> float:
+        with untrusted("the submission"):
+            return self.cpu()

@@ -3,9 +3,8 @@
 import pytest
 
 from grader.task import Task
-from grader.trials import native
 
 
 def needs(*tasks: Task) -> list[pytest.MarkDecorator]:
     """Return the marks for a test that grades all of these tasks."""
-    return [pytest.mark.program("cc")] if any(map(native.is_native, tasks)) else []
+    return [pytest.mark.program("cc")] if any(task.exam.in_c for task in tasks) else []

@@ -23,7 +23,7 @@ from grader.session import Session
 from grader.task import Task
 from grader.trials import native
 from grader.trials.faults import NOT_WRITTEN
-from grader.trials.native import Built, LocalPlace
+from grader.trials.native import Built
 from grader.tryout import tryout
 from harness.machine import programs
 
@@ -52,7 +52,7 @@ def submission(source: str) -> Submission:
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return native.built(TASK, SOLUTION, LocalPlace())
+    return native.built(TASK, SOLUTION)
 
 
 def loaded(text: str) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -64,7 +64,7 @@ def loaded(text: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def fault(source: str) -> WorkerFault:
     with pytest.raises(WorkerFault) as raised:
-        native.built(TASK, source, LocalPlace())
+        native.built(TASK, source)
     return raised.value
 
 
@@ -94,12 +94,12 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong(text: str, kind: st
 
 def test_a_task_in_python_is_left_as_it_is(tmp_path: Any) -> None:
     python = negation(tmp_path)
-    assert native.built(python, "x = 1", LocalPlace()) == Built("x = 1", "x = 1")
+    assert native.built(python, "x = 1") == Built("x = 1", "x = 1")
     assert native.baseline(python) == python.baseline
 
 
 def test_the_baseline_is_compiled_as_a_submission_is() -> None:
-    assert native.baseline(TASK) == native.built(TASK, TASK.baseline, LocalPlace()).timed
+    assert native.baseline(TASK) == native.built(TASK, TASK.baseline).timed
     assert "0xEDB88320" not in native.baseline(TASK)
 
 
@@ -115,7 +115,7 @@ def test_without_a_compiler_it_is_the_machine_that_is_at_fault(monkeypatch: pyte
 def test_a_compiler_that_compiles_nothing_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "compiler", lambda: shutil.which("false"))
     with pytest.raises(MachineError, match="does not work here"):
-        native.built(TASK, SOLUTION, LocalPlace())
+        native.built(TASK, SOLUTION)
 
 
 @needs_compiler
@@ -163,7 +163,7 @@ def test_the_stub_is_not_written_yet() -> None:
 
 @needs_compiler
 def test_a_library_without_the_function_is_told_as_one(built: Built) -> None:
-    assert loaded(native.built(TASK, in_c("int other;"), LocalPlace()).timed) is None
+    assert loaded(native.built(TASK, in_c("int other;")).timed) is None
     assert built.timed.count("bound('checksum'") == 1
 
 

@@ -18,9 +18,9 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import speed
-from grader.trials.out_of_turn import SLACK_PART, SLACK_S, OutOfTurn
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import TensorSupply
+from grader.trials.turns import SLACK_PART, SLACK_S, OutOfTurn
 from grader.trials.worker_client import worker
 from harness.machine.clocks import FakeClock, ProcessGoneError
 from harness.processes import process_env
@@ -96,7 +96,7 @@ def pair_of(task: Task, source: str, session: Session) -> Iterator[TimedPair]:
         ExitStack() as stack,
     ):
         contestants = speed.Contestants(task, source, trusted, tree, core)
-        yield contestants.open_pair(0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True)
+        yield contestants.open_pair(0, supply, stack, OutOfTurn(tree.computed_s))
 
 
 def play(pair: TimedPair) -> None:

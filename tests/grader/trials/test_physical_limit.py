@@ -215,23 +215,10 @@ def test_memory_that_inputs_share_is_read_once() -> None:
 ASKED = [Reading(0.4, 0.8), Reading(0.2, 0.4), Reading(0.1, 0.2)]
 
 
-@pytest.mark.parametrize(("call_s", "impossible"), [(0.65, True), (0.75, False)])
-def test_a_call_needs_at_least_half_of_the_limit_and_the_median_overhead_of_a_request(
-    call_s: float, *, impossible: bool
-) -> None:
-    turns = [[Reading(3 * call_s, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(call_s, 90.0)]]
-    assert physical_limit.MARGIN == 2
-    assert physical_limit.is_impossible(turns, ASKED, 1.0) is impossible
-    assert not physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
-
-
-@pytest.mark.parametrize(("call_s", "short"), [(0.79, True), (0.81, False)])
-def test_a_call_is_short_that_takes_less_than_three_overheads_besides_its_own(call_s: float, *, short: bool) -> None:
-    assert physical_limit.SHORT == 3
-    turns = [[Reading(3 * call_s, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(call_s, 90.0)]]
-    assert physical_limit.is_short(turns, ASKED) is short
-    assert not physical_limit.is_short(turns, ASKED, by_wall=True)
-    assert physical_limit.is_short([[Reading(9.0, 1.5)]], ASKED, by_wall=True)
+def test_the_call_of_the_median_pair_counts_without_the_median_overhead_of_a_request() -> None:
+    turns = [[Reading(1.8, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(0.6, 9.0)]]
+    assert physical_limit.call_and_overhead_s(turns, ASKED) == pytest.approx((0.4, 0.2))
+    assert physical_limit.call_and_overhead_s(turns, ASKED, by_wall=True) == pytest.approx((29.6, 0.4))
 
 
 @pytest.mark.parametrize(

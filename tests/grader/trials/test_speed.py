@@ -30,8 +30,8 @@ from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.inputs import pack
-from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.tensor_supply import TensorSupply
+from grader.trials.turns import OutOfTurn
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Round, judge
@@ -86,7 +86,7 @@ def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds:
     supply = TensorSupply(task.exam, generator("a secret"))
     with process_env.pinned(core()), ExitStack() as stack:
         pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
-            0, supply, stack, OutOfTurn(tree.computed_s), asks_oracle=True
+            0, supply, stack, OutOfTurn(tree.computed_s)
         )
         return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 

@@ -13,10 +13,19 @@ from grader.errors import WorkerFault
 from grader.seeds import generator
 from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
-from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import Drawn, TensorSupply
-from grader.trials.turns import LEAST_NET, MOST_CALLS, SLOW_CALL_S, TURN_S, Side, TimedAnswer, TimedInput, net
+from grader.trials.turns import (
+    LEAST_NET,
+    MOST_CALLS,
+    SLOW_CALL_S,
+    TURN_S,
+    OutOfTurn,
+    Side,
+    TimedAnswer,
+    TimedInput,
+    net,
+)
 from harness.paired.rounds import Reading
 
 
