@@ -9,10 +9,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from grader.inside.tree_namespaces import NEW_FOLDERS
 from grader.isolation import machine_facts, process_tree, sandbox_problems, seccomp, tree_users
@@ -38,12 +37,8 @@ PROGRAM: Final = "from grader.inside import confine, loading, protocol"
 """The program that tests a sandbox: it imports modules that submissions need."""
 
 
-@dataclass(frozen=True, slots=True)
-class BwrapProbe:
-    """The strongest confinement in which bubblewrap starts Python. `trouble` is the error if none works.
-
-    `own_user` is True if the sandbox has a user of its own. If not, `no_user` is the reason.
-    """
+class BwrapProbe(NamedTuple):
+    """Whether a sandbox of bubblewrap has a user of its own, the error if none starts, and why it has no such user."""
 
     own_user: bool
     trouble: str = ""
@@ -93,9 +88,8 @@ def probe(binary: str) -> BwrapProbe:
 
 
 def _failure(binary: str, *, own_user: bool) -> str:
-    program = [sys.executable, "-P", "-s", "-c", PROGRAM]
     try:
-        tree = _start(binary, program, own_user=own_user, grouped=False)
+        tree = _start(binary, [sys.executable, "-P", "-s", "-c", PROGRAM], own_user=own_user, grouped=False)
     except OSError as error:
         return error.strerror or str(error)
     works, said = tree.tested()

@@ -30,23 +30,13 @@ _UNIFIED: Final = (
     "start Linux with `systemd.unified_cgroup_hierarchy=1` (a container needs /sys/fs/cgroup mounted); "
     "until then the grader itself checks the memory and the processes of each process tree"
 )
+_DELEGATED: Final = (
+    "start grading in its own control group, which this user may write to and which has the controllers memory and "
+    "pids; until then the grader itself checks the memory and the processes of each tree"
+)
 
 _numbers = count()
 _lock = threading.Lock()
-
-
-def delegation_fix() -> str:
-    """Return advice for users: how to start the grader in a control group of its own.
-
-    On a machine with systemd, the advice contains the command.
-    """
-    if SYSTEMD.exists():
-        user = "" if os.geteuid() == 0 else "--user "
-        return f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
-    return (
-        "start grading in its own control group, which this user may write to and which has the controllers memory "
-        "and pids; until then the grader itself checks the memory and the processes of each tree"
-    )
 
 
 @cache
@@ -57,24 +47,23 @@ def support(mount: Path = MOUNT, own: Path = OWN) -> Path | SandboxProblem:
     """
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
-    except (OSError, StopIteration):
-        return SandboxProblem("this system has no cgroup v2", _UNIFIED)
-    folder = mount / line.removeprefix("0::").lstrip("/")
-    try:
+        folder = mount / line.removeprefix("0::").lstrip("/")
         offered = set((folder / "cgroup.controllers").read_text().split())
         enabled = set((folder / "cgroup.subtree_control").read_text().split())
         inside = {int(pid) for pid in (folder / "cgroup.procs").read_text().split()}
-    except OSError:
-        return SandboxProblem("this system's control groups are of version 1 or not visible", _UNIFIED)
+    except (OSError, StopIteration):
+        return SandboxProblem("this system's control groups are not of version 2, or not visible", _UNIFIED)
     if missing := CONTROLLERS - offered:
-        named = " and ".join(sorted(missing))
-        return SandboxProblem(f"the controllers {named} are not delegated to this process", delegation_fix())
-    needed = [folder, folder / "cgroup.procs", folder / "cgroup.subtree_control"]
-    if not all(os.access(path, os.W_OK) for path in needed):
-        return SandboxProblem("the control group of this process belongs to another user", delegation_fix())
-    if not enabled >= CONTROLLERS and (inside - {os.getpid()} or not (folder / "cgroup.type").exists()):
-        return SandboxProblem("other programs run in the control group of this process", delegation_fix())
-    return folder
+        found = f"the controllers {' and '.join(sorted(missing))} are not delegated to this process"
+    elif not all(os.access(folder / name, os.W_OK) for name in (".", "cgroup.procs", "cgroup.subtree_control")):
+        found = "the control group of this process belongs to another user"
+    elif not enabled >= CONTROLLERS and (inside - {os.getpid()} or not (folder / "cgroup.type").exists()):
+        found = "other programs run in the control group of this process"
+    else:
+        return folder
+    user = "" if os.geteuid() == 0 else "--user "
+    command = f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
+    return SandboxProblem(found, command if SYSTEMD.exists() else _DELEGATED)
 
 
 class ControlGroup:

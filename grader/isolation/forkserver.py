@@ -10,10 +10,9 @@ import os
 import select
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, NamedTuple
 
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
@@ -34,8 +33,7 @@ _ANSWER_S: Final = 30.0
 """Seconds to wait for a fork, or for the report of a worker's end. Both usually take milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForkedWorker:
+class ForkedWorker(NamedTuple):
     """The process id of a worker as the grader sees it, and as the sandbox's own processes see it."""
 
     pid: int
@@ -53,10 +51,8 @@ class ForkServer:
         self._process: ProcessTree | ForkedTree
         with child_socket, contextlib.ExitStack() as stack:
             stack.enter_context(self._socket)
-            self.folder: Path | None = None
-            if not sandboxed:
-                made = TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
-                self.folder = Path(stack.enter_context(made))
+            made = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
+            self.folder = Path(stack.enter_context(made)) if made else None
             if template:
                 self._process = template.fork(self._socket, child_socket, self.folder)
             else:
@@ -198,7 +194,7 @@ class ForkServer:
 
         The kernel limits only each process.
         """
-        processes = list(proc.processes(self._pids[0]))
+        processes = proc.processes(self._pids[0])
         used = proc.total_usage(processes, self._shared_bytes)
         if used.memory_bytes > proc.allowed_bytes(limits.memory_bytes, len(self._clocks)):
             said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."

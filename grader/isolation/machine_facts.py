@@ -86,39 +86,25 @@ def container(root: Path = Path("/"), environment: Mapping[str, str] = os.enviro
     """
     if "KUBERNETES_SERVICE_HOST" in environment:
         return "kubernetes"
-    if (root / "run" / ".containerenv").exists():
-        return "podman"
-    if (root / ".dockerenv").exists():
-        return "docker"
-    for path in (root / "run" / "systemd" / "container", root / "run" / "host" / "container-manager"):
-        try:
-            if told := path.read_text(encoding="utf-8", errors="replace").strip():
-                return told
-        except OSError:
-            continue
+    for mark, kind in (("run/.containerenv", "podman"), (".dockerenv", "docker")):
+        if (root / mark).exists():
+            return kind
+    for path in (root / "run/systemd/container", root / "run/host/container-manager"):
+        if path.is_file():
+            return path.read_text(encoding="utf-8", errors="replace").strip()
     told = environment.get("container", "")
     return "podman" if told == "oci" else told
 
 
 def switches(root: Path = Path("/")) -> dict[str, int]:
     """Return the values of the kernel settings that can forbid user namespaces. Missing settings are left out."""
-    found = {}
-    for name in SWITCHES:
-        try:
-            found[name] = int((root / "proc" / "sys" / name.replace(".", "/")).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            continue
-    return found
+    files = {name: root / "proc" / "sys" / name.replace(".", "/") for name in SWITCHES}
+    return {name: int(file.read_text(encoding="ascii")) for name, file in files.items() if file.is_file()}
 
 
 def noexec(path: Path) -> str:
     """Return the mount point of the file system that contains `path` if it is mounted with noexec, else ""."""
-    if not hasattr(os, "statvfs"):  # Windows
-        return ""
-    try:
-        if not os.statvfs(path).f_flag & os.ST_NOEXEC:
-            return ""
-    except OSError:
+    if not (hasattr(os, "statvfs") and path.exists() and os.statvfs(path).f_flag & os.ST_NOEXEC):  # Windows has none
         return ""
     return str(next(folder for folder in [path, *path.absolute().parents] if folder.is_mount() or folder == Path("/")))
 

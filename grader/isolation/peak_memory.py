@@ -1,22 +1,16 @@
 """Read the peak memory of a worker, a process that runs a submission, from the kernel.
 
-Linux records for each process the most memory that was ever resident (`VmHWM`): its own pages, pages of files, and
-shared pages. This peak includes memory that was freed again. A worker starts with the pages of the process from which
-it was forked, and shares each page until it writes to the page. The submission did not cause these pages. So the pages
-that are still shared at the end are subtracted. A page that the worker has released or written to is not subtracted. So
-a submission gains nothing by releasing its initial pages. All memory since the file was loaded counts: memory from
-imports, caches, and the code of libraries.
+Linux records for each process the most memory that was ever resident (`VmHWM`), with pages of files and with memory
+that was freed again. A worker shares each page of the process from which it was forked until it writes to the page. The
+submission did not cause the pages that are still shared at the end, so they are subtracted. A page that the worker has
+released or written to is not subtracted, so a submission gains nothing by releasing its initial pages.
 
-Any number of processes may share a page, because all process trees of a template process have its pages
-(`grader.isolation.template`). So the kernel's list of mappings is read (`smaps`), with the shared bytes of each. The
-worker is stopped meanwhile, so that it cannot move its mappings.
+Any number of processes may share a page, because all process trees of a template process have its pages. So the
+kernel's list of mappings is read (`smaps`), with the shared bytes of each. The worker is stopped meanwhile, so that it
+cannot move its mappings. Pages of files, such as code, are also reported separately, because their number depends on
+the machine: the same calls of torch mapped 20 MiB with one installation of torch, and 74 MiB with another one.
 
-Pages of files, such as code, count in the peak, and are also reported separately. Their number depends on the machine.
-When a process reads a page of a file, Linux maps neighbouring pages of its page cache too. The same calls of torch
-mapped 20 MiB with one installation of torch, and 74 MiB with another one.
-
-A process can lower its own peak by writing to its `/proc`. In the sandbox, `/proc` is read-only. Without a sandbox, on
-a student's own machine, it is writable.
+A process can lower its own peak by writing to its `/proc`. In the sandbox, `/proc` is read-only.
 
 Source: Documentation/filesystems/proc.rst of Linux.
 """

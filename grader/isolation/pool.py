@@ -8,9 +8,8 @@ machine allows it (`sandbox.can_use_template`). Otherwise each of them imports t
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from grader.errors import MachineError, WorkerFault
@@ -27,33 +26,23 @@ MOST_FAILURES: Final = 2
 
 
 class Pool:
-    """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool.
+    """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool."""
 
-    Trees are forked from `template` if it is given. The pool also ends this process.
-    """
-
-    def __init__(
-        self,
-        *,
-        sandboxed: bool = True,
-        hidden: Sequence[Path] = (),
-        spare: int = 0,
-        template: Template | None = None,
-    ) -> None:
+    def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
         self.sandboxed = sandboxed
         self.hidden: Sequence[Path] = tuple(hidden)
         self._spare = spare
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
         self._closed = False
-        self._template = template
+        self._template: Template | None = None
         self._failures = 0
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def warm(self, trees: int) -> None:
@@ -68,14 +57,8 @@ class Pool:
 
         If the block raises `WorkerFault`, the output of the processes is added to this exception.
         """
-        tree = self._take(tensors=tensors)
-        try:
+        with self.one_hand_in(tensors=tensors) as trees, trees.fresh(tensors=tensors) as tree:
             yield tree
-        except WorkerFault as fault:
-            fault.printed = fault.printed or tree.output_tail
-            raise
-        finally:
-            tree.close()
 
     @contextmanager
     def trusted(self, *, tensors: bool) -> Iterator[ForkServer]:
@@ -83,18 +66,18 @@ class Pool:
         with self._lock:
             idle = self._trusted[tensors]
             tree = idle.pop() if idle else None
-        tree = tree or self._take(tensors=tensors)
-        spoilt = True
+        tree = tree or self.take(tensors=tensors)
+        kept = False
         try:
             tree.start_task()
             yield tree
-            spoilt = False
+            kept = True
         except WorkerFault:
-            spoilt = False
+            kept = True
             raise
         finally:
             with self._lock:
-                kept = not (spoilt or self._closed)
+                kept = kept and not self._closed
                 if kept:
                     idle.append(tree)
             if not kept:
@@ -103,23 +86,11 @@ class Pool:
     @contextmanager
     def one_hand_in(self, *, tensors: bool) -> Iterator["HandInTrees"]:
         """Yield an object that lends one process tree to all tasks of a file. With `tensors`, it has imported torch."""
-        with ExitStack() as stack:
-            yield HandInTrees(self, stack, tensors=tensors)
+        with closing(HandInTrees(self, tensors=tensors)) as trees:
+            yield trees
 
-    def close(self) -> None:
-        """End all processes of the pool that are not in use."""
-        with self._lock:
-            self._closed = True
-            trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
-            self._ready.clear()
-            self._trusted = {True: [], False: []}
-            template, self._template = self._template, None
-        for tree in trees:
-            tree.close()
-        if template:
-            template.close()
-
-    def _take(self, *, tensors: bool) -> ForkServer:
+    def take(self, *, tensors: bool) -> ForkServer:
+        """Return a process tree that is ready to run workers. The caller ends it."""
         with self._lock:
             tree = self._ready.popleft() if tensors and self._ready else self._start(tensors=tensors)
         if tensors:
@@ -134,46 +105,63 @@ class Pool:
             tree.wait_until_ready()
         return tree
 
-    def _start(self, *, tensors: bool) -> ForkServer:
-        template = self._usable_template() if tensors else None
-        return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden, template=template)
+    def close(self) -> None:
+        """End all processes of the pool that are not in use."""
+        with self._lock:
+            self._closed = True
+            trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
+            self._ready.clear()
+            self._trusted = {True: [], False: []}
+            template, self._template = self._template, None
+        for tree in trees:
+            tree.close()
+        if template:
+            template.close()
 
-    def _usable_template(self) -> Template | None:
-        if self._closed or self._failures >= MOST_FAILURES or not sandbox.can_use_template(sandboxed=self.sandboxed):
-            return None
-        if self._template and self._template.ends_within(0.0):
-            self._template.close()
-            self._template = None
-        self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
-        return self._template
+    def _start(self, *, tensors: bool) -> ForkServer:
+        template = None
+        fails = self._closed or self._failures >= MOST_FAILURES
+        if tensors and not fails and sandbox.can_use_template(sandboxed=self.sandboxed):
+            if self._template and self._template.ends_within(0.0):
+                self._template.close()
+                self._template = None
+            template = self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
+        return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden, template=template)
 
 
 class HandInTrees:
     """Lends one process tree to all tasks of a file, and the pool's processes for trusted code."""
 
-    def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
+    def __init__(self, pool: Pool, *, tensors: bool) -> None:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
-        self._pool, self._stack, self._tensors = pool, stack, tensors
+        self._pool, self._tensors = pool, tensors
         self._tree: ForkServer | None = None
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
         """Yield the processes that run the file. After a fault of its processes, the next task gets new ones."""
-        tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
-        tree.start_task()
+        tree = self._tree or self._pool.take(tensors=tensors or self._tensors)
         self._tree = None
         try:
+            tree.start_task()
             yield tree
             self._tree = tree
         except WorkerFault as fault:
             fault.printed = fault.printed or tree.output_tail
-            if fault.status in FUNCTION_FAULTS:
-                self._tree = tree
+            self._tree = tree if fault.status in FUNCTION_FAULTS else None
             raise
+        finally:
+            if self._tree is None:
+                tree.close()
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
         """Return a context manager that lends processes for trusted code, with torch imported if `tensors`."""
         return self._pool.trusted(tensors=tensors)
+
+    def close(self) -> None:
+        """End the processes that run the file."""
+        if self._tree:
+            self._tree.close()
 
 
 TreeSource = Pool | HandInTrees

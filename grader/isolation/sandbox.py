@@ -1,21 +1,18 @@
 """Start processes in a sandbox, and report which layers of security this machine offers.
 
-There are two kinds of sandboxes, and callers need not know which one this machine allows. The first uses Linux
-namespaces: bubblewrap decides which files are visible (`bubblewrap`). Containers seldom allow namespaces.
-In most containers, Landlock and a separate user replace them (`without_namespaces`). `seccomp` decides which system
-calls are allowed, and `tree_users` chooses the user. Without a sandbox, the same command runs unconfined. This is for a
-student's own code on the student's own machine.
+There are two kinds of sandboxes, and callers need not know which one this machine allows: Linux namespaces
+(`bubblewrap`), or Landlock and a separate user in containers, which seldom allow namespaces (`without_namespaces`).
+Without a sandbox, the same command runs unconfined. This is for a student's own code on the student's own machine.
 """
 
 import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grader.errors import MachineError
 from grader.inside import tree_namespaces
@@ -61,12 +58,8 @@ _LAUNCH: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityLayer:
-    """One security layer of a sandbox, such as seccomp.
-
-    `found` describes the active layer, or why it is missing. `fix` is advice for the user if it is missing.
-    """
+class SecurityLayer(NamedTuple):
+    """One security layer of a sandbox, such as seccomp. `found` describes it, or why it is missing, and `fix` helps."""
 
     name: str
     active: bool
@@ -121,8 +114,7 @@ def layers() -> tuple[SecurityLayer, ...]:
     if not spaces:
         own = f"only the system's, Python's and the tree's own folder (version {version}{no_signals})"
         uncounted = None if without_namespaces.probe_result().counts_disk else NOT_COUNTED
-        disk = "for the whole tree"
-        known += [(REPLACEMENT_LAYERS[0], None, own), (REPLACEMENT_LAYERS[1], uncounted, disk)]
+        known += zip(REPLACEMENT_LAYERS, (None, uncounted), (own, "for the whole tree"), strict=True)
     return tuple(
         SecurityLayer(name, active=not lacks, found=lacks.found if lacks else found, fix=lacks.fix if lacks else "")
         for name, lacks, found in known
@@ -148,8 +140,7 @@ def start(
 ) -> ProcessTree:
     """Start the first process of a sandbox, which forks workers on request. It inherits the socket `control`.
 
-    `hidden` are paths that the process must not see. In a sandbox, the process writes to a temporary folder of its own,
-    and without a sandbox to `folder`.
+    `hidden` are paths that the process must not see. Without a sandbox, the process writes to `folder`.
     """
     program = _program("worker_main", control, {"tensors": tensors})
     return launch(program, [control], sandboxed=sandboxed, hidden=hidden, folder=folder)

@@ -1,9 +1,8 @@
 """The rules of the seccomp filters: the system calls that are denied to submissions, the reasons, and the errors."""
 
 import errno
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 PROCESS_ERRNO: Final = errno.EOPNOTSUPP
 """The errno for a denied call that starts a process. No other rule uses it, so a report can name the cause."""
@@ -18,11 +17,10 @@ class When(Enum):
     NO_BIT = "has none of the bits"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A condition on the argument at `position` (from 0) of a system call. The call is denied if the condition holds.
 
-    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value.
+    `when` is the kind of condition, and `values` are the values or bits for it.
     """
 
     position: int
@@ -30,8 +28,7 @@ class Condition:
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule that denies the system calls `names`, always or under a condition, with a reason and an errno."""
 
     names: str

@@ -25,7 +25,7 @@ from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import cgroups, sandbox
 from grader.isolation.cgroups import ControlGroup
-from grader.isolation.process_tree import OutputTail, ProcessTree
+from grader.isolation.process_tree import ProcessTree
 
 NO_ANSWER: Final = (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError)
 """The exceptions if another process has ended, or does not answer as expected."""
@@ -47,7 +47,7 @@ class Template:
         self._lock = threading.Lock()
         self._socket, child_socket = socket.socketpair()
         self._channel = Channel(self._socket.fileno())
-        self._started, self._closed = threading.Event(), threading.Event()
+        self._closed, self._started = False, threading.Event()
         self._process: ProcessTree | None = None
         # bubblewrap ends its sandbox when the thread that started it ends, so this thread lives until the sandbox ends.
         self._thread = threading.Thread(target=self._run, args=(child_socket, tuple(hidden)), daemon=True)
@@ -61,10 +61,9 @@ class Template:
             return  # a later request finds that the other end of the socket is closed
         finally:
             self._started.set()
-        output = OutputTail(self._process.output)  # so that a template process that prints much does not block
-        self._closed.wait()
-        self._process.kill()
-        output.close()
+        with self._process.output as output:
+            while output.read(1 << 16):  # so that a template process that prints much does not block
+                pass
 
     def ends_within(self, timeout_s: float) -> bool:
         """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended.
@@ -72,12 +71,10 @@ class Template:
         It has also ended if it did not start.
         """
         self._started.wait()
-        if self._process is not None:
-            try:
-                self._process.popen.wait(timeout_s)
-            except subprocess.TimeoutExpired:
-                return False
-        return True
+        try:
+            return self._process is None or self._process.popen.wait(timeout_s) is not None
+        except subprocess.TimeoutExpired:
+            return False
 
     def fork(self, control: socket.socket, child_control: socket.socket, folder: Path | None) -> "ForkedTree":
         """Request a new process tree with these ends of its control socket. Without a sandbox, it writes to `folder`.
@@ -89,7 +86,7 @@ class Template:
             attest(control)
         read, write = os.pipe()
         with self._lock, contextlib.suppress(*NO_ANSWER):
-            if not self._closed.is_set():
+            if not self._closed:
                 self._channel.send(protocol.FORK, {"uid": uid, "home": str(folder) if folder else ""})
                 socket.send_fds(self._socket, [b"."], [child_control.fileno(), write])
         os.close(write)
@@ -98,7 +95,7 @@ class Template:
     def reap(self, pid: int) -> None:
         """Wait until the first process `pid` of a tree without a sandbox has ended."""
         with self._lock, contextlib.suppress(*NO_ANSWER):
-            if not self._closed.is_set():
+            if not self._closed:
                 self._channel.send(protocol.REAP, {"pid": pid})
                 self._channel.receive(_END_S)
 
@@ -106,8 +103,11 @@ class Template:
         """End the template process, and with a sandbox also its trees. A second call does nothing."""
         with self._lock:
             self._socket.close()
-            self._closed.set()
-        self._thread.join()
+            self._closed = True
+        self._started.wait()
+        if self._process:
+            self._process.kill()
+        self._thread.join(_END_S)
 
 
 class ForkedTree:

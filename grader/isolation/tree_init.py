@@ -68,7 +68,8 @@ def main() -> None:
             status = attend(program, lifeline)
     finally:
         end_all(tree.uid)
-        remove(tree.folder)
+        # `rm` follows no links and can remove very deep folders.
+        subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", tree.folder], check=False, env={})
     os._exit(status)
 
 
@@ -87,8 +88,7 @@ def make_folders(tree: Tree) -> None:
 
 def start(tree: Tree) -> int:
     """Start the program, confined and as the sandbox's user, and return its process id."""
-    pid = os.fork()
-    if pid:
+    if pid := os.fork():
         return pid
     try:
         confine.apply_ruleset(tree.ruleset)
@@ -113,8 +113,7 @@ def attend(program: int, lifeline: int) -> int:
 
 def end_all(uid: int) -> None:
     """Kill every process of a user at once, and wait until all children of this process have ended."""
-    killer = os.fork()
-    if not killer:
+    if not os.fork():
         try:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
@@ -126,11 +125,6 @@ def end_all(uid: int) -> None:
     with contextlib.suppress(ChildProcessError):  # no child is left
         while True:
             os.wait()
-
-
-def remove(folder: str) -> None:
-    """Remove a folder and its contents with `rm`, which follows no links and can remove very deep folders."""
-    subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", folder], check=False, env={})
 
 
 if __name__ == "__main__":

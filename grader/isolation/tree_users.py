@@ -42,9 +42,9 @@ def is_root() -> bool:
 
 
 def trouble(uid_map: Path = Path("/proc/self/uid_map")) -> SandboxProblem | None:
-    """Return why sandboxes cannot have users of their own, and the fix. Return None if they can, or need none.
+    """Return why sandboxes of root cannot have users of their own, with the fix, or None if they can.
 
-    They need none if this process does not run as root.
+    Return None also if this process does not run as root.
     """
     if not is_root():
         return None
@@ -80,10 +80,7 @@ def new_id() -> int:
 
 
 def become_command(uid: int) -> list[str]:
-    """Return a command to which the caller appends another command, to run it as user `uid`.
-
-    The appended command runs without groups or capabilities.
-    """
+    """Return a command that runs another command, appended by the caller, as user `uid` without groups and rights."""
     never = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs"]
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *never, "--"]
 

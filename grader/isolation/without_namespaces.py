@@ -1,24 +1,31 @@
 """Run a program in a sandbox without Linux namespaces, which most containers do not allow.
 
-Landlock allows the program only the system's files, Python's files and a folder of its own. It runs as a separate user,
-who can neither signal nor inspect other processes. A seccomp filter denies sockets with an address, and kernel objects
-that processes share. At the end, `tree_init` ends all processes of this user and removes the folder. `inside/probe.py`
-runs once in such a sandbox and checks these restrictions.
+Landlock allows the program only the system's files, Python's files and a folder of its own. It denies each kind of
+access to files, unless a rule allows it. A rule is for a file, or for a folder with all of its contents. The rules of
+`tree_rules` are applied before Python starts, and the rules of `narrowed` before a submission is loaded. Landlock does
+not hide that a file exists, or its size and dates, from a process that knows its path. Source:
+Documentation/userspace-api/landlock.rst of Linux.
+
+The program runs as a separate user, who can neither signal nor inspect other processes. A seccomp filter denies sockets
+with an address, and kernel objects that processes share. At the end, `tree_init` ends all processes of this user and
+removes the folder. `inside/probe.py` runs once in such a sandbox and checks these restrictions.
 """
 
 import errno
 import json
 import os
+import struct
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from enum import IntFlag
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from grader.isolation import bubblewrap, landlock, machine_facts, process_tree, seccomp, tree_users
+from grader.isolation import bubblewrap, machine_facts, process_tree, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import NO_LANDLOCK, SandboxProblem
 from grader.isolation.tree_init import Tree
@@ -29,15 +36,40 @@ _SWEEP_S: Final = 60.0
 _ELSEWHERE: Final = "grade on another machine"
 PRIVATE_FILE: Final = "/etc/passwd"
 """A file that every user may read. The sandbox is tested by trying to read it."""
+Access = IntFlag(
+    "Access",
+    "EXECUTE WRITE_FILE READ_FILE READ_DIR REMOVE_DIR REMOVE_FILE MAKE_CHAR MAKE_DIR MAKE_REG MAKE_SOCK MAKE_FIFO "
+    "MAKE_BLOCK MAKE_SYM REFER TRUNCATE IOCTL_DEV",
+)
+"""The kinds of access to files (linux/landlock.h: LANDLOCK_ACCESS_FS_…)."""
+READ: Final = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
+DEVICE: Final = Access.READ_FILE | Access.WRITE_FILE | Access.TRUNCATE
+OWN: Final = Access(sum(Access)) & ~(Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK | Access.IOCTL_DEV)
+"""The kinds of access that a sandboxed process has in its own folder."""
+OF_FILES: Final = Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEV
+"""The kinds of access that apply to files, and not only to folders."""
+
+ADDED_BY_VERSION: Final = ((5, 1 << 15), (3, 1 << 14), (2, 1 << 13))
+"""Pairs (version of Landlock, the first kind of access that this version added)."""
+TCP: Final = 0b11
+"""The bits that deny TCP connections and servers on all ports. Landlock has them from version 4 on."""
+SCOPES: Final = 0b11
+"""The bits that deny abstract Unix sockets and signals to processes outside of the sandbox (from version 6 on)."""
+
+DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
+"""Files of /proc that contain nothing about other processes."""
+
+Rules = dict[Path, Access]
+"""The allowed kinds of access, for each file, or for each folder with all of its contents."""
+Ruleset = dict[str, Any]
+"""A set of Landlock rules as plain data, to be sent to another process as JSON."""
+
 _INIT: Final = ("-S", "-s", "-P", "-m", "grader.isolation.tree_init")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfinementProbe:
-    """The result of testing the sandbox. `problem` is the reason if it does not work on this machine.
-
-    `counts_disk` is True if the kernel counts the bytes that its processes write.
-    """
+class ConfinementProbe(NamedTuple):
+    """Why this sandbox does not work here, or None, and whether the kernel counts the bytes that it writes to disk."""
 
     problem: SandboxProblem | None
     counts_disk: bool = False
@@ -51,10 +83,8 @@ def problem() -> SandboxProblem | None:
         )
     if not tree_users.spare_ids():
         return SandboxProblem("this container has too few user ids", "give it 65,536 (in /etc/subuid and /etc/subgid)")
-    if no_user := tree_users.trouble():
-        return no_user
-    if no_filter := seccomp.problem():
-        return no_filter
+    if lacking := tree_users.trouble() or seccomp.problem():
+        return lacking
     if (version := machine_facts.landlock_version()) <= 0:
         return NO_LANDLOCK.get(-version, NO_LANDLOCK[errno.ENOSYS])
     if closed := next(_closed(), None):
@@ -103,7 +133,7 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
     folder = _place() / f"fairclock-tree-{uid}"
     own, kit = folder / "tmp", folder / "kit"
     readable = [*map(Path, (*bubblewrap.SYSTEM, *bubblewrap.SYSTEM_FILES)), *bubblewrap.prefixes(), kit]
-    rules = landlock.tree_rules(readable, [*(KIT / name for name in bubblewrap.HIDDEN_FOLDERS), *hidden], own)
+    rules = tree_rules(readable, [*(KIT / name for name in bubblewrap.HIDDEN_FOLDERS), *hidden], own)
     version = machine_facts.landlock_version()
     code = seccomp.tree_filter(alone=True)
     return Tree(
@@ -112,8 +142,8 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
         own=str(own),
         kit=str(kit),
         files={name: str(KIT / name) for name in bubblewrap.KIT_FILES},
-        ruleset=landlock.ruleset(rules, version),
-        narrowed=landlock.ruleset(landlock.narrowed(rules), version),
+        ruleset=ruleset(rules, version),
+        narrowed=ruleset(narrowed(rules), version),
         filter=code.hex() if code else "",
         program=[*tree_users.become_command(uid), *program],
         environment={**process_env.ENVIRONMENT, "PYTHONPATH": str(kit), "HOME": str(own), "TMPDIR": str(own)},
@@ -133,3 +163,52 @@ def _closed() -> Iterator[Path]:
         for folder in reversed([wanted.resolve(), *wanted.resolve().parents]):
             if not folder.stat().st_mode & 0o001:
                 yield folder
+
+
+def ruleset(rules: Rules, version: int) -> Ruleset:
+    """Return the Landlock rules that allow only the access in `rules`, as JSON data for one version of Landlock.
+
+    Kinds of access that this version does not know stay allowed.
+    """
+    known = sum(Access)
+    for since, first in ADDED_BY_VERSION:
+        known = known & (first - 1) if version < since else known
+    attributes = struct.pack("=Q", known)
+    attributes += struct.pack("=Q", TCP) if version >= 4 else b""
+    attributes += struct.pack("=Q", SCOPES) if version >= 6 else b""
+    return {
+        "attributes": attributes.hex(),
+        "of_files": int(OF_FILES),
+        "rules": [[str(path), int(access) & known] for path, access in rules.items()],
+    }
+
+
+def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> Rules:
+    """Return the rules for a sandbox. They allow readable paths, devices, /proc, and the sandbox's own folder.
+
+    The `hidden` paths inside readable paths are not allowed.
+    """
+    hidden = [one.resolve() for one in hidden]
+    rules = dict(rule for path in readable for rule in rules_around(path.resolve(), hidden))
+    return rules | {Path("/dev", name): DEVICE for name in DEVICES} | {own: OWN, Path("/proc"): READ}
+
+
+def narrowed(rules: Rules) -> Rules:
+    """Return `rules` with access to only a few files of /proc, instead of all of them."""
+    kept = {path: access for path, access in rules.items() if path != Path("/proc")}
+    return kept | {Path("/proc", name): Access.READ_FILE for name in ABOUT_THE_MACHINE} | {Path("/proc/self"): READ}
+
+
+def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, Access]]:
+    """Yield rules that allow reading a folder or file, except for the hidden paths in it.
+
+    A rule applies to all contents of a folder. So a folder with a hidden path gets one rule per entry. The names in
+    this folder stay visible, because Python imports no module from a folder that it cannot list.
+    """
+    within = [one for one in hidden if one.is_relative_to(path)]
+    if path in within:
+        return
+    yield path, Access.READ_DIR if within else READ
+    for entry in sorted(path.iterdir()) if within else ():
+        if not entry.is_symlink():
+            yield from rules_around(entry, within)
