@@ -18,16 +18,19 @@ can have.
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
-from grader.hand_ins import archives, left_out, location, manifest, timestamps
+from grader.hand_ins import archives, left_out
 from grader.hand_ins.left_out import LeftOut, LessonNames
-from grader.hand_ins.location import Location
+from grader.hand_ins.location import Location, folder_time
+from grader.hand_ins.manifest import NAME as MANIFEST
+from grader.hand_ins.manifest import Manifest
 from grader.hand_ins.notebooks import python_source
-from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, digest, python_text
+from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
 from grader.records import Submission
 from grader.text import file_name
 from harness.errors import UsageError
@@ -50,14 +53,6 @@ class Collection:
     left_out: tuple[LeftOut, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    submissions: tuple[Submission, ...] = ()
-    for_all_lessons: Submission | None = None
-    notes: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-
-
 def collect(
     folder: Path, lessons: Sequence[str], *, kit: str, zone: tzinfo = UTC, known: Sequence[str] = ()
 ) -> Collection:
@@ -67,7 +62,18 @@ def collect(
     names without an offset. `known` are further lessons of the course. Raise `UsageError` if `folder` does not exist,
     is not a folder, or contains no hand-in.
     """
-    found = _collection(list(_places(folder, LessonNames.of(lessons, known), kit, zone)), lessons)
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as fault:
+        why = f"{folder} cannot be read ({fault.strerror})"
+        raise UsageError(f"{why}; give the folder that contains one folder or zip for each student.") from None
+    reader = _Reader(LessonNames.of(lessons, known), kit, zone)
+    root = Path(os.path.realpath(folder))
+    for path in paths:
+        name = file_name(path.name)
+        if not archives.is_junk(name):
+            reader.read_entry(Location(path, root, re.sub(r"\.zip$", "", name, flags=re.IGNORECASE), name))
+    found = reader.collection()
     if not found.submissions:
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)
@@ -82,30 +88,9 @@ def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str)
     """
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
-    place = Location(folder, Path(os.path.realpath(folder)), student, student)
-    return _collection([(student, _from_folder(place, LessonNames.of(lessons, ()), kit))], lessons)
-
-
-def _collection(places: list[tuple[str, _Contents]], lessons: Sequence[str]) -> Collection:
-    given: dict[tuple[str, str], list[Submission]] = {}
-    for _, taken in places:
-        for submission in taken.submissions:
-            given.setdefault((submission.student, submission.lesson), []).append(submission)
-    # The lessons in an unreadable zip are unknown, so each lesson that the class handed in gets the refusal.
-    of_class = {lesson for _, lesson in given} or set(lessons)
-    for student, taken in places:
-        for lesson in of_class if taken.for_all_lessons else ():
-            if taken.for_all_lessons and (student, lesson) not in given:
-                given[student, lesson] = [replace(taken.for_all_lessons, lesson=lesson)]
-    students = sorted({student for student, _ in places if student})
-    found = {student for student, _ in given}
-    left = [f"{student}: no exercise found" for student in students if student not in found]
-    return Collection(
-        tuple(students),
-        tuple(attempt for key in sorted(given) for attempt in _attempts(given[key])),
-        tuple(sorted([*left, *(note for _, taken in places for note in taken.notes)])),
-        tuple(sorted((file for _, taken in places for file in taken.left_out), key=lambda one: one.path)),
-    )
+    reader = _Reader(LessonNames.of(lessons, ()), kit)
+    reader.read_folder(Location(folder, Path(os.path.realpath(folder)), student, student))
+    return reader.collection()
 
 
 def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
@@ -116,152 +101,161 @@ def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
         )
     if path.suffix not in _READERS:
         raise UsageError(f"{path} is not an exercise; give a .py or .ipynb file.")
-    return _from_file(Location(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
+    place = Location(path, Path(os.path.realpath(path)).parent, student, str(path))
+    return _submission(place, PurePosixPath(path.name).with_stem(lesson))
 
 
-def _places(folder: Path, names: LessonNames, kit: str, zone: tzinfo) -> Iterator[tuple[str, _Contents]]:
-    if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise UsageError(f"{folder} {what}; give the folder that contains one folder or zip for each student.")
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as fault:
-        raise UsageError(
-            f"{folder} cannot be read ({fault.strerror}); make it readable and run the command again."
-        ) from None
-    root = Path(os.path.realpath(folder))
-    for entry in entries:
-        name = file_name(entry.name)
-        if archives.is_junk(name):
-            continue
+@dataclass(slots=True)
+class _Reader:
+    """Reads folders and zips of students one after another, and keeps what it found.
+
+    An exception at one file never stops the reading of others. `unread` has the refusal of a student's folder or zip
+    whose lessons are unknown.
+    """
+
+    names: LessonNames
+    kit: str
+    zone: tzinfo = UTC
+    students: set[str] = field(default_factory=set)
+    given: list[Submission] = field(default_factory=list)
+    unread: dict[str, Submission] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def collection(self) -> Collection:
+        """Return what was found, sorted by student, lesson and time."""
+        attempts: dict[tuple[str, str], list[Submission]] = {}
+        for one in self.given:
+            attempts.setdefault((one.student, one.lesson), []).append(one)
+        # The lessons in an unreadable zip are unknown, so each lesson that the class handed in gets the refusal.
+        of_class = {lesson for _, lesson in attempts} or set(self.names.graded)
+        for student, refused in self.unread.items():
+            for lesson in of_class:
+                attempts.setdefault((student, lesson), [replace(refused, lesson=lesson)])
+        without = self.students - {student for student, _ in attempts}
+        return Collection(
+            tuple(sorted(self.students)),
+            tuple(attempt for key in sorted(attempts) for attempt in _distinct(attempts[key])),
+            tuple(sorted([*self.notes, *(f"{student}: no exercise found" for student in without)])),
+            tuple(sorted(self.left_out, key=lambda one: one.path)),
+        )
+
+    @contextmanager
+    def _guarded(self, place: Location, data: bytes = b"") -> Iterator[None]:
+        """Turn an exception in the `with` block into a submission, so that it stops only this file, folder or zip."""
         try:
-            yield _of_entry(Location(entry, root, name, name), names, kit, zone)
-        except Exception as error:  # noqa: BLE001 - an error in one student's files must not stop the others
-            student = re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
-            yield student, _Contents(for_all_lessons=location.failed(Location(entry, root, student, name), "", error))
+            yield
+        except Exception as error:  # noqa: BLE001 - a refusal, or any fault of the grader
+            self._add(place.failed("", error, data))
 
+    def read_entry(self, entry: Location) -> None:
+        """Read an entry of the class's folder: the folder or zip of a student, a file from Canvas, or another file."""
+        path = entry.path
+        with self._guarded(entry):
+            if path.is_symlink() and (_is_zip(path) or not path.is_file()):
+                # A link can lead to the files of another student.
+                raise Refusal(f"{entry.shown} is a link; hand in a folder of files, or a zip.")
+            if path.is_dir():
+                self.read_folder(replace(entry, student=entry.shown))
+            else:
+                self._read_beside_folders(entry)
 
-def _of_entry(entry: Location, names: LessonNames, kit: str, zone: tzinfo) -> tuple[str, _Contents]:
-    path, name = entry.path, entry.shown
-    if path.is_symlink() and (_is_zip(path) or not path.is_file()):
-        return _of_link(entry)
-    if path.is_dir():
-        return name, _from_folder(replace(entry, zone=zone), names, kit)
-    if (canvas := _CANVAS.fullmatch(name)) and _is_file(path):
-        student = f"{canvas['name']}_{canvas['number']}"
-        place = replace(entry, student=student, dated=False)
-        if _is_zip(path):
-            return student, _from_zip(place, names, kit)
-        if canvas["suffix"] in _READERS and canvas["stem"] in names.graded:
-            return student, _Contents((_from_file(place, canvas["stem"]),))
-        file = names.classify(student, f"{canvas['stem']}{canvas['suffix']}", path)
-        if file.misnamed:
-            return student, _Contents(left_out=(replace(file, path=name),))
-    if _is_zip(path):
-        student = name[: -len(".zip")]
-        return student, _from_zip(replace(entry, student=student), names, kit)
-    student = left_out.archive_stem(name) if left_out.is_archive(name) else ""
-    file = names.classify(student, name, path)
-    beside = "" if student else "It is beside the students' folders, so it belongs to no student. "
-    return student, _Contents(left_out=(replace(file, why=beside + file.why),))
+    def _read_beside_folders(self, entry: Location) -> None:
+        place, name, student = entry, entry.shown, ""
+        if canvas := _CANVAS.fullmatch(name):
+            name, student = canvas["stem"] + canvas["suffix"], f"{canvas['name']}_{canvas['number']}"
+            place = replace(entry, student=student, dated=False)
+        if _is_zip(entry.path):
+            self._read_zip(place)
+        elif canvas and canvas["suffix"] in _READERS and canvas["stem"] in self.names.graded:
+            self._add(_submission(place, PurePosixPath(name)))
+        else:
+            file = self.names.classify(student or left_out.student_of_archive(name), name, entry.path)
+            beside = "" if file.student else "It is beside the students' folders, so it belongs to no student. "
+            self._leave_out([replace(file, path=entry.shown, why=beside + file.why)])
 
+    def read_folder(self, folder: Location) -> None:
+        """Read the folder of a student or of one attempt."""
+        self.students.add(folder.student)
+        home = Path(os.path.realpath(folder.path))
+        others: list[LeftOut] = []
+        with self._guarded(folder):
+            for path in sorted(folder.path.iterdir()):
+                name = file_name(path.name)
+                place = replace(folder, path=path, home=home, shown=f"{folder.shown}/{name}")
+                with self._guarded(place):
+                    if not self._read_file(place) and not archives.is_junk(name):
+                        others.append(self.names.classify(folder.student, place.shown, path))
+        self._leave_out(left_out.listed(others, folder.shown))
 
-def _of_link(link: Location) -> tuple[str, _Contents]:
-    student = link.student.removesuffix(".zip")  # a link can lead to the files of another student
-    why = f"{link.shown} is a link; hand in a folder of files, or a zip."
-    return student, _Contents(for_all_lessons=location.refused(replace(link, student=student), "", why))
+    def _read_file(self, place: Location) -> bool:
+        """Read an entry of a student's folder. Return False if it is no exercise, zip or folder of an attempt."""
+        path = place.path
+        if path.suffix in _READERS and path.stem in self.names.graded:
+            self._add(_submission(place, PurePosixPath(path.name)))
+        elif _is_zip(path):
+            self._read_zip(place)
+        elif not place.at and not path.is_symlink() and path.is_dir() and (at := folder_time(path.name, self.zone)):
+            self.read_folder(replace(place, at=at))
+        else:
+            return False
+        return True
 
+    def _read_zip(self, place: Location) -> None:
+        exercises = frozenset(lesson + suffix for lesson in self.names.graded for suffix in _READERS)
+        student, shown = place.student, place.shown
+        with self._guarded(place):
+            data = place.read(archives.MAX_ARCHIVE_BYTES)
+            with self._guarded(place, data):
+                files, skipped = archives.members(data, exercises | {MANIFEST})
+                others = [self.names.classify(student, f"{shown}/{name}") for name in skipped]
+                listed = Manifest.from_json(files.pop(MANIFEST)) if MANIFEST in files else None
+                for name, content in sorted(files.items()):
+                    file = PurePosixPath(name)
+                    if file.name in exercises:
+                        self._add(_submission(replace(place, shown=f"{shown}/{name}"), file, content, listed))
+                self._leave_out(left_out.listed(others, shown))
+                self.students.add(student)
+                if listed is None:
+                    self.notes.append(f"{student}: {shown} has no {MANIFEST}, so it could not be checked for changes")
+                elif listed.kit != self.kit:
+                    told = f"was made with kit version {listed.kit}; this kit is version {self.kit}"
+                    self.notes.append(f"{student}: {shown} {told}")
 
-def _is_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
+    def _add(self, submission: Submission) -> None:
+        self.students.add(submission.student)
+        if submission.lesson:
+            self.given.append(submission)
+        else:
+            self.unread.setdefault(submission.student, submission)
+
+    def _leave_out(self, files: Iterable[LeftOut]) -> None:
+        for file in files:
+            self.left_out.append(file)
+            self.students |= {file.student} - {""}
 
 
 def _is_zip(path: Path) -> bool:
     return path.suffix.casefold() == ".zip" and not path.is_dir()
 
 
-def _from_folder(folder: Location, names: LessonNames, kit: str) -> _Contents:
-    home = Path(os.path.realpath(folder.path))
+def _submission(
+    place: Location, file: PurePosixPath, content: bytes | None = None, listed: Manifest | None = None
+) -> Submission:
+    """Return the submission in a file. A file in a zip has the path `file` in it, and the bytes `content`."""
+    limit, text_of = _READERS[file.suffix]
+    data = content or b""
     try:
-        entries = sorted(folder.path.iterdir())
-    except Exception as error:  # noqa: BLE001 - any error stops only this folder
-        return _Contents(for_all_lessons=location.failed(folder, "", error))
-    parts: list[_Contents] = []
-    others: list[LeftOut] = []
-    for entry in entries:
-        name = file_name(entry.name)
-        place = replace(folder, path=entry, home=home, shown=f"{folder.shown}/{name}")
-        try:
-            part = _of_file(place, names, kit)
-            if not part and not archives.is_junk(name):
-                others.append(names.classify(folder.student, place.shown, entry))
-        except Exception as error:  # noqa: BLE001 - the student's other files are still collected
-            part = _Contents(for_all_lessons=location.failed(place, "", error))
-        parts += [part] if part else []
-    return _Contents(
-        tuple(submission for part in parts for submission in part.submissions),
-        next((part.for_all_lessons for part in parts if part.for_all_lessons), None),
-        tuple(note for part in parts for note in part.notes),
-        (*(file for part in parts for file in part.left_out), *left_out.listed(others, folder.shown)),
-    )
-
-
-def _of_file(place: Location, names: LessonNames, kit: str) -> _Contents | None:
-    path = place.path
-    if path.suffix in _READERS and path.stem in names.graded:
-        return _Contents((_from_file(place, path.stem),))
-    if _is_zip(path):
-        return _from_zip(place, names, kit)
-    if place.at or path.is_symlink() or not path.is_dir():
-        return None
-    at = timestamps.of_folder(path.name, place.zone)
-    return _from_folder(replace(place, at=at), names, kit) if at else None
-
-
-def _from_zip(place: Location, names: LessonNames, kit: str) -> _Contents:
-    exercises = frozenset(lesson + suffix for lesson in names.graded for suffix in _READERS)
-    wanted = exercises | {manifest.NAME}
-    student, shown = place.student, place.shown
-    data = b""
-    try:
-        data = location.read(place, archives.MAX_ARCHIVE_BYTES)
-        files, skipped = archives.members(data, wanted)
-        others = [names.classify(student, f"{shown}/{name}") for name in skipped]
-        listed = manifest.Manifest.from_json(files[manifest.NAME]) if manifest.NAME in files else None
-    except Exception as error:  # noqa: BLE001 - any error stops only this zip
-        return _Contents(for_all_lessons=location.failed(place, "", error, data))
-    submissions = tuple(
-        _submission_from(replace(place, shown=f"{shown}/{name}"), PurePosixPath(name), content, listed)
-        for name, content in sorted(files.items())
-        if PurePosixPath(name).name in exercises
-    )
-    note = ""
-    if listed is None:
-        note = f"{student}: {shown} has no {manifest.NAME}, so it could not be checked for changes"
-    elif listed.kit != kit:
-        note = f"{student}: {shown} was made with kit version {listed.kit}; this kit is version {kit}"
-    return _Contents(submissions, notes=(note,) if note else (), left_out=tuple(left_out.listed(others, shown)))
-
-
-def _from_file(place: Location, lesson: str) -> Submission:
-    try:
-        data = location.read(place, _READERS[place.path.suffix][0])
-    except Exception as error:  # noqa: BLE001 - any error stops only this file
-        return location.failed(place, lesson, error)
-    return _submission_from(place, PurePosixPath(place.path.name).with_stem(lesson), data, None)
-
-
-def _submission_from(place: Location, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
-    try:
+        data = place.read(limit) if content is None else content
         if listed:
             listed.check(str(file), digest(data))
-        source = _READERS[file.suffix][1](data, file.name)
-        return location.accepted(place, file.stem, data, source)
+        return place.submission(file.stem, data, text_of(data, file.name))
     except Exception as error:  # noqa: BLE001 - any error stops only this file
-        return location.failed(place, file.stem, error, data)
+        return place.failed(file.stem, error, data)
 
 
-def _attempts(given: list[Submission]) -> Iterator[Submission]:
+def _distinct(given: Sequence[Submission]) -> Iterator[Submission]:
+    """Yield the attempts of a student at a lesson in order of time. Equal files are one attempt."""
     slots: dict[datetime | None, list[Submission]] = {}
     for one in given:
         slots.setdefault(one.handed_in if one.timed else None, []).append(one)
@@ -272,7 +266,7 @@ def _attempts(given: list[Submission]) -> Iterator[Submission]:
             yield attempt
 
 
-def _only_one(given: list[Submission]) -> Submission:
+def _only_one(given: Sequence[Submission]) -> Submission:
     if len(given) == 1:
         return given[0]
     paths = " and ".join(sorted(submission.path for submission in given))

@@ -81,13 +81,9 @@ class LessonNames:
         if lesson:
             return LeftOut(student, shown, lesson, self._rename(lesson, name), misnamed=True)
         if _is_code(name):
-            why = f"No exercise has this name. If it is an exercise, rename it, for example to {self._any}."
+            why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
             return LeftOut(student, shown, "", why, misnamed=True)
         return LeftOut(student, shown, "", "It is not an exercise (.py or .ipynb).", misnamed=False)
-
-    @property
-    def _any(self) -> str:
-        return f"{self.graded[0]}.py"
 
     def _rename(self, lesson: str, name: str) -> str:
         suffix = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
@@ -148,11 +144,12 @@ def is_archive(name: str) -> bool:
     return name.casefold().endswith(_ARCHIVES)
 
 
-def archive_stem(name: str) -> str:
-    """Return an archive's file name without its suffixes: "ada.tar.gz" → "ada"."""
-    while is_archive(name):
-        name = PurePosixPath(name).stem
-    return name
+def student_of_archive(name: str) -> str:
+    """Return the student whose archive has this file name, such as "ada" for "ada.tar.gz", or "" for other files."""
+    stem = name
+    while is_archive(stem):
+        stem = PurePosixPath(stem).stem
+    return stem if stem != name else ""
 
 
 def _is_code(name: str) -> bool:

@@ -1,13 +1,13 @@
-"""Read the bytes of a student's file, and make a `Submission` from them or from the error."""
+"""Read the bytes of a student's file, find the time of the hand-in, and make a `Submission` from the file."""
 
 import errno
 import os
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
-from grader.hand_ins import timestamps
 from grader.hand_ins.refusal import Refusal, digest
 from grader.records import Fault, Submission
 
@@ -16,13 +16,17 @@ MACHINE_ERRORS: Final = frozenset(
 )
 """The errno values for which the grading machine is to blame. A student's file is never refused because of them."""
 
+_TIME = re.compile(  # such as 2026-11-20T23-59-00, 20261120T225900Z, 2026-11-20_23.59+0100
+    r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:.]?(\d\d)(?:[-:.]?(\d\d))?(?:(Z)|([+-])(\d\d)[-:]?(\d\d))?", re.ASCII
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
     """A folder or file of one student. `shown` is its path in reports. A file outside `home` must not be read.
 
-    `at` is the time of the hand-in if a folder's name gives one, and `zone` the time zone of such names. `dated` is
-    False if the file's modification time is not the time of the hand-in.
+    `at` is the time of the hand-in if a folder's name gives one. `dated` is False if the file's modification time is
+    not the time of the hand-in.
     """
 
     path: Path
@@ -30,61 +34,72 @@ class Location:
     student: str
     shown: str
     at: datetime | None = None
-    zone: tzinfo = UTC
     dated: bool = True
 
+    def read(self, limit: int) -> bytes:
+        """Return the bytes of the file.
 
-def read(location: Location, limit: int) -> bytes:
-    """Return the bytes of a student's file.
+        Raise `Refusal` if it is not a plain file below `home`, or has more than `limit` bytes.
+        """
+        real = Path(os.path.realpath(self.path, strict=True))
+        if not real.is_relative_to(self.home):
+            raise Refusal(f"{self.shown} is a link that leads out of its folder; hand in the file itself.")
+        if real.is_dir():
+            raise Refusal(f"{self.shown} is a folder; hand in a file of that name.")
+        if not real.is_file():
+            raise Refusal(f"{self.shown} is not a plain file; hand in the file itself.")
+        with real.open("rb") as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise Refusal(f"{self.shown} is larger than {limit:,} bytes; hand in only the exercise.")
+        return data
 
-    Raise `Refusal` if it is not a plain file below `location.home`, or has more than `limit` bytes.
+    def submission(self, lesson: str, data: bytes, source: str | None, refusal: str = "") -> Submission:
+        """Return the submission of the file. `source` is the Python text in its bytes `data`, or None if refused."""
+        at = self.at or (_modified(self.path) if self.dated else None)
+        timed = self.at is not None
+        return Submission(self.student, lesson, self.shown, digest(data), source, refusal, handed_in=at, timed=timed)
+
+    def failed(self, lesson: str, error: Exception, data: bytes = b"") -> Submission:
+        """Return a submission for a file on which an exception was raised, so that the next files can be collected.
+
+        A `Refusal`, or an `OSError` that the file itself causes, gives a refusal. Any other exception is a fault of the
+        grader: the student loses no points, and the next run tries the hand-in again.
+        """
+        if isinstance(error, OSError) and error.errno not in MACHINE_ERRORS:
+            why = f"{self.shown} could not be read ({error.strerror or type(error).__name__}); hand it in again."
+            error, data = Refusal(why), b""
+        if isinstance(error, Refusal):
+            return self.submission(lesson, data or str(error).encode(), None, str(error))
+        # The file's modification time is not read here, because reading it may have caused the failure.
+        unread = replace(self, dated=False)
+        data = data or f"{self.shown}: {type(error).__name__}".encode()
+        return replace(unread.submission(lesson, data, None), fault=Fault.of(error))
+
+
+def folder_time(name: str, zone: tzinfo) -> datetime | None:
+    """Return the time in a folder's name, in UTC, or None if the name is not a time.
+
+    A time without an offset is in the time zone `zone`.
     """
-    shown = location.shown
-    real = Path(os.path.realpath(location.path, strict=True))
-    if not real.is_relative_to(location.home):
-        raise Refusal(f"{shown} is a link that leads out of its folder; hand in the file itself.")
-    if real.is_dir():
-        raise Refusal(f"{shown} is a folder; hand in a file of that name.")
-    if not real.is_file():
-        raise Refusal(f"{shown} is not a plain file; hand in the file itself.")
-    with real.open("rb") as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise Refusal(f"{shown} is larger than {limit:,} bytes; hand in only the exercise.")
-    return data
+    match = _TIME.fullmatch(name)
+    if not match:
+        return None
+    *numbers, utc, sign, hours, minutes = match.groups()
+    text = "{}-{}-{}T{}:{}:{}".format(*numbers[:5], numbers[5] or "00")
+    try:
+        if utc or sign:
+            at = datetime.fromisoformat(text + ("+00:00" if utc else f"{sign}{hours}:{minutes}"))
+        else:
+            at = datetime.fromisoformat(text).replace(tzinfo=zone)
+        return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
-def accepted(location: Location, lesson: str, data: bytes, source: str) -> Submission:
-    """Return the submission for a file that was not refused. `source` is the Python text in its bytes `data`."""
-    return _submission(location, lesson, data, source)
-
-
-def refused(location: Location, lesson: str, why: str, data: bytes = b"") -> Submission:
-    """Return a submission without source, refused for the reason `why`.
-
-    Its digest is that of `data`, or that of `why` without data.
-    """
-    return _submission(location, lesson, data or why.encode(), None, why)
-
-
-def failed(location: Location, lesson: str, error: Exception, data: bytes = b"") -> Submission:
-    """Return a submission for a file on which an exception was raised, so that the next files can be collected.
-
-    A `Refusal`, or an `OSError` that the file itself causes, gives a refusal. Any other exception is a fault of the
-    grader: the student loses no points, and the next run tries the hand-in again.
-    """
-    if isinstance(error, Refusal):
-        return refused(location, lesson, str(error), data)
-    if isinstance(error, OSError) and error.errno not in MACHINE_ERRORS:
-        why = f"{location.shown} could not be read ({error.strerror or type(error).__name__}); hand it in again."
-        return refused(location, lesson, why)
-    # The file's modification time is not read here, because reading it may have caused the failure.
-    unread = replace(location, dated=False)
-    data = data or f"{location.shown}: {type(error).__name__}".encode()
-    return replace(_submission(unread, lesson, data, None), fault=Fault.of(error))
-
-
-def _submission(location: Location, lesson: str, data: bytes, source: str | None, why: str = "") -> Submission:
-    at = location.at or (timestamps.of_file(location.path) if location.dated else None)
-    timed = location.at is not None
-    return Submission(location.student, lesson, location.shown, digest(data), source, why, handed_in=at, timed=timed)
+def _modified(path: Path) -> datetime | None:
+    """Return the modification time of a file, in UTC and to the second, or None when it is unknown."""
+    try:
+        return datetime.fromtimestamp(int(path.lstat().st_mtime), UTC)
+    except (OSError, OverflowError, ValueError):
+        return None

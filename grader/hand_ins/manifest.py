@@ -4,8 +4,7 @@ The list has the SHA-256 of each file, so that the grader detects a changed zip,
 """
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TypeGuard
+from dataclasses import asdict, astuple, dataclass
 
 from grader.hand_ins.refusal import Refusal
 
@@ -42,23 +41,17 @@ class Manifest:
     @classmethod
     def from_json(cls, data: bytes) -> "Manifest":
         """Return the manifest that `to_json` wrote. Raise `Refusal` for any other data."""
-        wrong = Refusal(f"{_CHANGED} ({NAME} cannot be read); run `python -m grader submit` again.")
         try:
             record = json.loads(data)
-        except (ValueError, RecursionError):
-            raise wrong from None
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise wrong
-        kit, files = record.get("kit"), record.get("files")
-        if not _is_plain(kit) or not isinstance(files, list):
-            raise wrong
-        entries = []
-        for item in files:
-            values = [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
-            if not all(map(_is_plain, values)):
-                raise wrong
-            entries.append(ManifestEntry(*values))
-        return cls(kit, tuple(entries))
+            kit = record["kit"]
+            files = tuple(ManifestEntry(item["lesson"], item["file"], item["sha256"]) for item in record["files"])
+            texts = (kit, *(text for entry in files for text in astuple(entry)))
+            is_valid = record["format"] == FORMAT and all(map(_is_plain, texts))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            is_valid = False
+        if not is_valid:
+            raise Refusal(f"{_CHANGED} ({NAME} cannot be read); run `python -m grader submit` again.")
+        return cls(kit, files)
 
     def check(self, file: str, sha256: str) -> None:
         """Raise `Refusal` unless the manifest lists the file `file` with this SHA-256."""
@@ -68,5 +61,5 @@ class Manifest:
             raise Refusal(f"{_CHANGED} ({what}); run `python -m grader submit` again.")
 
 
-def _is_plain(value: object) -> TypeGuard[str]:
+def _is_plain(value: object) -> bool:
     return isinstance(value, str) and len(value) <= MAX_CHARACTERS and value.isprintable()

@@ -109,8 +109,8 @@ def fails_for(module: Any, name: str, about: Callable[..., object]) -> Callable[
     return plant
 
 
-def names_eve(*given: object, **_named: object) -> bool:
-    return any(EVE in str(one) for one in given)
+def at_eves(_reader: object, place: location.Location) -> bool:
+    return place.student == EVE
 
 
 def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
@@ -134,9 +134,9 @@ def _is_of_eve(report: Report) -> bool:
 
 
 COLLECTING = {
-    "what an entry is": fails_for(collect, "_of_entry", names_eve),
-    "an entry of a folder": fails_for(collect, "_of_file", names_eve),
-    "a file's bytes": fails_for(location, "read", names_eve),
+    "what an entry is": fails_for(collect._Reader, "read_folder", at_eves),
+    "an entry of a folder": fails_for(collect._Reader, "_read_file", at_eves),
+    "a file's bytes": fails_for(location.Location, "read", lambda place, _limit: place.student == EVE),
     "a file's text": reads_eve,
 }
 KEEPING = {
@@ -221,8 +221,8 @@ def test_an_error_of_the_machine_refuses_no_file(folder: Path, out: Path, monkey
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return read(place, limit)
 
-    read = location.read
-    monkeypatch.setattr(location, "read", failing)
+    read = location.Location.read
+    monkeypatch.setattr(location.Location, "read", failing)
     summary, _ = run(folder, out)
     at_fault_for_eve_alone(out, summary)
     assert not any(report.submission.refused for report in summary.roll.reports)

@@ -21,8 +21,8 @@ from grader import reports
 from grader.class_run import journal
 from grader.class_run.summary import Summary, publish
 from grader.course.course_file import parse
-from grader.hand_ins import timestamps
 from grader.hand_ins.collect import collect
+from grader.hand_ins.location import folder_time
 from grader.records import Report, Submission
 from grader.reports import class_page
 from harness.errors import UsageError
@@ -222,7 +222,7 @@ def test_a_folders_name_says_when_or_nothing() -> None:
         "2026-02-30T00-00-00": None,
         "0001-01-01T00-00-00+2359": None,
     }.items():
-        found = timestamps.of_folder(name, UTC)
+        found = folder_time(name, UTC)
         assert (found.isoformat() if found else None) == expected, name
 
 

@@ -34,8 +34,11 @@ def test_run_refuses_in_one_sentence_and_touches_nothing(tmp_path: Path, capsys:
     out = ("--out", tmp_path / "grades")
     for arguments, says in (
         ((tmp_path / "empty", *out), "contains no hand-in; expected names such as"),
-        ((tmp_path / "nowhere", *out), "does not exist; give the folder that contains one folder or zip for each"),
-        ((CLASS / CHEAP, *out), "is a file, not a folder"),
+        (
+            (tmp_path / "nowhere", *out),
+            "(No such file or directory); give the folder that contains one folder or zip for each",
+        ),
+        ((CLASS / CHEAP, *out), "(Not a directory)"),
         ((folder, "--out", folder / "grades"), "is in the class folder, so `run` would take it for the folder of a"),
         ((folder, "--out", home), "holds other files (such as thesis.tex) and no journal"),
         ((folder, "--out", taken), "is a file. Give a folder for the grades"),

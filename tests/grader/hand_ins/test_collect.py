@@ -105,7 +105,7 @@ def test_a_students_name_is_kept_as_it_is_and_bytes_that_are_no_utf8_are_escaped
 def test_a_class_that_is_not_there_is_a_usage_error_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
-    for name, part in (("gone", "does not exist"), ("file", "is a file"), ("empty", "contains no hand-in")):
+    for name, part in (("gone", "No such file"), ("file", "Not a directory"), ("empty", "contains no hand-in")):
         with pytest.raises(UsageError, match=part) as caught:
             collected(tmp_path / name)
         assert "\n" not in str(caught.value)
