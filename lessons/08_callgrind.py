@@ -13,19 +13,10 @@ from typing import NamedTuple
 import torch
 from torch.utils.benchmark import CallgrindStats, FunctionCounts, Timer
 
-from harness.callgrind import (
-    ScriptCounts,
-    Snippet,
-    SnippetCounts,
-    collect,
-    collect_all,
-    count_scripts,
-    denoise,
-    is_nameless,
-    lacking,
-    picture,
-    searches,
-)
+from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
+from harness.callgrind.lookups import denoise, is_nameless, picture, searches
+from harness.callgrind.script import ScriptCounts, count_scripts
+from harness.callgrind.tools import lacking
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page

@@ -21,7 +21,7 @@ from memory_profiler import memory_usage
 from torch import Tensor
 
 from harness.charts import plots
-from harness.compilers import build, lacking
+from harness.compilers.inductor import build, lacking
 from harness.memory.lines import Line, Timeline, line_table, timeline
 from harness.memory.resident import MemoryUse, memory_samples, page_faults, peak_of, resident_bytes
 from harness.rendering import units

@@ -31,28 +31,28 @@ from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.charts import plots
 from harness.machine.background_load import BackgroundLoad, watch_background_load
-from harness.profiles import (
-    BoardPages,
-    Event,
-    NamedModules,
-    Operator,
-    TensorBoard,
-    Trace,
-    columns,
-    every_thread,
+from harness.profiles.flames import (
     flame_graph,
     flame_graph_svg,
     fold_up,
-    keep_stacks,
-    look_at,
-    named_modules,
-    operators,
     own_cost_by_name,
     placed,
     read_stacks,
-    read_trace,
     without_frames,
 )
+from harness.profiles.kineto import (
+    Event,
+    NamedModules,
+    Operator,
+    Trace,
+    columns,
+    every_thread,
+    keep_stacks,
+    named_modules,
+    operators,
+    read_trace,
+)
+from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_files import state_folder

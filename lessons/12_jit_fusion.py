@@ -22,27 +22,24 @@ from torch import Tensor, fx
 
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
-from harness.compilers import (
-    Captured,
-    ImplementationTimes,
-    OperationTraffic,
-    Start,
-    Starts,
+from harness.compilers.capture import Captured, OperationTraffic, captured, guards_of, refusal, traffic
+from harness.compilers.inductor import (
     build,
-    calls_to_break_even,
     cannot_compile,
-    captured,
-    guards_of,
     kernel_of,
     lacking,
     prepare,
-    refusal,
-    starts,
-    times_under_each,
     torchscript_support,
     torchscript_warnings_hidden,
-    traffic,
     unsupported,
+)
+from harness.compilers.new_processes import (
+    ImplementationTimes,
+    Start,
+    Starts,
+    calls_to_break_even,
+    starts,
+    times_under_each,
 )
 from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.paired.duel import Duel, duel

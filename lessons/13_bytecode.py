@@ -28,15 +28,8 @@ from typing import NamedTuple
 
 import torch
 
-from harness.bytecode import (
-    StackStep,
-    count_opcodes,
-    is_checked_version,
-    stack_svg,
-    stack_text,
-    steps,
-    version_note,
-)
+from harness.bytecode.instructions import count_opcodes, is_checked_version, version_note
+from harness.bytecode.stack import StackStep, stack_svg, stack_text, steps
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
 from harness.errors import UsageError

@@ -23,7 +23,7 @@ from torch.utils.cpp_extension import load_inline
 
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
-from harness.compilers import lacking as lacking_cpp
+from harness.compilers.inductor import lacking as lacking_cpp
 from harness.errors import MachineError
 from harness.extensions import (
     build,

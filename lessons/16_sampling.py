@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from harness.charts import plots
 from harness.errors import MachineError
-from harness.profiles import ProfiledScript, flame_graph, flame_graph_svg, fold_up, run_script
+from harness.profiles.flames import flame_graph, flame_graph_svg, fold_up
+from harness.profiles.stats import ProfiledScript, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.sampling import standard

@@ -20,23 +20,11 @@ from torch.export import Dim, export
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.benchmark import Timer
 
-from harness.compilers import (
-    Captured,
-    Starts,
-    calls_to_break_even,
-    cannot_compile,
-    captured,
-    kernel_of,
-    prepare,
-    refusal,
-    starts,
-    torchscript_support,
-    unsupported,
-    verdict,
-    watch_recompilations,
-)
+from harness.compilers.capture import Captured, captured, refusal, verdict, watch_recompilations
+from harness.compilers.inductor import cannot_compile, kernel_of, prepare, torchscript_support, unsupported
+from harness.compilers.new_processes import Starts, calls_to_break_even, starts
 from harness.paired.duel import Duel, duel
-from harness.profiles import Operator, operators
+from harness.profiles.kineto import Operator, operators
 from harness.rendering import units
 from harness.rendering.tables import Row, Table
 from lessons.engine import Choice, Interval, Lesson, Page

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from harness.command_line.command import guarded
-from harness.compilers import torchscript_support
+from harness.compilers.inductor import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units
 from harness.rendering.progress import progress_bars

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import torch
 
-from harness.compilers import prepare, torchscript_warnings_hidden
+from harness.compilers.inductor import prepare, torchscript_warnings_hidden
 from harness.errors import UsageError
 from harness.storage import disk_cache
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from rich.progress import Progress
 
 from harness.callgrind import tools
-from harness.compilers import cannot_compile, torchscript_support
+from harness.compilers.inductor import cannot_compile, torchscript_support
 from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage import disk_cache

@@ -24,7 +24,7 @@ from typing import Any, Final
 import torch
 from torch.utils.benchmark import Timer
 
-from harness.compilers import torchscript_warnings_hidden
+from harness.compilers.inductor import torchscript_warnings_hidden
 from harness.processes.channel import Channel, Closed, stdio_channel
 from harness.suite import models
 

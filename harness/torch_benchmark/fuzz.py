@@ -157,11 +157,9 @@ def _layout(shape: Sequence[int], strides: Sequence[int]) -> Iterator[str]:
     order = [axis for axis in sorted(moving, key=lambda axis: -strides[axis]) if strides[axis]]
     if order != sorted(order):
         yield "transposed" if len(order) == 2 else f"permuted {tuple(order)}"
-    dense = 1
-    steps = []
+    dense, widest = 1, 1
     for axis in reversed(order):
         step = max(strides[axis] // dense, 1)
-        steps.append(step)
-        dense = step * dense * shape[axis]
-    if any(step > 1 for step in steps):
-        yield f"steps of {max(steps)}"
+        dense, widest = step * dense * shape[axis], max(step, widest)
+    if widest > 1:
+        yield f"steps of {widest}"

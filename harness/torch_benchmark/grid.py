@@ -9,7 +9,6 @@ A grid shows possible differences. `harness.paired.duel` decides whether a diffe
 """
 
 import random
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -36,26 +35,17 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The measured times of several functions at several sizes and numbers of threads, and the environment."""
+    """The measured times of several functions at several sizes and numbers of threads, and the environment.
+
+    `names`, `sizes` and `threads` are in the given order.
+    """
 
     label: str
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    threads: tuple[int, ...]
     cells: Mapping[GridCell, Measurement]
     environment: Environment
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the functions in the grid."""
-        return tuple(dict.fromkeys(place.name for place in self.cells))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes in the grid, in the given order."""
-        return tuple(dict.fromkeys(place.size for place in self.cells))
-
-    @property
-    def threads(self) -> tuple[int, ...]:
-        """The numbers of threads in the grid, in the given order."""
-        return tuple(dict.fromkeys(place.threads for place in self.cells))
 
     def median_s(self, name: str, size: int, threads: int = 1) -> float:
         """Return the median time per call in seconds, or raise `UsageError` if the grid has no such measurement."""
@@ -128,39 +118,30 @@ def grid(
     Raise `UsageError` if there are no functions, sizes or threads. Also raise `UsageError` if a number is not positive,
     or if a size or a number of threads is given twice. Exceptions of a function are not caught.
     """
-    _check(functions, sizes, threads, min_run_time, turns)
-    timers: dict[GridCell, Timer] = {}
-    for size in sizes:
-        arguments = tuple(inputs(size))
-        for name, number in product(functions, threads):
-            timers[GridCell(name, size, number)] = Timer(
-                stmt="function(*arguments)",
-                globals={"function": functions[name], "arguments": arguments},
-                label=label or None,
-                sub_label=units.count(size),
-                description=name,
-                num_threads=number,
-                timer=timer,
-            )
+    if not (functions and sizes and threads):
+        raise UsageError("A grid needs at least one function, one size and one number of threads.")
+    for what, numbers in (("sizes", sizes), ("numbers of threads", threads)):
+        if min(numbers) < 1 or len(set(numbers)) < len(numbers):
+            raise UsageError(f"The {what} of a grid must be positive and different; got {list(numbers)}.")
+    if turns < 1 or not min_run_time > 0:
+        raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")
+    arguments = {size: tuple(inputs(size)) for size in sizes}
+    timers = {
+        GridCell(name, size, number): Timer(
+            stmt="function(*arguments)",
+            globals={"function": functions[name], "arguments": arguments[size]},
+            label=label or None,
+            sub_label=units.count(size),
+            description=name,
+            num_threads=number,
+            timer=timer,
+        )
+        for name, size, number in product(functions, sizes, threads)
+    }
     rng = random.Random(seed)
     parts: dict[GridCell, list[Measurement]] = {place: [] for place in timers}
     for _ in range(turns):
         for place in rng.sample(list(timers), len(timers)):
             parts[place].append(timers[place].blocked_autorange(min_run_time=min_run_time / turns))
-    cells = {
-        place: Measurement.merge(parts[place])[0]
-        for place in (GridCell(*key) for key in product(functions, sizes, threads))
-    }
-    return Grid(label, cells, Environment.capture())
-
-
-def _check(
-    functions: Mapping[str, object], sizes: Sequence[int], threads: Sequence[int], min_run_time: float, turns: int
-) -> None:
-    if not (functions and sizes and threads):
-        raise UsageError("A grid needs at least one function, one size and one number of threads.")
-    for what, numbers in (("sizes", sizes), ("numbers of threads", threads)):
-        if min(numbers) < 1 or max(Counter(numbers).values()) > 1:
-            raise UsageError(f"The {what} of a grid must be positive and different; got {list(numbers)}.")
-    if turns < 1 or not min_run_time > 0:
-        raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")
+    cells = {place: Measurement.merge(several)[0] for place, several in parts.items()}
+    return Grid(label, tuple(functions), tuple(sizes), tuple(threads), cells, Environment.capture())

@@ -12,6 +12,7 @@ A loaded result has all samples that were saved. For `SavedResult`s, `==` compar
 
 import json
 import pickle
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from io import BufferedReader
@@ -138,13 +139,11 @@ def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str
     The name is the text of `env`. If several environments have the same `env`, their names also contain their
     fingerprints.
     """
-    pairs = dict.fromkeys((each.environment, each.env) for each in saved)
-    prints: dict[str, set[str]] = {}
-    for environment, env in pairs:
-        prints.setdefault(env, set()).add(environment.fingerprint())
+    prints = {(each.environment, each.env): each.environment.fingerprint() for each in saved}
+    machines = Counter(env for _, env in {(fingerprint, env) for (_, env), fingerprint in prints.items()})
     return {
-        (environment, env): f"{env} {environment.fingerprint()}" if len(prints[env]) > 1 else env
-        for environment, env in pairs
+        (environment, env): f"{env} {fingerprint}" if machines[env] > 1 else env
+        for (environment, env), fingerprint in prints.items()
     }
 
 

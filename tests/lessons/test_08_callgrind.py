@@ -4,7 +4,7 @@ import pytest
 from sessions import MadeUp
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind import count_scripts
+from harness.callgrind.script import count_scripts
 
 LESSON = MadeUp("08_callgrind")
 EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"

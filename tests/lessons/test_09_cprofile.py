@@ -6,7 +6,7 @@ from typing import Any
 
 from sessions import MadeUp
 
-from harness.profiles import ProfiledFunction
+from harness.profiles.stats import ProfiledFunction
 
 LESSON = MadeUp("09_cprofile")
 

@@ -6,8 +6,8 @@ from typing import Any
 from sessions import MadeUp
 
 from harness.machine.background_load import BackgroundLoad
-from harness.profiles import BoardPages, Event, NamedModules, Operator, TensorBoard, Trace
-from harness.profiles.tensorboard import RECORD
+from harness.profiles.kineto import Event, NamedModules, Operator, Trace
+from harness.profiles.tensorboard import RECORD, BoardPages, TensorBoard
 from lessons.engine.recorded_run import FILE
 
 LESSON = MadeUp("11_torch_profiler")

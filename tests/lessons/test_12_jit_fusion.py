@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from sessions import MadeUp, duel
 
-from harness.compilers import OperationTraffic, Start, TorchScriptSupport
+from harness.compilers.capture import OperationTraffic
+from harness.compilers.inductor import TorchScriptSupport
+from harness.compilers.new_processes import Start
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from lessons.engine.interval import Interval
 

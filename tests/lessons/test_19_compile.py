@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from sessions import MadeUp, duel
 
-from harness.compilers import Start, Starts, TorchScriptSupport
+from harness.compilers.inductor import TorchScriptSupport
+from harness.compilers.new_processes import Start, Starts
 
 LESSON = MadeUp("19_compile")
 OF_CAPTURES = (

@@ -16,7 +16,7 @@ from sessions import ROOT, taken
 
 from grader.catalogue import load
 from harness import extensions
-from harness.compilers import torchscript_support, unsupported
+from harness.compilers.inductor import torchscript_support, unsupported
 from harness.memory.allocations import lacking_memray
 from lessons.engine import notebook
 from lessons.engine.catalogue import lesson_names, listed

@@ -13,7 +13,8 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from grader.tasks import recordings
-from harness.profiles import Trace, keep_stacks, read_stacks, read_trace
+from harness.profiles.flames import read_stacks
+from harness.profiles.kineto import Trace, keep_stacks, read_trace
 
 from .self_times import STEP, Node
 

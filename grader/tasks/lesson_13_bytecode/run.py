@@ -33,7 +33,7 @@ from grader.kinds.timing import TIME
 from grader.task import Mismatch, SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks.plain import PlainScenario, shown
 from grader.values import Value
-from harness.bytecode import is_checked_version, plain_instructions, version_note
+from harness.bytecode.instructions import is_checked_version, plain_instructions, version_note
 
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")

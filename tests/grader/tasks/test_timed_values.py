@@ -12,7 +12,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from grader import paths
-from harness.bytecode import instructions, plain_instructions
+from harness.bytecode import instructions
+from harness.bytecode.instructions import plain_instructions
 from harness.memory.allocations import lacking_memray
 
 blocks = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")

@@ -7,18 +7,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.bytecode import (
+from harness.bytecode import instructions as module
+from harness.bytecode.instructions import (
     CHECKED_ON,
     UnknownOpcodeError,
     count_opcodes,
     is_checked_version,
     plain_instructions,
-    stack_svg,
-    stack_text,
-    steps,
     version_note,
 )
-from harness.bytecode import instructions as module
+from harness.bytecode.stack import stack_svg, stack_text, steps
 from harness.errors import UsageError
 
 

@@ -10,8 +10,9 @@ import pytest
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import Snippet, collect, count_script, count_scripts, tools
-from harness.callgrind.collect import decode
+from harness.callgrind import tools
+from harness.callgrind.collect import Snippet, collect, decode
+from harness.callgrind.script import count_script, count_scripts
 from harness.errors import UsageError
 from harness.torch_benchmark.result_store import callgrind_to_dict
 

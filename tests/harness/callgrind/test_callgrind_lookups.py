@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind import count_script, denoise, is_nameless, lookups, searches, tools
+from harness.callgrind import lookups, tools
+from harness.callgrind.lookups import denoise, is_nameless, searches
+from harness.callgrind.script import count_script
 from harness.storage import disk_cache
 
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"

@@ -13,30 +13,35 @@ from typing import Any
 import pytest
 import torch
 
-from harness.compilers import (
+from harness.compilers import inductor as inductor_
+from harness.compilers import new_processes
+from harness.compilers.capture import (
     Recompilation,
-    build,
-    calls_to_break_even,
-    cannot_compile,
     captured,
     guards_of,
-    kernel_of,
-    lacking,
-    new_processes,
-    prepare,
+    parsed,
     refusal,
-    starts,
-    times_under_each,
-    torchscript_support,
-    torchscript_warnings_hidden,
     traffic,
-    unsupported,
     verdict,
     watch_recompilations,
 )
-from harness.compilers import inductor as inductor_
-from harness.compilers.capture import parsed
-from harness.compilers.new_processes import Implementation, ImplementationTimes
+from harness.compilers.inductor import (
+    build,
+    cannot_compile,
+    kernel_of,
+    lacking,
+    prepare,
+    torchscript_support,
+    torchscript_warnings_hidden,
+    unsupported,
+)
+from harness.compilers.new_processes import (
+    Implementation,
+    ImplementationTimes,
+    calls_to_break_even,
+    starts,
+    times_under_each,
+)
 from harness.errors import MachineError
 from harness.machine import programs
 from harness.rendering.progress import waiting

@@ -17,7 +17,10 @@ from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
 from harness.errors import MachineError
 from harness.machine.environment import ABSENT
-from harness.profiles import ProfileServer, look_at, rows, served, snakeviz, tensorboard
+from harness.profiles import snakeviz, tensorboard
+from harness.profiles.snakeviz import ProfileServer, served
+from harness.profiles.stats import rows
+from harness.profiles.tensorboard import look_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -95,7 +98,7 @@ def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exce
 
 def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path; from harness.profiles import served\n"
+        "import os, signal, sys; from pathlib import Path; from harness.profiles.snakeviz import served\n"
         "with served(Path(sys.argv[1])) as server:\n"
         "    print(server.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )

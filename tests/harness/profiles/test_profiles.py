@@ -16,29 +16,27 @@ import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
-from harness.profiles import (
+from harness.profiles.flames import (
     Frame,
-    NamedModules,
-    Operator,
-    ProfiledFunction,
-    columns,
-    every_thread,
     flame_graph,
     flame_graph_svg,
     fold_up,
-    keep_stacks,
-    named_modules,
-    of_one_thread,
-    operators,
     own_cost_by_name,
     placed,
     read_stacks,
-    read_trace,
-    rows,
-    run_script,
     without_frames,
 )
-from harness.profiles.stats import run_module
+from harness.profiles.kineto import (
+    NamedModules,
+    Operator,
+    columns,
+    every_thread,
+    keep_stacks,
+    named_modules,
+    operators,
+    read_trace,
+)
+from harness.profiles.stats import ProfiledFunction, of_one_thread, rows, run_module, run_script
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from test_suite_expand import shaped_for_pytorch
 
-from harness.compilers import TorchScriptSupport, inductor, torchscript_support
+from harness.compilers import inductor
+from harness.compilers.inductor import TorchScriptSupport, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
 from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
