@@ -40,10 +40,24 @@ class Calibration:
     @property
     def problems(self) -> tuple[str, ...]:
         """One sentence for each tier that the reference solution cannot safely reach here, or that noise hides."""
-        speed = self.verdict.attempt.speed
-        if self.verdict.status not in EARNS or (self.task.tiers and speed is None):
+        speed, tiers, least, found = self.verdict.attempt.speed, self.task.tiers, self.task.least_gain, list[str]()
+        if self.verdict.status in EARNS and not tiers:
+            return ()
+        if self.verdict.status not in EARNS or speed is None:
             return (f"the solution is not right here: {self.verdict.attempt.rationale or self.verdict.status}",)
-        return (*self._hard_tiers(speed), *self._hidden_tiers()) if self.task.tiers and speed else ()
+        for tier in tiers:
+            if speed.ratio < tier.ratio:
+                found.append(f"{self._named(tier)}, is out of reach: the solution reaches {_gain(speed)}")
+            elif speed.ratio < SAFE_GAIN * tier.ratio and least >= SAFE_GAIN:
+                hard = f"is hard to reach on this machine: the solution reaches {_gain(speed)} here"
+                needed = f"at least {units.ratio(least * tier.ratio)} where `lint` passes"
+                found.append(f"{self._named(tier)}, {hard}, and {needed}")
+        for number, (tier, above) in enumerate(pairwise(tiers), start=1):
+            if above.ratio < tier.ratio * (1 + self.uncertainty) ** 2:
+                both = f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}"
+                error = units.percent(self.uncertainty)
+                found.append(f"{both}, cannot be distinguished: this machine measures a ratio to within {error}")
+        return tuple(found)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -53,26 +67,6 @@ class Calibration:
             return ()
         near = [tier for tier in self.task.tiers if tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio]
         return tuple(f"{self._named(tier)}, is near the solution's ratio of {_gain(speed)} by design" for tier in near)
-
-    def _hard_tiers(self, speed: Speed) -> Iterator[str]:
-        least = self.task.least_gain
-        for tier in self.task.tiers:
-            if speed.ratio < tier.ratio:
-                yield f"{self._named(tier)}, is out of reach: the solution reaches {_gain(speed)}"
-            elif speed.ratio < SAFE_GAIN * tier.ratio and least >= SAFE_GAIN:
-                yield (
-                    f"{self._named(tier)}, is hard to reach on this machine: the solution reaches {_gain(speed)} here, "
-                    f"and at least {units.ratio(least * tier.ratio)} where `lint` passes"
-                )
-
-    def _hidden_tiers(self) -> Iterator[str]:
-        for number, (tier, above) in enumerate(pairwise(self.task.tiers), start=1):
-            if above.ratio < tier.ratio * (1 + self.uncertainty) ** 2:
-                here = units.percent(self.uncertainty)
-                yield (
-                    f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, "
-                    f"cannot be distinguished: this machine measures a ratio to within {here}"
-                )
 
     def _named(self, tier: Tier) -> str:
         return f"tier {self.task.tiers.index(tier) + 1}, {units.ratio(tier.ratio)}"

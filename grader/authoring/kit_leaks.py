@@ -16,19 +16,19 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import cycle
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from grader import catalogue, kinds, overlays, paths
-from grader.authoring.in_process import mistake_in_time
 from grader.authoring.mutation import mutants
 from grader.kinds import simulated
 from grader.kinds.examiner import Examiner, Solver
@@ -43,10 +43,17 @@ RECORDERS: Final = frozenset({"record"})
 WITHOUT_LOOP: Final = frozenset({"(dropped)", "(ends after its first round)", "while False:"})
 """The descriptions of mutants that lack a loop, or run its body once."""
 
+LONGEST_S: Final = 20.0
+"""CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
+
 CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, 1.0, "", [], {})
 
 Candidate = tuple[str, Solver]
 """The name of some code in the student kit, and a function that answers a task's test cases with this code."""
+
+
+class TooLongError(BaseException):
+    """A function used more CPU time than its limit. `except Exception` in the function does not catch this error."""
 
 
 @cache
@@ -69,6 +76,29 @@ def earned(draw: Examiner[Any], solver: Solver) -> str:
         return "is right"
     ratio = draw.ratio(solver)
     return f"reaches tier {tier} with {ratio:.2f}×" if (tier := tier_of(ratio, draw.task.tiers)) else ""
+
+
+def mistake_in_time(draw: Examiner[Any], solver: Solver) -> str:
+    """Return what `draw.mistake` returns, or a description of a function that never ends.
+
+    There is no time limit on Windows and outside of the main thread.
+    """
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    try:
+        older = signal.signal(signal.SIGVTALRM, end)
+    except (ValueError, AttributeError):  # not the main thread, or Windows
+        return draw.mistake(solver)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)
+    try:
+        return draw.mistake(solver)
+    except TooLongError:
+        return "it never ends"
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, older)
 
 
 def right_blind_answers(task: Task) -> Iterator[str]:
@@ -95,8 +125,8 @@ def blind_solvers(task: Task) -> Iterator[Candidate]:
     for value in CONSTANTS:
         yield repr(value), partial(_like, value)
     for number in range(max(len(_arguments(one)) for one in given)):
-        yield f"argument {number + 1}", partial(_argument, number, 1)
-        yield f"argument {number + 1}, backwards", partial(_argument, number, -1)
+        for step, words in ((1, ""), (-1, ", backwards")):
+            yield f"argument {number + 1}{words}", partial(_argument, number, step)
 
 
 def _one_by_one(answers: Sequence[Any]) -> Solver:

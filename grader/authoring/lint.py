@@ -50,8 +50,8 @@ NAMES: Final = re.compile(r"baseline(_\w+)?|tier\d_\w+|wrong_\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The grade of one example submission. `surprise` describes a grade that its author did not expect, or is ""."""
+class KnownGrade:
+    """The grade of one known submission. `surprise` describes a grade that its author did not expect, or is ""."""
 
     task: Task
     name: str
@@ -63,16 +63,10 @@ class Row:
         """The line that the command `lint` prints for this submission."""
         speed, verdict = self.verdict.attempt.speed, self.verdict
         measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
-        if self.distance is not None:
-            measured += f"  {units.percent(self.distance)} from a tier"
+        if speed and self.task.tiers:
+            measured += f"  {units.percent(distance(speed.ratio, self.task.tiers))} from a tier"
         told = f"{self.task.full_name:36} {self.name:32} {verdict.points:5g}  {verdict.status:16} {measured}"
         return f"{'✗' if self.surprise else '✓'} {told}"
-
-    @property
-    def distance(self) -> float | None:
-        """The relative distance of the ratio from the nearest grade threshold, such as 0.25, or None."""
-        speed = self.verdict.attempt.speed
-        return distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
 
 
 def distance(ratio: float, tiers: Sequence[Tier]) -> float:
@@ -90,16 +84,21 @@ def tier_named(task: Task, stem: str) -> int:
 
 
 def problems(lesson: str) -> Iterator[str]:
-    """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task."""
-    yield from (f"{lesson}: {problem}" for problem in misplaced_files(lesson))
-    for task in catalogue.load().tasks(lesson):
+    """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task.
+
+    Code of the student kit that earns points, and a right answer that ignores the input, are problems too.
+    """
+    tasks = catalogue.load().tasks(lesson)
+    source = paths.solution(lesson).read_text(encoding="utf-8")
+    if not paths.stub(lesson).is_file() or paths.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
+        yield f"{lesson}: the stub differs from the stub made from the solution: run `python -m grader stubs`"
+    for folder in (tasks[0].folder / "known").iterdir():
+        if folder.name not in {task.name for task in tasks}:
+            yield f"{lesson}: known/{folder.name} belongs to no task"
+    for task in tasks:
         yield from (f"{task.full_name}: {problem}" for problem in task_problems(task))
-
-
-def unearned_points(lesson: str) -> Iterator[str]:
-    """Yield a sentence for each way to earn points without work: code that the kit contains, or a guess."""
     yield from kit_leaks.leaks(lesson)
-    for task in catalogue.load().tasks(lesson):
+    for task in tasks:
         yield from (f"{task.full_name}: {sentence}" for sentence in kit_leaks.right_blind_answers(task))
 
 
@@ -129,19 +128,8 @@ def task_problems(task: Task) -> Iterator[str]:
     yield from (f"{path.name} has no docstring that explains it" for path in task.wrong_answers if not docstring(path))
 
 
-def misplaced_files(lesson: str) -> Iterator[str]:
-    """Yield problems with the files of a lesson: an outdated exercise file, or a folder that belongs to no task."""
-    tasks = catalogue.load().tasks(lesson)
-    source = paths.solution(lesson).read_text(encoding="utf-8")
-    if not paths.stub(lesson).is_file() or paths.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
-        yield "the stub differs from the stub made from the solution: run `python -m grader stubs`"
-    for folder in (tasks[0].folder / "known").iterdir():
-        if folder.name not in {task.name for task in tasks}:
-            yield f"known/{folder.name} belongs to no task"
-
-
-def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> Iterator[Row]:
-    """Grade the exercise file, the known submissions and the solution of each task, and yield a `Row` for each.
+def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> Iterator[KnownGrade]:
+    """Grade the exercise file, the known submissions and the solution of each task, and yield the grade of each.
 
     `seed` is the seed of the test cases. `pool` provides the processes in which submissions run. `tell` is called with
     the name of each submission before it is graded. Each submission that is timed or measured gets new processes.
@@ -153,15 +141,15 @@ def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> It
             for number, path in enumerate(files, start=1):
                 name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
                 tell(f"{task.full_name}, {name} ({number} of {len(files)})")
-                yield _row(task, name, path, Session(seed, trees))
+                yield _grade(task, name, path, Session(seed, trees))
 
 
-def _row(task: Task, name: str, path: Path, session: Session) -> Row:
+def _grade(task: Task, name: str, path: Path, session: Session) -> KnownGrade:
     same = digest(task.baseline.encode())  # one digest for all files, so that all are graded on the same inputs
     submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
     verdict = (grade_task if name in {"stub", "solution"} else _known)(task, submission, session)
     surprise = _surprise(task, name, path, verdict) or _near(task, verdict)
-    return Row(task, name, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
+    return KnownGrade(task, name, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
@@ -175,7 +163,6 @@ def _known(task: Task, submission: Submission, session: Session) -> Verdict:
 
 def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
     attempt = verdict.attempt
-    tier = attempt.speed.tier if attempt.speed else None
     if verdict.status in UNGRADED:
         return attempt.rationale
     if name == "stub":
@@ -189,6 +176,7 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
     if name == "solution":
         return _solution(task, verdict)
     speed, expected = attempt.speed, tier_named(task, name)
+    tier = speed.tier if speed else None
     if name == "baseline" and task.simulated and task.tiers and speed and abs(math.log(speed.ratio)) > PLANNED:
         return f"its cost is 1 / {speed.ratio:.3f} of its scenarios' plain_cost: correct plain_cost"
     return "" if tier == expected else f"expected tier {expected}, got {tier}"
@@ -211,13 +199,11 @@ def pair_times(rounds: Sequence[Round]) -> str:
 
     The times show whether one pair or all pairs caused a wrong ratio, and which of the two functions was slow.
     """
-    times = [_times(of_pair) for of_pair in by_pair(rounds).values()]
+    times = []
+    for pair in by_pair(rounds).values():
+        sides = ([each.baseline for each in pair], [each.candidate for each in pair])
+        times.append(" ÷ ".join(units.seconds(median(reading.call_s() for reading in side)) for side in sides))
     return f" (baseline ÷ submission, in each pair of processes: {'; '.join(times)})" if times else ""
-
-
-def _times(rounds: Sequence[Round]) -> str:
-    sides = ([each.baseline for each in rounds], [each.candidate for each in rounds])
-    return " ÷ ".join(units.seconds(median(reading.call_s() for reading in side)) for side in sides)
 
 
 def _solution(task: Task, verdict: Verdict) -> str:
@@ -227,7 +213,6 @@ def _solution(task: Task, verdict: Verdict) -> str:
     if task.tiers and speed and speed.high < task.least_gain * task.tiers[-1].ratio:  # even the upper end is too low
         part = "half" if task.least_gain == 2 else f"1 / {task.least_gain:g}"
         gains = f"the solution reaches {speed.ratio:.2f}×, at most {speed.high:.2f}×"
-        return (
-            f"{gains}, and full marks need {task.tiers[-1].ratio:g}×, which is more than {part} of the solution's ratio"
-        )
+        needs = f"full marks need {task.tiers[-1].ratio:g}×"
+        return f"{gains}, and {needs}, which is more than {part} of the solution's ratio"
     return ""

@@ -102,7 +102,7 @@ def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutan
     for statement in used:
         for place in _places(_Place(tree.body, tree.body.index(statement), statement, statement, statement)):
             was = _headline(place.line)
-            for other, words in _alternatives(place):
+            for other, words in _replacements(place):
                 place.put(other)
                 now = words or _headline(other if place.line is place.node else place.line)
                 text = ast.unparse(tree)
@@ -166,9 +166,8 @@ def _places(place: _Place) -> Iterator[_Place]:
         return
     scope = node if isinstance(node, ast.FunctionDef) else place.scope
     for field, value in ast.iter_fields(node):
-        held = (
-            [(value, at, each) for at, each in enumerate(value)] if isinstance(value, list) else [(node, field, value)]
-        )
+        in_list = isinstance(value, list)
+        held = [(value, at, each) for at, each in enumerate(value)] if in_list else [(node, field, value)]
         for parent, key, child in held if field not in UNCHANGED else ():
             if isinstance(child, ast.AST) and not _is_formatted_text(child, node):
                 shows_itself = isinstance(child, ast.stmt | ast.match_case | ast.ExceptHandler)
@@ -185,17 +184,12 @@ def _is_formatted_text(node: ast.AST, parent: ast.AST) -> bool:
     return isinstance(parent, ast.JoinedStr | ast.FormattedValue) and isinstance(node, ast.Constant | ast.JoinedStr)
 
 
-def _alternatives(place: _Place) -> Iterator[tuple[ast.AST, str]]:
+def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
     """Yield the replacements of a node. Words describe the change if the statement's first line does not show it."""
-    if isinstance(place.node, ast.expr):
-        yield from ((other, "") for other in _expressions(place.node))
-    elif isinstance(place.node, ast.stmt):
-        yield from _statements(place)
-
-
-def _statements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
     node: Any = place.node
-    if isinstance(node, ast.If):
+    if isinstance(node, ast.expr):
+        yield from ((other, "") for other in _expressions(node))
+    elif isinstance(node, ast.If):
         yield from ((_with(node, test=ast.Constant(value)), "") for value in (True, False))
     elif isinstance(node, ast.While):
         yield _with(node, test=ast.Constant(False)), ""
@@ -231,7 +225,7 @@ def _can_be_dropped(place: _Place) -> bool:
 def _expressions(node: Any) -> Iterator[ast.expr]:
     """Yield changed versions of the expression `node`, such as `a <= b` for `a < b`."""
     if isinstance(node, ast.Constant):
-        yield from map(_constant, _other_values(node.value))
+        yield from map(ast.Constant, _other_values(node.value))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not | ast.Invert):
         yield node.operand
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in NAMES:
@@ -273,12 +267,6 @@ def _other_values(value: object) -> Iterator[Any]:
         yield NAMES[value]
     elif isinstance(value, str | bytes) and value:
         yield type(value)()
-
-
-def _constant(value: Any) -> ast.expr:
-    if isinstance(value, int | float) and value < 0:
-        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
-    return ast.Constant(value)
 
 
 def _put(items: list[Any], at: int, *others: Any) -> list[Any]:

@@ -33,6 +33,7 @@ from harness import syntax
 BEGIN = "# BEGIN SOLUTION"
 END = "# END SOLUTION"
 KEPT = "# STUB:"
+_OTHER = {BEGIN: END, END: BEGIN}
 
 
 class SolutionError(FairclockError):
@@ -51,50 +52,34 @@ def stub_of(solution: str) -> str:
     part: list[str] | None = None
     begun = 0
     for number, line in enumerate(solution.splitlines(), start=1):
-        text = line.strip()
-        if text == BEGIN:
-            if part is not None:
-                raise SolutionError(
-                    f"Line {number} begins a solution, but the solution from line {begun} has not ended. "
-                    f"Put {END!r} above line {number}."
-                )
+        text, indent = line.strip(), line[: len(line) - len(line.lstrip())]
+        if text == BEGIN and part is None:
             part, begun = [], number
-        elif text == END:
-            if part is None:
-                raise SolutionError(
-                    f"Line {number} ends a solution, but no solution has begun. Put {BEGIN!r} above the solution."
-                )
-            stub += part or _not_written(stub, _indent(line))
+        elif text == END and part is not None:
+            stub += part or _not_written(stub, indent)
             part = None
+        elif text in {BEGIN, END}:
+            raise SolutionError(f"Line {number} is {text!r}, but the mark before it must be {_OTHER[text]!r}.")
         elif part is None:
             stub.append(line)
         elif text.startswith(KEPT):
-            part.append((_indent(line) + text.removeprefix(KEPT).removeprefix(" ")).rstrip())
+            part.append((indent + text.removeprefix(KEPT).removeprefix(" ")).rstrip())
     if part is not None:
         raise SolutionError(f"The solution that begins in line {begun} never ends. Put {END!r} below it.")
     source = re.sub(r"\n{4,}", "\n\n\n", "\n".join(stub).rstrip() + "\n")  # a removed part leaves too many blank lines
-    _must_parse(source)
+    try:
+        syntax.parse(source)
+    except SyntaxError as error:
+        where = f"{error.msg} in line {error.lineno} of the stub"
+        advice = f"Add {KEPT!r} lines to the solution."
+        raise SolutionError(f"The stub would not be valid Python: {where}. {advice}") from error
     return source
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 def _not_written(above: list[str], indent: str) -> list[str]:
     """Return `raise NotImplementedError(…)` inside a function, for a solution part without `# STUB: ` lines."""
     names = [match[1] for line in above if (match := re.match(r"\s*def (\w+)", line))]
     return [f'{indent}raise NotImplementedError("Write {names[-1]}.")'] if indent and names else []
-
-
-def _must_parse(stub: str) -> None:
-    try:
-        syntax.parse(stub)
-    except SyntaxError as error:
-        raise SolutionError(
-            f"The stub would not be valid Python: {error.msg} in line {error.lineno} of the stub. Add {KEPT!r} lines "
-            "to the solution."
-        ) from error
 
 
 def write_all(*, force: bool = False) -> Iterator[Path]:
@@ -110,7 +95,7 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
     for lesson in lessons:
         solution = paths.solution(lesson).read_text(encoding="utf-8")
         path, stub = paths.stub(lesson), stub_of(solution)
-        if force or not is_edited(lesson, path, stub):
+        if force or not _is_edited(lesson, path, stub):
             write_atomically(path, stub.encode())
             rows[lesson] = originals.row(stub)
             yield path
@@ -127,12 +112,10 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
         )
 
 
-def is_edited(lesson: str, path: Path, stub: str) -> bool:
+def _is_edited(lesson: str, path: Path, stub: str) -> bool:
     """Return whether a person has edited an exercise file: it differs from `stub` and from the file last written."""
-    if not path.exists():
-        return False
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return digest not in {originals.text_digest(stub), originals.listed(lesson)[originals.STUB]}
+    known = {originals.text_digest(stub), originals.listed(lesson)[originals.STUB]}
+    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in known
 
 
 def command(

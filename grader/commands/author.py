@@ -48,7 +48,7 @@ def lint_exercises(
     with Pool(sandboxed=False) as pool:
         for lesson in chosen:
             measured = dict[str, dict[str, float]]()
-            problems = [*lint.problems(lesson), *lint.unearned_points(lesson)]
+            problems = [*lint.problems(lesson)]
             with err_console.status(f"Grading {lesson} …") as status:  # only visible on a terminal
                 for row in lint.table(lesson, str(time.time_ns()), pool, lambda now: status.update(f"Grading {now} …")):
                     status.stop()  # because the row is printed on another stream

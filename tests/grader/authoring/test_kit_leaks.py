@@ -11,7 +11,7 @@ import pytest
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, negation, search
 
 from grader import catalogue, kinds, paths
-from grader.authoring import in_process, kit_leaks
+from grader.authoring import kit_leaks
 from grader.errors import GraderFault
 from grader.kinds import simulated
 from grader.student_kit import release
@@ -135,7 +135,7 @@ FAILS = {
 
 
 def test_a_function_that_does_not_answer_earns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_process, "LONGEST_S", 0.3)
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.3)
     task = search(tmp_path)
     draw = kinds.examiner(task, "a draw")
     for name, source in FAILS.items():
