@@ -4,7 +4,7 @@ The task `agrees` of lesson `01_correct_first` is `grader.tasks.lesson_01_correc
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 
@@ -76,9 +76,10 @@ def load() -> Catalogue:
 
 
 def _task(lesson: str, name: str) -> Task:
-    found = getattr(import_module(f"grader.tasks.{paths.package_of(lesson)}.{name}"), name.upper())
+    package = paths.package_of(lesson)
+    found = getattr(import_module(f"grader.tasks.{package}.{name}"), name.upper())
     assert isinstance(found, Task)
-    return found
+    return replace(found, lesson=lesson, name=name, folder=paths.TASKS / package)
 
 
 def all_tasks() -> Iterator[Task]:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from grader import overlays, paths, seeds
+from grader import overlays, seeds
 from grader.limits import Limits
 from grader.records import Cost
 from grader.values import Value
@@ -254,12 +254,10 @@ class Task:
     solution itself, slowed by a known factor, or if the ratios of several machines and Pythons were compared.
     `read` names the lesson and the title of the step to read before the task. After full marks, the student reads
     `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
-    part of the task because students do not get solutions. `folder` is the lesson's folder in `grader/tasks`, unless
-    it is given.
+    part of the task because students do not get solutions. The list of lessons names the `lesson` and the task, and
+    `grader.catalogue` sets these names and `folder`, the lesson's folder in `grader/tasks`.
     """
 
-    lesson: str
-    name: str
     summary: str
     cost: Cost
     tiers: tuple[Tier, ...]
@@ -267,6 +265,8 @@ class Task:
     exam: Exam
     read: str
     points: float = field(default=10.0, kw_only=True)
+    lesson: str = field(default="", kw_only=True)
+    name: str = field(default="", kw_only=True)
     folder: Path = field(default=Path(), kw_only=True)
     correct_share: float = 0.4
     limits: Limits = field(default_factory=Limits)
@@ -274,10 +274,6 @@ class Task:
     references: str = ""
     least_gain: float = 2.0
     plain: str = "baseline"
-
-    def __post_init__(self) -> None:
-        if self.folder == Path():
-            object.__setattr__(self, "folder", paths.TASKS / paths.package_of(self.lesson))
 
     @property
     def full_name(self) -> str:

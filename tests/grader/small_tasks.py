@@ -148,4 +148,4 @@ def _task(
         known.mkdir(parents=True)
         (known / "baseline.py").write_text(baseline, encoding="utf-8")
     hints = ("Look.", "Look closer.", "Look at this line.")
-    return Task("00_small", name, "", cost, tiers, hints, exam, "lesson 00", folder=folder, limits=limits)
+    return Task("", cost, tiers, hints, exam, "", lesson="00_small", name=name, folder=folder, limits=limits)

@@ -268,8 +268,6 @@ def _draw(rng: np.random.Generator, about: str, dtype: str) -> Case:
 
 
 AGREES = Task(
-    lesson="01_correct_first",
-    name="agrees",
     summary="accept three right implementations and reject six wrong ones, in few calls",
     cost=CALLS,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),

@@ -87,8 +87,6 @@ def _cancelling(rng: np.random.Generator, dtype: str) -> Inputs:
 
 
 BATCHED_DOT = Task(
-    lesson="01_correct_first",
-    name="batched_dot",
     summary="compute the dot products of matching rows: (batch, n) and (batch, n) give (batch,)",
     cost=TIME,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(8, 1.0)),

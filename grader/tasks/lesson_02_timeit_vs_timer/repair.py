@@ -76,8 +76,6 @@ def _hash(rng: np.random.Generator) -> Scenario:
 
 
 REPAIR = Task(
-    lesson="02_timeit_vs_timer",
-    name="repair",
     summary="repair five broken benchmarks, so that each result is within 1 % of the true time",
     cost=CALLS,
     tiers=(),

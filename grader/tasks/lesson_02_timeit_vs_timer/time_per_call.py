@@ -68,8 +68,6 @@ def _interruptions(rng: np.random.Generator, step_s: float) -> LateWeather:
 
 
 TIME_PER_CALL = Task(
-    lesson="02_timeit_vs_timer",
-    name="time_per_call",
     summary="measure the seconds of one call, within 1 %, in few calls",
     cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),

@@ -187,8 +187,6 @@ def _others(rng: np.random.Generator) -> LateWeather:
 
 
 TIME_ASYNC = Task(
-    lesson="03_cuda_sync",
-    name="time_async",
     summary="measure the seconds of launched work, within 1 %, with few calls of synchronize",
     cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.1, 0.8), Tier(6.2, 1.0)),

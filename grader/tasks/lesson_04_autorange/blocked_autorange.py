@@ -132,8 +132,6 @@ def _breathing(rng: np.random.Generator, length_s: float) -> Weather:
 
 
 BLOCKED_AUTORANGE = Task(
-    lesson="04_autorange",
-    name="blocked_autorange",
     summary="find the block size, samples, median and IQR with a noisy clock, in little time",
     cost=SIMULATED_TIME,
     tiers=(Tier(1.5, 0.6), Tier(2.2, 0.8), Tier(3.0, 1.0)),

@@ -64,8 +64,6 @@ def allowed(signal: Array, weights: Array) -> NDArray[np.float64]:
 
 
 CONVOLVE = Task(
-    lesson="05_compare",
-    name="convolve",
     summary="choose the better of two methods at every size, within 1.4× of its time",
     cost=TIME,
     tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),

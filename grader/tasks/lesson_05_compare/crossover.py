@@ -205,8 +205,6 @@ def _changing(rng: np.random.Generator) -> tuple[float, ...]:
 
 
 CROSSOVER = Task(
-    lesson="05_compare",
-    name="crossover",
     summary="find the size at which the faster function changes, in few measurements",
     cost=CALLS,
     tiers=(Tier(1.3, 0.6), Tier(2.5, 0.8), Tier(5.8, 1.0)),

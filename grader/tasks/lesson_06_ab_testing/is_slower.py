@@ -140,8 +140,6 @@ def _why(false: Sequence[PairScenario]) -> str:
 
 
 IS_SLOWER = Task(
-    lesson="06_ab_testing",
-    name="is_slower",
     summary="write a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
     cost=CALLS,
     tiers=(Tier(1.25, 0.6), Tier(2.7, 0.8), Tier(5.0, 1.0)),

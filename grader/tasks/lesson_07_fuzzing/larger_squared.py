@@ -86,8 +86,6 @@ def _laid_out(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> A
 
 
 LARGER_SQUARED = Task(
-    lesson="07_fuzzing",
-    name="larger_squared",
     summary="compute max(x, y)² - min(x, y) on operands with different memory layouts",
     cost=TIME,
     tiers=(Tier(1.95, 0.7), Tier(5.0, 1.0)),

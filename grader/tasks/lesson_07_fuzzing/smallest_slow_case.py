@@ -13,8 +13,6 @@ from grader.task import SimulatedExam, Task, Tier
 from .scenarios import draw_scenarios
 
 SMALLEST_SLOW_CASE = Task(
-    lesson="07_fuzzing",
-    name="smallest_slow_case",
     summary="find the smallest case on which an operation is slow, in few measurements",
     cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(2.7, 0.8), Tier(5.1, 1.0)),

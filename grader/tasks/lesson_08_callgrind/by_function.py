@@ -120,8 +120,6 @@ def _names(rng: np.random.Generator, number: int) -> list[str]:
 
 
 BY_FUNCTION = Task(
-    lesson="08_callgrind",
-    name="by_function",
     summary="sum instructions by function, 3.3 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(3.3, 1.0),),

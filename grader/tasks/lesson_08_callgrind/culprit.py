@@ -145,8 +145,6 @@ def _rows(rng: np.random.Generator, count: Count, called: dict[str, str]) -> lis
 
 
 CULPRIT = Task(
-    lesson="08_callgrind",
-    name="culprit",
     summary="find the function that became worse, from two counts",
     cost=CALLS,
     tiers=(),

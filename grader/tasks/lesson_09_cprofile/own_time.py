@@ -172,8 +172,6 @@ def _deep(rng: np.random.Generator, one: str, other: str, depth: int) -> tuple[N
 
 
 OWN_TIME = Task(
-    lesson="09_cprofile",
-    name="own_time",
     summary="compute own and cumulative times, six times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(2.2, 0.7), Tier(6.0, 1.0)),

@@ -84,8 +84,6 @@ def _series(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Arr
 
 
 SCORES = Task(
-    lesson="09_cprofile",
-    name="scores",
     summary="find a hidden hot spot with a profiler, and remove it",
     cost=TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),

@@ -68,8 +68,6 @@ def _drawn(rng: np.random.Generator, sizes: tuple[int, int, int], dtype: str) ->
 
 
 NEAREST = Task(
-    lesson="10_memory",
-    name="nearest",
     summary="compute the distance to the nearest row, in a quarter of the baseline's peak memory",
     cost=PEAK_MEMORY,
     tiers=(Tier(1 / 0.83, 0.7), Tier(1 / 0.25, 1.0)),

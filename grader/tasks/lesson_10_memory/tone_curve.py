@@ -56,8 +56,6 @@ def _picture(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Ar
 
 
 TONE_CURVE = Task(
-    lesson="10_memory",
-    name="tone_curve",
     summary="compute nine steps on a picture, with memory that is allocated once",
     cost=TIME,
     tiers=(Tier(2.3, 1.0),),

@@ -143,8 +143,6 @@ def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:
 
 
 FOLD = Task(
-    lesson="11_torch_profiler",
-    name="fold",
     summary="compute the boxes of a flame graph, 7 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(1.33, 0.6), Tier(2.6, 0.8), Tier(7.0, 1.0)),

@@ -243,8 +243,6 @@ def laid_out(
 
 
 SELF_TIMES = Task(
-    lesson="11_torch_profiler",
-    name="self_times",
     summary="compute own times from a trace, 22.5 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(2.6, 0.6), Tier(9.8, 0.8), Tier(22.5, 1.0)),

@@ -125,8 +125,6 @@ def _nearness() -> Array:
 
 
 WITHOUT_ECHO = Task(
-    lesson="11_torch_profiler",
-    name="without_echo",
     summary="find expensive calls among many cheap ones with torch.profiler, and remove them",
     cost=TIME,
     tiers=(Tier(3.0, 1.0),),

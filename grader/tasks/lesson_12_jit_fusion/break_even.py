@@ -91,8 +91,6 @@ def _case(title: str, compile_ticks: int, slow_ticks: int, fast_ticks: int, righ
 
 
 BREAK_EVEN = Task(
-    lesson="12_jit_fusion",
-    name="break_even",
     summary="compute the number of calls after which compiling pays",
     cost=CALLS,
     tiers=(),

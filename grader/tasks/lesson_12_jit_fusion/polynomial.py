@@ -76,8 +76,6 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Ar
 
 
 POLYNOMIAL = Task(
-    lesson="12_jit_fusion",
-    name="polynomial",
     summary="compute a polynomial of every number, in one pass over memory",
     cost=TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),

@@ -101,8 +101,6 @@ def _trace(rng: np.random.Generator, length: int) -> tuple[list[str], Counter[tu
 
 
 PAIRS = Task(
-    lesson="13_bytecode",
-    name="pairs",
     summary="count which opcodes follow each other, 23.6 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(10.0, 0.6), Tier(23.6, 1.0)),

@@ -219,8 +219,6 @@ def numbers(rng: np.random.Generator) -> tuple[int | float, ...]:
 
 
 RUN = Task(
-    lesson="13_bytecode",
-    name="run",
     summary="write a stack machine for CPython's instructions, 30 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(2.8, 0.7), Tier(30.0, 1.0)),

@@ -56,8 +56,6 @@ def _bytes(rng: np.random.Generator, size: int) -> Array:
 
 
 CHECKSUM = Task(
-    lesson="14_extensions",
-    name="checksum",
     summary="compute the CRC-32 of some bytes, in C",
     cost=TIME,
     tiers=(Tier(2.0, 0.7), Tier(6.0, 1.0)),

@@ -169,8 +169,6 @@ def _statements(left: str, call: str, scripted: str) -> dict[tuple[str, str, str
 
 
 EXPAND = Task(
-    lesson="15_instruction_suite",
-    name="expand",
     summary="expand a grouped benchmark to the flat list of its benchmarks",
     cost=CALLS,
     tiers=(),

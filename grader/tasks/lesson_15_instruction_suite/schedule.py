@@ -120,8 +120,6 @@ def _long_last(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
 
 
 SCHEDULE = Task(
-    lesson="15_instruction_suite",
-    name="schedule",
     summary="give jobs their own cores, so that the last job ends early",
     cost=SIMULATED_TIME,
     tiers=(Tier(1.25, 0.7), Tier(3.0, 1.0)),

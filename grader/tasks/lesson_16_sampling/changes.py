@@ -253,8 +253,6 @@ Draw = Callable[[_Names], RunPair]
 
 
 CHANGES = Task(
-    lesson="16_sampling",
-    name="changes",
     summary="find the functions whose share changed significantly between two recordings of py-spy",
     cost=CALLS,
     tiers=(),

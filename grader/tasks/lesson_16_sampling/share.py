@@ -158,8 +158,6 @@ def _renamed(new: dict[str, str], names: Names) -> Names:
 
 
 SHARE = Task(
-    lesson="16_sampling",
-    name="share",
     summary="estimate a function's share of the time from as few samples as possible",
     cost=CALLS,
     tiers=(Tier(1.4, 0.6), Tier(3.0, 0.8), Tier(6.8, 1.0)),

@@ -175,8 +175,6 @@ def _drawn(rng: np.random.Generator, program: str) -> Blocks:
 
 
 AT_PEAK = Task(
-    lesson="17_peaks_and_leaks",
-    name="at_peak",
     summary="find the memory at the peak, 53 times as fast as the baseline",
     cost=TIME,
     tiers=(Tier(3.2, 0.7), Tier(53.0, 1.0)),

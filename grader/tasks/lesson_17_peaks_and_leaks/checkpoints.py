@@ -96,8 +96,6 @@ def _drawn(rng: np.random.Generator, blocks: int, more: int = 0) -> list[int]:
 
 
 CHECKPOINTS = Task(
-    lesson="17_peaks_and_leaks",
-    name="checkpoints",
     summary="choose the checkpoints of a network, so that a training step needs little memory",
     cost=PEAK_MEMORY,
     tiers=(Tier(2.0, 0.7), Tier(7.0, 1.0)),

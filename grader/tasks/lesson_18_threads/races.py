@@ -176,8 +176,6 @@ class _NewNames:
 
 
 RACES = Task(
-    lesson="18_threads",
-    name="races",
     summary="find the pairs of threads that access a variable in a race, in recorded events",
     cost=CALLS,
     tiers=(),

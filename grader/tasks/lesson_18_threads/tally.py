@@ -157,8 +157,6 @@ def _drawn(rng: np.random.Generator, title: str, jobs: int, keys: int) -> TableS
 
 
 TALLY = Task(
-    lesson="18_threads",
-    name="tally",
     summary="count keys in a table that other threads change too, without lost updates and with little waiting",
     cost=SIMULATED_TIME,
     tiers=(Tier(1.32, 0.6), Tier(2.45, 0.8), Tier(6.0, 1.0)),

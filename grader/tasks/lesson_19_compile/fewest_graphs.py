@@ -145,8 +145,6 @@ def _drawn(rng: np.random.Generator, levels: int, branches: int, *, reads: bool)
 
 
 FEWEST_GRAPHS = Task(
-    lesson="19_compile",
-    name="fewest_graphs",
     summary="order the statements of a function, so that torch needs few graphs",
     cost=CALLS,
     tiers=(Tier(2.0, 0.7), Tier(4.2, 1.0)),

@@ -178,8 +178,6 @@ def _targets(rng: np.random.Generator, number: int) -> list[_Target]:
 
 
 RECOMPILATIONS = Task(
-    lesson="19_compile",
-    name="recompilations",
     summary="count the causes of recompilations in the log of torch",
     cost=CALLS,
     tiers=(),

@@ -55,7 +55,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
     exam = ValueExam(lambda rng: drawn(rng, 5), lambda rng: drawn(rng, TIMED))
     tiers, hints = (Tier(4.0, 1.0),), ("Look.", "Look closer.", "Look at this line.")
-    return Task("00_small", "total", "", TIME, tiers, hints, exam, "lesson 00", folder=tmp_path, limits=QUICK)
+    return Task("", TIME, tiers, hints, exam, "", lesson="00_small", name="total", folder=tmp_path, limits=QUICK)
 
 
 def graded(task: Task, source: str) -> Verdict:
