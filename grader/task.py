@@ -42,6 +42,11 @@ Drawing = Callable[[Iterator[np.random.Generator]], Iterator[Inputs]]
 """A function that yields random inputs of one size without end, each from the next generator (`seeds.independent`)."""
 
 
+def endless(draw: Callable[[np.random.Generator], Inputs]) -> Drawing:
+    """Return a `Drawing` that draws each of its inputs with `draw`."""
+    return lambda rngs: map(draw, rngs)
+
+
 @dataclass(frozen=True, slots=True)
 class Tier:
     """A grade threshold: a submission earns `share` of the points if its ratio is at least `ratio`.

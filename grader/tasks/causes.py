@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.tasks.intervals import Interval, Part, Recorder, blocks
+from grader.tasks.intervals import AddedTime, CallRecorder, Interval, blocks
 from harness.rendering import units
 
 SAME: Final = 1e-9
@@ -103,11 +103,11 @@ WORTH_NAMING: Final = 1 / 3
 LOOKS_LONGER: Final = 1.5
 """A block that took this many times its undisturbed time may have made the student choose too small a block."""
 
-DISTURBANCES: Final = frozenset({Part.INTERRUPTED, Part.TAKEN})
+DISTURBANCES: Final = frozenset({AddedTime.INTERRUPTED, AddedTime.TAKEN})
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class CallTruth:
     """The right answer of a simulated measurement, and the words that explanations use for it.
 
     `measured` is the name of the measured function, and `noun` the word for a call of it. `quiet_s` is the mean time
@@ -131,7 +131,7 @@ class Truth:
         return interval.shown_s - self.undisturbed_s(interval) - sum(seconds for _, seconds in interval.parts)
 
 
-def why(answer_s: float, seen: Recorder, truth: Truth) -> str:
+def why(answer_s: float, seen: CallRecorder, truth: CallTruth) -> str:
     """Return an explanation of the wrong answer `answer_s`, for the student."""
     found = blocks(seen.intervals)
     if not found:
@@ -148,16 +148,16 @@ def why(answer_s: float, seen: Recorder, truth: Truth) -> str:
     return " ".join(words)
 
 
-def _worth_naming(effects: Mapping[Part | None, float]) -> list[tuple[Part | None, float]]:
+def _worth_naming(effects: Mapping[AddedTime | None, float]) -> list[tuple[AddedTime | None, float]]:
     ordered = sorted(effects.items(), key=lambda effect: -abs(effect[1]))
     largest = ordered[0]
-    if largest[0] in {Part.EARLIER, Part.UNFINISHED}:
+    if largest[0] in {AddedTime.EARLIER, AddedTime.UNFINISHED}:
         return [largest]
     return [effect for effect in ordered if abs(effect[1]) >= WORTH_NAMING * abs(largest[1])]
 
 
-def _effects(chosen: Sequence[Interval], truth: Truth) -> dict[Part | None, float]:
-    effects: Counter[Part | None] = Counter()
+def _effects(chosen: Sequence[Interval], truth: CallTruth) -> dict[AddedTime | None, float]:
+    effects: Counter[AddedTime | None] = Counter()
     for one in chosen:
         for part, seconds in one.parts:
             effects[part] += seconds  # type: ignore[assignment]  # a Counter adds up floats as well
@@ -165,7 +165,7 @@ def _effects(chosen: Sequence[Interval], truth: Truth) -> dict[Part | None, floa
     return dict(effects)
 
 
-def _effect(part: Part | None, seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
+def _effect(part: AddedTime | None, seconds: float, basis: Basis, truth: CallTruth) -> Iterator[str]:
     if part is None:
         yield from _clock_effect(seconds, basis, truth)
         return
@@ -176,19 +176,19 @@ def _effect(part: Part | None, seconds: float, basis: Basis, truth: Truth) -> It
         yield _how_to_avoid(basis, truth)
     else:
         yield {
-            Part.FIRST_CALLS: "Make the first calls before you read the clock.",
-            Part.MAKING: "Make the lists before the first reading of the clock, or after the second.",
-            Part.SORTED: "Give each call a new list.",
-            Part.EARLIER: "Call synchronize() before the first reading.",
-            Part.UNFINISHED: "Call synchronize() before the second reading.",
+            AddedTime.FIRST_CALLS: "Make the first calls before you read the clock.",
+            AddedTime.MAKING: "Make the lists before the first reading of the clock, or after the second.",
+            AddedTime.SORTED: "Give each call a new list.",
+            AddedTime.EARLIER: "Call synchronize() before the first reading.",
+            AddedTime.UNFINISHED: "Call synchronize() before the second reading.",
         }[part].replace("calls", _plural(truth.noun))
 
 
-def _in_words(part: Part, truth: Truth) -> str:
+def _in_words(part: AddedTime, truth: CallTruth) -> str:
     return part.replace("calls", _plural(truth.noun))
 
 
-def _how_to_avoid(basis: Basis, truth: Truth) -> str:
+def _how_to_avoid(basis: Basis, truth: CallTruth) -> str:
     only_adds = "A disturbance only adds time"
     if len(basis.intervals) > 1:
         return f"{only_adds}: the shortest block has the fewest disturbances."
@@ -208,7 +208,7 @@ def _how_to_avoid(basis: Basis, truth: Truth) -> str:
     return f"All {len(peers)} blocks of this size were disturbed: time more blocks of this size."
 
 
-def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
+def _clock_effect(seconds: float, basis: Basis, truth: CallTruth) -> Iterator[str]:
     chosen, nouns = basis.intervals, _plural(truth.noun)
     total_s = sum(one.shown_s for one in chosen)
     waits = sum(one.waits for one in chosen) / len(chosen)
@@ -227,7 +227,7 @@ def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
     )
 
 
-def _misled(basis: Basis, found: Sequence[Interval], truth: Truth) -> Iterator[str]:
+def _misled(basis: Basis, found: Sequence[Interval], truth: CallTruth) -> Iterator[str]:
     last = max(place for place, one in enumerate(found) if one.end_s <= basis.intervals[-1].end_s)
     first = {one.calls: one for one in reversed(found[:last])}  # the first block of each size
     earlier = [one for one in first.values() if one not in basis.intervals]
@@ -237,12 +237,12 @@ def _misled(basis: Basis, found: Sequence[Interval], truth: Truth) -> Iterator[s
         yield f"If you chose the number of {_plural(truth.noun)} from the time of that block, you chose too few."
 
 
-def _longest_looking(found: Sequence[Interval], truth: Truth) -> Interval | None:
+def _longest_looking(found: Sequence[Interval], truth: CallTruth) -> Interval | None:
     longer = [one for one in found if one.added_s > 0 and one.shown_s >= LOOKS_LONGER * truth.undisturbed_s(one)]
     return max(longer, key=lambda one: one.shown_s, default=None)
 
 
-def _longer_in_words(one: Interval, truth: Truth) -> str:
+def _longer_in_words(one: Interval, truth: CallTruth) -> str:
     part = max(one.parts, key=lambda each: each[1])[0]
     return (
         f"An earlier block of {some(one.calls, truth.noun)} lasted {units.seconds(one.shown_s)} instead of "
@@ -250,7 +250,7 @@ def _longer_in_words(one: Interval, truth: Truth) -> str:
     )
 
 
-def _all_blocks(found: Sequence[Interval], truth: Truth) -> Iterator[str]:
+def _all_blocks(found: Sequence[Interval], truth: CallTruth) -> Iterator[str]:
     least, most = min(one.calls for one in found), max(one.calls for one in found)
     sizes = some(most, truth.noun) if least == most else f"{units.count(least)} to {some(most, truth.noun)}"
     yield f"You timed {units.some(len(found), 'block')} of {sizes}."
@@ -258,7 +258,7 @@ def _all_blocks(found: Sequence[Interval], truth: Truth) -> Iterator[str]:
         longest_s = max(map(truth.undisturbed_s, found))
         steps = units.number(longest_s / truth.step_s, 2)
         yield f"Without disturbances, the longest block lasts {steps} steps of this clock."
-    for part in Part:
+    for part in AddedTime:
         seconds = [each for one in found for kind, each in one.parts if kind is part]
         if seconds:
             yield f"In {len(seconds)} of these blocks, {units.seconds(abs(sum(seconds)))} {_in_words(part, truth)}."
@@ -266,7 +266,7 @@ def _all_blocks(found: Sequence[Interval], truth: Truth) -> Iterator[str]:
         yield _longer_in_words(longest, truth).replace("An earlier", "One")
 
 
-def _nothing_timed(seen: Recorder, truth: Truth) -> str:
+def _nothing_timed(seen: CallRecorder, truth: CallTruth) -> str:
     called, readings = units.some(seen.calls, "time"), units.some(seen.readings, "time")
     return (
         f"{truth.measured}() was called {called}, and the clock was read {readings}. "

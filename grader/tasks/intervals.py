@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
-class Part(StrEnum):
+class AddedTime(StrEnum):
     """A cause that makes an interval between two clock readings longer or shorter than the calls in it.
 
     Each text follows a duration, as in "3 ms went to interruptions".
@@ -35,7 +35,7 @@ class Interval:
     end_s: float
     calls: int
     waits: int = 0
-    parts: tuple[tuple[Part, float], ...] = ()
+    parts: tuple[tuple[AddedTime, float], ...] = ()
 
     @property
     def shown_s(self) -> float:
@@ -49,7 +49,7 @@ class Interval:
 
 
 @dataclass
-class Recorder:
+class CallRecorder:
     """Records the intervals between readings of a clock. Empty intervals in a row are merged into one."""
 
     intervals: list[Interval] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Recorder:
     _last_s: float = 0.0
     _calls: int = 0
     _waits: int = 0
-    _parts: Counter[Part] = field(default_factory=Counter)
+    _parts: Counter[AddedTime] = field(default_factory=Counter)
 
     def called(self) -> None:
         """Count a call of the measured function."""
@@ -69,7 +69,7 @@ class Recorder:
         """Count a call of synchronize."""
         self._waits += 1
 
-    def add(self, part: Part, seconds: float) -> None:
+    def add(self, part: AddedTime, seconds: float) -> None:
         """Record that a cause added these seconds to the current interval."""
         self._parts[part] += seconds  # type: ignore[assignment]  # a Counter adds up floats as well
 

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeGuard
 
 import numpy as np
 
@@ -58,6 +59,11 @@ def as_number(value: Value) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def is_whole(value: Value, least: float = -math.inf, most: float = math.inf) -> TypeGuard[int]:
+    """Return whether a value is a whole number from `least` to `most`, and not True or False."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def shown(value: Value) -> str:

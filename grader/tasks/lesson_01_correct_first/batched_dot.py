@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.kinds.timing import TIME
-from grader.task import Array, Inputs, Task, TensorExam, Tier
+from grader.task import Array, Inputs, Task, TensorExam, Tier, endless
 
 from .implementations import reference
 
@@ -48,11 +48,8 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         yield a, b
 
 
-def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield random inputs with 32 times as many rows as the timed shape, without end."""
-    rows, length = TIMED_SHAPE
-    for rng in rngs:
-        yield _pair(rng, (32 * rows, length), "float32")
+large = endless(lambda rng: _pair(rng, (32 * TIMED_SHAPE[0], TIMED_SHAPE[1]), "float32"))
+"""Random inputs with 32 times as many rows as the timed shape."""
 
 
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:

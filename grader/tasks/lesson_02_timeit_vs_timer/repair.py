@@ -46,7 +46,7 @@ def _with_lists(rng: np.random.Generator, function: str, measured: str, title: s
     per_call_s = 20 * _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
     machine = _machine(rng, per_call_s / 500)
-    return ListScenario(function, measured, title, machine, make_s, per_call_s, sorts)
+    return ListScenario(function, measured, title, machine, per_call_s, make_s=make_s, sorts=sorts)
 
 
 def _multiply(rng: np.random.Generator) -> Scenario:

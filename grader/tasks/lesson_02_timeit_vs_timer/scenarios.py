@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.task import Mismatch, SimulatedFunction
-from grader.tasks.causes import Truth, why
-from grader.tasks.intervals import Part, Recorder
+from grader.tasks.causes import CallTruth, why
+from grader.tasks.intervals import AddedTime, CallRecorder
 from grader.tasks.plain import compare_seconds
 from grader.tasks.simulated import LateWeather, Machine, doubled, want_no_arguments
 from grader.values import Value
@@ -31,7 +31,7 @@ class CallScenario:
     per_call_s: float
     cold_s: tuple[float, ...] = ()
     interrupted: int | None = None
-    seen: Recorder = field(default_factory=Recorder)
+    seen: CallRecorder = field(default_factory=CallRecorder)
 
     @property
     def arguments(self) -> tuple[SimulatedFunction, ...]:
@@ -56,64 +56,55 @@ class CallScenario:
         """Simulate a call of the measured function, or return the clock's reading in seconds."""
         want_no_arguments(name, arguments)
         if name == "clock":
-            return _read(self.machine, self.seen)
+            shown_s = self.machine.read()
+            self.seen.read(shown_s)
+            return shown_s
         calls = self.seen.calls
         cold_s = self.cold_s[calls] if calls < len(self.cold_s) else 0.0
         if calls == self.interrupted and isinstance(self.machine.weather, LateWeather):
             self.machine.weather.begin(self.machine.now_s + self.per_call_s / 2)
         self.seen.called()
-        self.seen.add(Part.FIRST_CALLS, cold_s)
-        self.seen.add(Part.INTERRUPTED, self.machine.work(self.per_call_s + cold_s))
+        self.seen.add(AddedTime.FIRST_CALLS, cold_s)
+        self.seen.add(AddedTime.INTERRUPTED, self.machine.work(self.per_call_s + cold_s))
         return None
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer differs from the true seconds per call, else None."""
-        truth = _truth(self.measured, self.per_call_s, self.machine)
+        """Return a `Mismatch` if the answer differs from the true seconds per undisturbed call, else None."""
+        truth = CallTruth(self.measured, self.per_call_s, self.machine.step_s, quiet_s=self.machine.weather.quiet_s)
         return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 
 
 @dataclass
-class ListScenario:
-    """A function that makes lists, and a measured function that takes a list.
+class ListScenario(CallScenario):
+    """A function that makes a list in `make_s` seconds, and a measured function that takes a list.
 
     A list is represented by its name, such as "list 7". With `sorts`, the measured function leaves its list sorted. For
     a list that is already sorted, the measured function takes only the share `sorted_share` of its time.
     """
 
-    function: str
-    measured: str
-    title: str
-    machine: Machine
-    make_s: float
-    per_call_s: float
+    make_s: float = 0.0
     sorts: bool = False
     sorted_share: float = 0.05
-    seen: Recorder = field(default_factory=Recorder)
     is_sorted: dict[str, bool] = field(default_factory=dict)
 
     @property
     def arguments(self) -> tuple[SimulatedFunction, ...]:
         """The arguments of the submission: `make_list`, the function to measure, and the clock."""
-        return (SimulatedFunction("make_list"), SimulatedFunction(self.measured), SimulatedFunction("clock"))
-
-    @property
-    def cost(self) -> float:
-        """The number of calls of the measured function."""
-        return self.seen.calls
+        return (SimulatedFunction("make_list"), *super().arguments)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Return a new list's name, simulate a measured call, or return the clock's reading in seconds."""
         if name == self.measured:
             self._measure(arguments)
             return None
-        want_no_arguments(name, arguments)
         if name == "clock":
-            return _read(self.machine, self.seen)
+            return super().call(name, arguments)
+        want_no_arguments(name, arguments)
         self.machine.work(self.make_s)
-        self.seen.add(Part.MAKING, self.make_s)
-        name = f"list {len(self.is_sorted) + 1}"
-        self.is_sorted[name] = False
-        return name
+        self.seen.add(AddedTime.MAKING, self.make_s)
+        made = f"list {len(self.is_sorted) + 1}"
+        self.is_sorted[made] = False
+        return made
 
     def _measure(self, arguments: Sequence[Value]) -> None:
         given = arguments[0] if len(arguments) == 1 else None
@@ -122,20 +113,5 @@ class ListScenario:
         work_s = self.per_call_s * (self.sorted_share if self.is_sorted[given] else 1.0)
         self.machine.work(work_s)
         self.seen.called()
-        self.seen.add(Part.SORTED, work_s - self.per_call_s)
+        self.seen.add(AddedTime.SORTED, work_s - self.per_call_s)
         self.is_sorted[given] = self.sorts
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer differs from the true seconds of a call with a new list, else None."""
-        truth = _truth(self.measured, self.per_call_s, self.machine)
-        return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
-
-
-def _read(machine: Machine, seen: Recorder) -> float:
-    shown_s = machine.read()
-    seen.read(shown_s)
-    return shown_s
-
-
-def _truth(measured: str, per_call_s: float, machine: Machine) -> Truth:
-    return Truth(measured, per_call_s, machine.step_s, quiet_s=machine.weather.quiet_s)

@@ -16,8 +16,8 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.causes import Truth, why
-from grader.tasks.intervals import Part, Recorder
+from grader.tasks.causes import CallTruth, why
+from grader.tasks.intervals import AddedTime, CallRecorder
 from grader.tasks.plain import compare_seconds
 from grader.tasks.simulated import (
     CALM,
@@ -64,15 +64,11 @@ class DeviceScenario:
     launched: int = 0
     synchronized: int = 0
     waited: int = 0
-    seen: Recorder = field(default_factory=Recorder)
+    seen: CallRecorder = field(default_factory=CallRecorder)
     ends_s: deque[float] = field(default_factory=deque)
     free_s: float = 0.0
-    function: str = "time_async"
-
-    @property
-    def arguments(self) -> tuple[SimulatedFunction, ...]:
-        """The arguments of `time_async`: launch, synchronize, and the host's clock."""
-        return (SimulatedFunction("launch"), SimulatedFunction("synchronize"), SimulatedFunction("clock"))
+    function = "time_async"
+    arguments = (SimulatedFunction("launch"), SimulatedFunction("synchronize"), SimulatedFunction("clock"))
 
     @property
     def cost(self) -> float:
@@ -98,15 +94,15 @@ class DeviceScenario:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` if the answer differs from the true seconds per launch, else None."""
-        truth = Truth("launch", self.work_s, self.host.step_s, "launch", self.device.quiet_s, device=True)
+        truth = CallTruth("launch", self.work_s, self.host.step_s, "launch", self.device.quiet_s, device=True)
         return compare_seconds(answer, self.work_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 
     def _read(self) -> float:
         shown_s = self.host.read()
         under_way_s = max(0.0, self.free_s - self.host.now_s)
-        self.seen.add(Part.UNFINISHED, -under_way_s)
+        self.seen.add(AddedTime.UNFINISHED, -under_way_s)
         self.seen.read(shown_s)
-        self.seen.add(Part.EARLIER, under_way_s)
+        self.seen.add(AddedTime.EARLIER, under_way_s)
         return shown_s
 
     def _launch(self) -> None:
@@ -124,8 +120,8 @@ class DeviceScenario:
         self.free_s = self.device.end_s(begins_s, self.work_s + load_s)
         self.ends_s.append(self.free_s)
         self.seen.called()
-        self.seen.add(Part.FIRST_CALLS, load_s)
-        self.seen.add(Part.TAKEN, added_s(begins_s, self.free_s, self.work_s + load_s))
+        self.seen.add(AddedTime.FIRST_CALLS, load_s)
+        self.seen.add(AddedTime.TAKEN, added_s(begins_s, self.free_s, self.work_s + load_s))
 
     def _synchronize(self) -> None:
         self.synchronized += 1

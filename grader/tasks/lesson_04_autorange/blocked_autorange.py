@@ -13,11 +13,11 @@ import numpy as np
 
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import shown
+from grader.tasks.plain import is_whole, shown
 from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
 from grader.values import Value
 
-from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
+from .judging import MOST_RUNS, RunTruth, TimedBlock, judge
 
 
 @dataclass
@@ -34,7 +34,7 @@ class StatementScenario:
     cold_s: float
     min_run_time_s: float
     function: str = "blocked_autorange"
-    log: list[Block] = field(default_factory=list)
+    log: list[TimedBlock] = field(default_factory=list)
     read_before: bool = False
     awaited: bool = False
 
@@ -62,12 +62,12 @@ class StatementScenario:
             want_no_arguments(name, arguments)
             return self._read()
         runs = arguments[0] if len(arguments) == 1 else None
-        if not is_block_size(runs):
+        if not is_whole(runs, 1, MOST_RUNS):
             given = ", ".join(map(shown, arguments))
             raise ValueError(f"run(n) takes a whole number from 1 to {MOST_RUNS}. It got: {given}")
         start_s = self.machine.now_s
         self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
-        self.log.append(Block(runs, self.machine.now_s - start_s, timed=False))
+        self.log.append(TimedBlock(runs, self.machine.now_s - start_s, timed=False))
         self.awaited, self.read_before = self.read_before, False
         return None
 
@@ -79,7 +79,7 @@ class StatementScenario:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` for the first rule that (block size, samples, median, IQR) breaks, or None."""
-        truth = Truth(self.per_run_s, self.machine.step_s, self.min_run_time_s)
+        truth = RunTruth(self.per_run_s, self.machine.step_s, self.min_run_time_s)
         return judge(answer, truth, self.log)
 
 

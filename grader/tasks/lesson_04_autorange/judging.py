@@ -7,12 +7,11 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
 
 from grader.task import Mismatch
-from grader.tasks.plain import as_number, off_by, shown
+from grader.tasks.plain import as_number, is_whole, off_by, shown
 from grader.values import Value
 from harness.rendering import units
 
@@ -43,7 +42,7 @@ MOST_RUNS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TimedBlock:
     """A block that was run: the number of runs, and their simulated time in seconds.
 
     `timed` is True when the clock was read right before and right after the block.
@@ -55,7 +54,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class RunTruth:
     """The true time of one run, the clock's step, and the required time to measure, in seconds."""
 
     per_run_s: float
@@ -73,7 +72,7 @@ class Measured:
     iqr_s: float
 
 
-def judge(answer: Value, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+def judge(answer: Value, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
     """Return a `Mismatch` for the first rule that the answer breaks, or None if it is right."""
     measured = _take_apart(answer)
     if isinstance(measured, Mismatch):
@@ -87,17 +86,12 @@ def judge(answer: Value, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
     )
 
 
-def is_block_size(value: Value) -> TypeGuard[int]:
-    """Return whether a value is a whole number from 1 to `MOST_RUNS`."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_RUNS
-
-
 def _take_apart(answer: Value) -> Measured | Mismatch:
     form = "(block size, samples, median, IQR)"
     if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != 4:
         return Mismatch(form, shown(answer), f"Return four things: {form}.")
     block_size, samples, median, iqr = answer
-    if not is_block_size(block_size):
+    if not is_whole(block_size, 1, MOST_RUNS):
         return Mismatch(f"a block size: a whole number from 1 to {MOST_RUNS}", shown(block_size))
     if isinstance(samples, str | Mapping) or not isinstance(samples, Sequence):
         return Mismatch("the samples as a list of seconds", shown(samples))
@@ -111,7 +105,7 @@ def _take_apart(answer: Value) -> Measured | Mismatch:
     return Measured(block_size, tuple(numbers), median_s, iqr_s)
 
 
-def _blocks_long_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+def _blocks_long_enough(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
     needed_s = STEPS_IN_A_BLOCK * truth.step_s
     block_s = measured.block_size * truth.per_run_s
     if block_s >= needed_s * (1 - FORGIVEN):
@@ -123,7 +117,7 @@ def _blocks_long_enough(measured: Measured, truth: Truth, log: Sequence[Block]) 
     )
 
 
-def _misled(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
+def _misled(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> str:
     chosen = next((place for place, block in enumerate(log) if block.runs == measured.block_size), len(log))
     looked = [
         block
@@ -141,7 +135,7 @@ def _misled(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
     )
 
 
-def _samples_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+def _samples_enough(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
     number = len(measured.samples_s)
     if number < FEWEST_SAMPLES:
         remark = f"Measure until there are {FEWEST_SAMPLES} samples, even if that takes longer than min_run_time."
@@ -161,7 +155,7 @@ def _samples_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> M
     )
 
 
-def _samples_were_run(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+def _samples_were_run(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
     size = measured.block_size
     run_s = sorted(block.seconds for block in log if block.runs == size)
     if len(run_s) < len(measured.samples_s):
@@ -182,7 +176,7 @@ def _samples_were_run(measured: Measured, truth: Truth, log: Sequence[Block]) ->
     return None
 
 
-def _odd_sample(sample_s: float, run_s: Sequence[float], truth: Truth) -> str:
+def _odd_sample(sample_s: float, run_s: Sequence[float], truth: RunTruth) -> str:
     if any(abs(sample_s - whole_s) <= STEPS_OFF * truth.step_s for whole_s in run_s):
         return "Your answer is the time of a whole block: divide this time by the block size."
     return "A sample must be the difference of the readings right before and after a block, divided by its runs."
@@ -216,7 +210,7 @@ def _between(value: float, low: float, high: float) -> bool:
     return low - slack <= value <= high + slack
 
 
-def _median_is_true(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+def _median_is_true(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
     error = off_by(measured.median_s, truth.per_run_s)
     if abs(error) <= MEDIAN_ALLOWED:
         return None
@@ -228,7 +222,7 @@ def _median_is_true(measured: Measured, truth: Truth, log: Sequence[Block]) -> M
     )
 
 
-def _disturbed(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
+def _disturbed(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> str:
     blocks = [block for block in log if block.runs == measured.block_size]
     hit = sum(block.seconds > (1 + 2 * MEDIAN_ALLOWED) * block.runs * truth.per_run_s for block in blocks)
     if 2 * hit < len(blocks):

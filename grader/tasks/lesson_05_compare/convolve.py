@@ -8,7 +8,6 @@ every machine, and the solution needs a gain of only 1.1 times the top tier (`le
 baseline file, because a file that chooses the method would contain the solution.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -16,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.kinds.timing import TIME
-from grader.task import Array, Inputs, Task, TensorExam, Tier
+from grader.task import Array, Inputs, Task, TensorExam, Tier, endless
 
 SIGNAL: Final = 6000
-TIMED_WEIGHTS: Final = (6, 600, 2000)
 LARGEST: Final = 1000
 TIMES: Final = 4
 """The baseline, with which submissions are compared, takes this many times as long as the better method."""
@@ -41,16 +39,11 @@ def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
     return tuple(rng.integers(-LARGEST, LARGEST + 1, size=length) for length in (signal, weights))
 
 
-def timed(weights: int, rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield random inputs without end: a signal of the timed length, and `weights` weights."""
-    for rng in rngs:
-        yield _draw(rng, SIGNAL, weights)
+few, many, most = (endless(partial(_draw, signal=SIGNAL, weights=weights)) for weights in (6, 600, 2000))
+"""Random inputs: a signal of the timed length, and 6, 600 or 2000 weights."""
 
-
-def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield random inputs without end: a signal of 100 times the timed length, and few weights."""
-    for rng in rngs:
-        yield _draw(rng, 100 * SIGNAL, TIMED_WEIGHTS[0])
+large = endless(lambda rng: _draw(rng, 100 * SIGNAL, 6))
+"""Random inputs: a signal of 100 times the timed length, and few weights."""
 
 
 def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
@@ -82,10 +75,10 @@ CONVOLVE = Task(
     exam=TensorExam(
         ("signal", "weights"),
         cases,
-        partial(timed, TIMED_WEIGHTS[0]),
+        few,
         oracle,
         allowed,
-        tuple(partial(timed, weights) for weights in TIMED_WEIGHTS[1:]),
+        (many, most),
         ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
         large=large,
     ),

@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import as_number, shown
+from grader.tasks.plain import as_number, is_whole, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 from harness.rendering import units
@@ -50,12 +50,8 @@ class CrossingScenario:
     truth: float | None
     disturbance: tuple[float, ...]
     log: list[Measurement] = field(default_factory=list)
-    function: str = "crossover"
-
-    @property
-    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `crossover`: the names of both functions, `measure`, and the range of sizes."""
-        return ("f", "g", SimulatedFunction("measure"), LOW, HIGH)
+    function = "crossover"
+    arguments = ("f", "g", SimulatedFunction("measure"), LOW, HIGH)
 
     @property
     def cost(self) -> float:
@@ -71,13 +67,11 @@ class CrossingScenario:
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Return the disturbed seconds that `measure(which, size)` measures."""
         which, size = arguments if len(arguments) == 2 else (None, None)
-        whole = isinstance(size, int) and not isinstance(size, bool) and LOW <= size <= HIGH
-        if not isinstance(which, str) or which not in self.costs or not whole:
+        if not isinstance(which, str) or which not in self.costs or not is_whole(size, LOW, HIGH):
             given = ", ".join(map(shown, arguments))
             raise ValueError(
                 f"{name}(which, size) takes 'f' or 'g' and a whole number from {LOW} to {HIGH}. It got: {given}"
             )
-        assert isinstance(size, int)
         place = len(self.log)
         factor = self.disturbance[place % len(self.disturbance)]
         seconds = self.costs[which](size) * factor

@@ -116,7 +116,7 @@ def _odds(slowed: Sequence[PairScenario], equal: int) -> Mismatch | None:
 
 
 def _mostly(scenarios: Sequence[PairScenario]) -> str:
-    kinds = [scenario.kind for scenario in scenarios]
+    kinds = [scenario.title for scenario in scenarios]
     commonest = max(set(kinds), key=kinds.count)
     return (
         f", mostly in scenarios with {commonest.partition(':')[0]}"

@@ -8,8 +8,8 @@ ratio. The cost is the number of pairs that the submission measured.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ PLAIN_PAIRS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class LogRatioNoise:
     """The noise of a log ratio: a mixture of two scaled Student distributions. For infinite `freedom`, both are normal.
 
     `freedom` is the degrees of freedom. A share `outlier_rate` of the pairs has the scale `outlier_scale`, and the
@@ -70,31 +70,22 @@ class PairScenario:
     far without the effect, divided by their likelihood with it. `answer` is the submission's answer.
     """
 
-    kind: str
+    title: str
     effect: float
-    noise: Noise
+    noise: LogRatioNoise
     level_s: tuple[float, ...]
     errors: tuple[float, ...]
     pairs: int = 0
     log_odds: float = 0.0
     answer: bool | None = None
-    function: str = "is_slower"
-    arguments: tuple[Value | SimulatedFunction, ...] = field(default=(SimulatedFunction("next_pair"), THRESHOLD))
-
-    @property
-    def title(self) -> str:
-        """The kind of the scenario; it does not show whether B is slower."""
-        return self.kind
+    function = "is_slower"
+    arguments = (SimulatedFunction("next_pair"), THRESHOLD)
+    plain_cost: ClassVar[float] = PLAIN_PAIRS
 
     @property
     def cost(self) -> float:
         """The number of pairs measured, or 1 if no pair was measured."""
         return max(1, self.pairs)
-
-    @property
-    def plain_cost(self) -> float:
-        """The number of pairs that the baseline measures, which is the same in every scenario."""
-        return PLAIN_PAIRS
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Return one measured pair for `next_pair()`: the seconds of A and of B."""
@@ -126,17 +117,17 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[PairScenario, ...]:
 
 
 def _plain(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = Noise(float(rng.uniform(0.03, 0.07)))
+    noise = LogRatioNoise(float(rng.uniform(0.03, 0.07)))
     return _scenario(rng, "normal noise", effect, noise, np.zeros(MOST_PAIRS))
 
 
 def _heavy(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = Noise(float(rng.uniform(0.025, 0.045)), freedom=2.0)
+    noise = LogRatioNoise(float(rng.uniform(0.025, 0.045)), freedom=2.0)
     return _scenario(rng, "heavy tails: some pairs are outliers", effect, noise, np.zeros(MOST_PAIRS))
 
 
 def _drifting(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = Noise(float(rng.uniform(0.03, 0.06)), outlier_rate=0.1, outlier_scale=0.3)
+    noise = LogRatioNoise(float(rng.uniform(0.03, 0.06)), outlier_rate=0.1, outlier_scale=0.3)
     warming = np.log1p(0.01 * np.arange(MOST_PAIRS))
     steps = np.cumsum(np.where(rng.random(MOST_PAIRS) < 0.02, rng.normal(0, 0.02, MOST_PAIRS), 0.0))
     return _scenario(rng, "drift: the machine becomes slower all the time", effect, noise, warming + steps)
@@ -144,10 +135,10 @@ def _drifting(rng: np.random.Generator, effect: float) -> PairScenario:
 
 def _scenario(
     rng: np.random.Generator,
-    kind: str,
+    title: str,
     effect: float,
-    noise: Noise,
+    noise: LogRatioNoise,
     drift: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> PairScenario:
     level_s = np.exp(drift) * rng.uniform(0.5e-3, 5e-3)
-    return PairScenario(kind, effect, noise, tuple(level_s.tolist()), tuple(noise.draw(rng, MOST_PAIRS)))
+    return PairScenario(title, effect, noise, tuple(level_s.tolist()), tuple(noise.draw(rng, MOST_PAIRS)))

@@ -6,13 +6,11 @@ row at a time 25 to 30×. The matrix must be so large that a processor cannot pr
 computes again and again.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from grader.kinds.timing import TIME
-from grader.task import Array, Inputs, Task, TensorExam, Tier
+from grader.task import Array, Inputs, Task, TensorExam, Tier, endless
 
 ROWS, LENGTH = 48, 1024
 SHAPES = ((0, 5), (1, 3), (1, 7), (3, 5), (5, 17), (16, 34), (64, 96))
@@ -32,16 +30,11 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield random matrices of the timed shape without end."""
-    for rng in rngs:
-        yield (rng.standard_normal((ROWS, LENGTH), dtype=np.float32),)
+timed = endless(lambda rng: (rng.standard_normal((ROWS, LENGTH), dtype=np.float32),))
+"""Random matrices of the timed shape."""
 
-
-def large(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield random matrices without end, with rows of 16 times the timed length."""
-    for rng in rngs:
-        yield (rng.standard_normal((ROWS, 16 * LENGTH), dtype=np.float32),)
+large = endless(lambda rng: (rng.standard_normal((ROWS, 16 * LENGTH), dtype=np.float32),))
+"""Random matrices, with rows of 16 times the timed length."""
 
 
 def oracle(x: Array) -> NDArray[np.float64]:

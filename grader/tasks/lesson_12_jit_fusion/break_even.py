@@ -23,7 +23,7 @@ and code that computes in decimals finds the same equal totals.
 
 
 @dataclass(frozen=True)
-class Case(PlainScenario):
+class Durations(PlainScenario):
     """Three durations in seconds, and the right answer `right`, which is chosen before them."""
 
     title: str
@@ -31,8 +31,7 @@ class Case(PlainScenario):
     slow_s: float
     fast_s: float
     right: int | None
-    function: str = "break_even"
-    cost: float = 1.0
+    function = "break_even"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -60,12 +59,12 @@ class Case(PlainScenario):
         return f"{after}, the total is {compiled_s!r} s with compiling and {plain_s!r} s without: compiling {paid}."
 
 
-def draw_cases(rng: np.random.Generator) -> tuple[Case, ...]:
+def draw_cases(rng: np.random.Generator) -> tuple[Durations, ...]:
     """Return two random cases of each kind. The title describes the kind."""
     return tuple(case for _ in range(2) for case in _one_of_each(rng))
 
 
-def _one_of_each(rng: np.random.Generator) -> tuple[Case, ...]:
+def _one_of_each(rng: np.random.Generator) -> tuple[Durations, ...]:
     fast, saved, calls = (int(n) for n in rng.integers((50, 20, 3), (2000, 1000, 5000)))
     part = int(rng.integers(1, saved))  # less than the saving of one call
     slow = fast + saved
@@ -86,8 +85,8 @@ def _one_of_each(rng: np.random.Generator) -> tuple[Case, ...]:
     )
 
 
-def _case(title: str, compile_ticks: int, slow_ticks: int, fast_ticks: int, right: int | None) -> Case:
-    return Case(title, compile_ticks * TICK_S, slow_ticks * TICK_S, fast_ticks * TICK_S, right)
+def _case(title: str, compile_ticks: int, slow_ticks: int, fast_ticks: int, right: int | None) -> Durations:
+    return Durations(title, compile_ticks * TICK_S, slow_ticks * TICK_S, fast_ticks * TICK_S, right)
 
 
 BREAK_EVEN = Task(

@@ -27,8 +27,7 @@ class Group(PlainScenario):
     title: str
     benchmark: Mapping[str, Value]
     right: Sequence[Mapping[str, Value]]
-    function: str = "expand"
-    cost: float = 1.0
+    function = "expand"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import PlainScenario, as_number, shown
+from grader.tasks.plain import PlainScenario, as_number, is_whole, shown
 from grader.values import Value
 
 NEVER_S = 1e9
@@ -25,7 +25,7 @@ class Plan(PlainScenario):
     title: str
     jobs: list[tuple[int, int]]
     cores: int
-    function: str = "schedule"
+    function = "schedule"
     cost: float = field(default=NEVER_S)
 
     @property
@@ -66,9 +66,7 @@ class Plan(PlainScenario):
             return Mismatch(f"[start, [core, ...]] for job {number}", shown(row))
         if start_s < 0:
             return Mismatch(f"a start of at least 0 for job {number}", shown(row[0]))
-        good = [
-            core for core in row[1] if isinstance(core, int) and not isinstance(core, bool) and 0 <= core < self.cores
-        ]
+        good = [core for core in row[1] if is_whole(core, 0, self.cores - 1)]
         if len(good) != len(row[1]) or len(set(good)) != len(good) or len(good) != width:
             wanted = f"{width} different cores of 0 to {self.cores - 1} for job {number}"
             return Mismatch(

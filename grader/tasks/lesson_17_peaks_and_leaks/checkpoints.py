@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import PlainScenario, shown
+from grader.tasks.plain import PlainScenario, is_whole, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
@@ -25,7 +25,7 @@ class Network(PlainScenario):
 
     title: str
     sizes: list[int]
-    function: str = "checkpoints"
+    function = "checkpoints"
     cost: float = field(default=NEVER)
 
     @property
@@ -43,27 +43,19 @@ class Network(PlainScenario):
         if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != 2:
             return Mismatch("[kept, peak]", shown(answer), "Return the list of kept layers, and the peak.")
         kept, peak = answer
-        if wrong := self._kept(kept):
-            return wrong
-        assert isinstance(kept, list)
-        true_peak, segment = self._peak([each for each in kept if isinstance(each, int)])
+        if not isinstance(kept, list) or not all(map(is_whole, kept)):
+            return Mismatch("a list of the numbers of layers", shown(kept))
+        numbers = [each for each in kept if is_whole(each)]
+        if numbers[:1] != [0]:
+            return Mismatch("a list that begins with layer 0", shown(kept), "The input of the network is always kept.")
+        if any(one >= other for one, other in pairwise(numbers)) or numbers[-1] >= len(self.sizes):
+            expected = f"ascending numbers up to {len(self.sizes) - 1}"
+            return Mismatch(expected, shown(kept), "Return the number of each kept layer once.")
+        true_peak, segment = self._peak(numbers)
         if isinstance(peak, bool) or peak != true_peak:
             why = f"The kept layers need {true_peak - segment} KiB, and the largest segment needs {segment} KiB more."
             return Mismatch(f"a peak of {true_peak} for {shown(kept)}", shown(peak), why)
         self.cost = float(true_peak)
-        return None
-
-    def _kept(self, kept: Value) -> Mismatch | None:
-        if not isinstance(kept, list) or any(isinstance(each, bool) or not isinstance(each, int) for each in kept):
-            return Mismatch("a list of the numbers of layers", shown(kept))
-        numbers = [each for each in kept if isinstance(each, int)]
-        if numbers[:1] != [0]:
-            return Mismatch("a list that begins with layer 0", shown(kept), "The input of the network is always kept.")
-        if any(one >= other for one, other in pairwise(numbers)) or numbers[-1] >= len(self.sizes):
-            last = len(self.sizes) - 1
-            return Mismatch(
-                f"ascending numbers up to {last}", shown(kept), "Return the number of each kept layer once."
-            )
         return None
 
     def _peak(self, kept: list[int]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import PlainScenario, shown
+from grader.tasks.plain import PlainScenario, is_whole, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
@@ -46,7 +46,7 @@ class Function(PlainScenario):
 
     title: str
     statements: tuple[Statement, ...]
-    function: str = "fewest_graphs"
+    function = "fewest_graphs"
     cost: float = field(default=NEVER)
 
     @property
@@ -65,7 +65,7 @@ class Function(PlainScenario):
         everything = f"each number from 0 to {last} once"
         if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence):
             return Mismatch(everything, shown(answer), "Return the list of the numbers of the statements.")
-        order = [each for each in answer if isinstance(each, int) and not isinstance(each, bool)]
+        order = [each for each in answer if is_whole(each)]
         if len(order) != len(answer) or sorted(order) != list(range(last + 1)):
             return Mismatch(everything, shown(answer), "The function must run each statement once.")
         done: set[int] = set()

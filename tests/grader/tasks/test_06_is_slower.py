@@ -54,7 +54,7 @@ def slowed(game: Game) -> list[Any]:
 def test_the_density_is_that_of_the_noise_drawn() -> None:
     """If the density is right, the mean of the odds over scenarios without a slowdown is 1."""
     for given in ({"freedom": 2.0}, {"outlier_rate": 0.1, "outlier_scale": 0.3}):
-        noise = SCENARIOS.Noise(0.05, **given)
+        noise = SCENARIOS.LogRatioNoise(0.05, **given)
         values = noise.draw(np.random.default_rng(1), 40_000)
         shift = math.log1p(SCENARIOS.THRESHOLD)
         odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]

@@ -16,7 +16,7 @@ from grader.values import Value
 AGREES = find_task("01_correct_first", "agrees")
 CROSSOVER = find_task("05_compare", "crossover")
 SMALLEST = find_task("07_fuzzing", "smallest_slow_case")
-matrices = import_module("grader.tasks.lesson_07_fuzzing.scenarios")
+matrices = import_module("grader.tasks.lesson_07_fuzzing.smallest_slow_case")
 
 SHOWN_BY = {
     "in_single_precision": ("dtype", "float64"),
@@ -157,7 +157,7 @@ def test_what_is_slow_is_clearly_slow_and_never_two_measurements_in_a_row_are_di
             case = scene.call("fuzzer", ())
             twin = {**case, "step": 1, "transposed": False}
             ratio = min(seconds(scene, case), seconds(scene, case)) / min(seconds(scene, twin), seconds(scene, twin))
-            assert ratio > 4.5 if scene.slowness.is_slow(matrices.read(case)) else ratio < 1.6
+            assert ratio > 4.5 if scene.least.is_within(matrices.read(case)) else ratio < 1.6
     times_s = [seconds(scenarios[4], SQUARE) for _ in range(400)]
     disturbed = [time_s > 2 * min(times_s) for time_s in times_s]
     assert 400 / 14 <= sum(disturbed) <= 400 / 6
@@ -182,8 +182,8 @@ def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
 
 def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -> None:
     scenario = drawn(SMALLEST, 2)[0]
-    least = scenario.slowness.least
-    larger, smaller = (matrices.Case(least.rows + more, least.columns, 4, transposed=True) for more in (5, 0))
+    least = scenario.least
+    larger, smaller = (matrices.MatrixCase(least.rows + more, least.columns, 4, transposed=True) for more in (5, 0))
     assert scenario.judge(least.to_value()) is None
     assert f"{smaller} is slow too" in scenario.judge(larger.to_value()).remark
 
@@ -194,6 +194,6 @@ def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
         met = []
         for scenario in drawn(SMALLEST, seed):
             cases = (matrices.read(scenario.call("fuzzer", ())) for _ in range(100))
-            met.append(next(place for place, case in enumerate(cases) if scenario.slowness.is_slow(case)))
+            met.append(next(place for place, case in enumerate(cases) if scenario.least.is_within(case)))
         assert (min(met), max(met)) == (0, 19)
         assert 8 < sum(met) / len(met) < 11

@@ -60,14 +60,20 @@ def run(code, arguments):
 
 def made(name, argument, at, top, places):
     after = at + 1
-    if name == "LOAD_FAST":
-        place = places[argument]
+    if name in ("LOAD_FAST", "STORE_FAST", "COPY"):
+        source, target, depth = top - 1, top, top + 1
+        if name == "LOAD_FAST":
+            source = places[argument]
+        elif name == "COPY":
+            source = top - argument
+        else:
+            target, depth = places[argument], top - 1
 
         def step(frame):
-            frame[top] = frame[place]
+            frame[target] = frame[source]
             return after
 
-        return step, top + 1, [after]
+        return step, depth, [after]
     if name == "LOAD_CONST":
 
         def step(frame):
@@ -91,14 +97,6 @@ def made(name, argument, at, top, places):
             return after
 
         return step, top, [after]
-    if name == "STORE_FAST":
-        place, last = places[argument], top - 1
-
-        def step(frame):
-            frame[place] = frame[last]
-            return after
-
-        return step, top - 1, [after]
     if name in ("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE"):
         last = top - 1
         yes, no = (after, argument) if name == "POP_JUMP_IF_FALSE" else (argument, after)
@@ -107,14 +105,6 @@ def made(name, argument, at, top, places):
         return (lambda frame: argument), top, [argument]
     if name == "POP_TOP":
         return (lambda frame: after), top - 1, [after]
-    if name == "COPY":
-        source = top - argument
-
-        def step(frame):
-            frame[top] = frame[source]
-            return after
-
-        return step, top + 1, [after]
     if name == "SWAP":
         one, other = top - 1, top - argument
 
