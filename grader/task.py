@@ -258,9 +258,8 @@ class Task:
     `tiers`. On another machine, its ratio may be half as large. `least_gain` may be smaller if the baseline is the
     solution itself, slowed by a known factor, or if the ratios of several machines and Pythons were compared.
     `read` names the lesson and the title of the step to read before the task. After full marks, the student reads
-    `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
-    part of the task because students do not get solutions. The list of lessons names the `lesson` and the task, and
-    `grader.catalogue` sets these names and `folder`, the lesson's folder in `grader/tasks`.
+    `idea`, which explains the reference solution, and `references`. `grader.catalogue` sets `lesson`, `name` and
+    `folder`, the lesson's folder in `grader/tasks`.
     """
 
     summary: str
