@@ -45,18 +45,14 @@ PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
 _SCRIPT: Final = "__paired_main__"
 
 
-class FunctionLocation(TypedDict):
-    """The place where another process can find a function: its module or script file, and its qualified name."""
-
-    module: str | None
-    script: str | None
-    qualname: str
-
-
 class Job(TypedDict):
-    """The setup and the statement that a paired process runs. `path` is the import path that the process uses."""
+    """The setup and the statement that a paired process runs, with the import path `path`.
 
-    statement: str | FunctionLocation
+    If `place` is not empty, `statement` is the name of a function in the module or script file `place`.
+    """
+
+    statement: str
+    place: str
     setup: str
     path: list[str]
 
@@ -67,11 +63,12 @@ def make_job(statement: Statement, setup: str) -> Job:
     Raise `UsageError` if `statement` is a function that another process cannot find.
     """
     path = [str(Path(entry).absolute()) for entry in sys.path]
-    return Job(statement=statement if isinstance(statement, str) else locate(statement), setup=setup, path=path)
+    place, name = ("", statement) if isinstance(statement, str) else locate(statement)
+    return Job(statement=name, place=place, setup=setup, path=path)
 
 
-def locate(function: Callable[[], object]) -> FunctionLocation:
-    """Return the place where another process can find `function`.
+def locate(function: Callable[[], object]) -> tuple[str, str]:
+    """Return where another process can find `function`: its module or script file, and its qualified name.
 
     Raise `UsageError` for a lambda, a closure, a method of an object, and a function from a prompt or a notebook.
     """
@@ -82,16 +79,16 @@ def locate(function: Callable[[], object]) -> FunctionLocation:
             "statement with a setup, or leave out paired_processes=True."
         )
     if module.__name__ != "__main__":
-        return FunctionLocation(module=module.__name__, script=None, qualname=name)
+        return module.__name__, name
     if module.__spec__ is not None:
-        return FunctionLocation(module=module.__spec__.name, script=None, qualname=name)
+        return module.__spec__.name, name
     script = getattr(module, "__file__", None)
     if script is None or not Path(script).is_file():
         raise UsageError(
             f"Another process cannot find {name}, which was not loaded from a file. Save it in a module, or pass a "
             "statement with a setup that defines it, or leave out paired_processes=True."
         )
-    return FunctionLocation(module=None, script=str(Path(script).absolute()), qualname=name)
+    return str(Path(script).absolute()), name
 
 
 def serve(channel: Channel) -> None:
@@ -109,8 +106,7 @@ def serve(channel: Channel) -> None:
                 kind, body = channel.receive(began=began)
                 if kind == PREPARE:
                     sys.path[:] = body["path"]
-                    statement = body["statement"]
-                    code = statement if isinstance(statement, str) else _load(statement)
+                    code = _load(body["place"], body["statement"]) if body["place"] else body["statement"]
                     ticks = FakeClock(tick_s=1.0)  # the times are not used here, so any clock that advances is enough
                     loop = timing_loop(code, setup=body["setup"], clock=ticks, wall=ticks)
                     gc.collect()
@@ -124,14 +120,13 @@ def serve(channel: Channel) -> None:
             channel.send(FAILED, _failure(error))
 
 
-def _load(function: FunctionLocation) -> Callable[[], object]:
-    script = function["script"]
-    module = _load_script(script) if script else importlib.import_module(function["module"] or "")
-    found = _attribute(module, function["qualname"])
+def _load(place: str, name: str) -> Callable[[], object]:
+    module = _load_script(place) if Path(place).is_absolute() else importlib.import_module(place)
+    found = _attribute(module, name)
     if not callable(found):
         raise UsageError(
-            f"{function['qualname']} is not in {module.__name__} when another process loads it. Define it at the top "
-            "of its file, not under a condition."
+            f"{name} is not in {module.__name__} when another process loads it. Define it at the top of its file, not "
+            "under a condition."
         )
     return found
 

@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.paired.duel_result import Duel
+    from harness.paired.duel import Duel
 
 UNLIKELY = 0.04
 """The largest probability that the true median lies outside `Interval.median` of six or more values."""

@@ -34,8 +34,7 @@ from neighbours import LOADS, disturbed
 from workloads import ALL_WORKS, work_named
 
 from harness.machine.environment import Environment
-from harness.paired.duel import duel
-from harness.paired.duel_result import Duel, Finding
+from harness.paired.duel import Duel, Finding, duel
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 

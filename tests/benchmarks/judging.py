@@ -19,7 +19,7 @@ from time import perf_counter
 from tools import MARGIN, TOOLS, rule_of_thumb
 from workloads import work_named
 
-from harness.paired.duel_result import Finding
+from harness.paired.duel import Finding
 from harness.paired.noise import p95
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table

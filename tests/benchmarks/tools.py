@@ -25,8 +25,7 @@ import pyperf
 from torch.utils.benchmark import Timer
 from workloads import Sides
 
-from harness.paired.duel import duel
-from harness.paired.duel_result import Finding
+from harness.paired.duel import Finding, duel
 
 MARGIN: Final = 0.02
 """The largest difference that counts as no difference. Users who compare two timings ignore such a difference."""

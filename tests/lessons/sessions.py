@@ -17,7 +17,7 @@ from once import once
 from rich.console import Console
 
 from harness.machine.environment import Environment
-from harness.paired.duel_result import Duel, Finding
+from harness.paired.duel import Duel, Finding
 from harness.paired.rounds import Reading, Round
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.conditions import Conditions

@@ -8,7 +8,7 @@ from torch.utils.benchmark import Compare, Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.background_load import BackgroundLoad
-from harness.paired.duel_result import Finding
+from harness.paired.duel import Finding
 from lessons.engine.interval import Interval
 
 LESSON = MadeUp("05_compare")

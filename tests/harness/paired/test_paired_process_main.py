@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, FunctionLocation, locate
+from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, locate
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
 
@@ -31,10 +31,10 @@ class Holder:
         return 3
 
 
-def conversation(*requests: tuple[str | FunctionLocation, str] | int, path: str = "") -> list[dict[str, Any]]:
+def conversation(*requests: tuple[str, str] | tuple[str, str, str] | int, path: str = "") -> list[dict[str, Any]]:
     """Return the failures in the answers of a paired process, one dict per answer; it is empty for a done request.
 
-    A request is a job, as statement and setup, or a number of calls to run.
+    A request is a job, as statement, setup and place, or a number of calls to run.
     """
     found = []
     with Child(COMMAND, {**os.environ, "PYTHONPATH": str(KIT)}, log=False) as child:
@@ -45,7 +45,8 @@ def conversation(*requests: tuple[str | FunctionLocation, str] | int, path: str 
                 child.send(b"r")
             else:
                 entries = [entry for entry in (path, *sys.path) if entry]
-                child.send(PREPARE, {"statement": request[0], "setup": request[1], "path": entries})
+                names = ("statement", "setup", "place")
+                child.send(PREPARE, {"place": "", **dict(zip(names, request, strict=False)), "path": entries})
             kind, body = child.receive()
             assert kind == (FAILED if body else DONE)
             found.append(body)
@@ -79,8 +80,7 @@ def test_a_failure_has_the_traceback_of_the_exception_and_only_invalid_code_is_a
 def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
     at_the_top_of_modules: tuple[Any, ...] = (at_the_top, Holder.static, math.gamma, os.getpid)
     for function in at_the_top_of_modules:
-        place = {"module": function.__module__, "script": None, "qualname": function.__qualname__}
-        assert locate(function) == place
+        assert locate(function) == (function.__module__, function.__qualname__)
     wrapped = functools.wraps(at_the_top)(lambda: 2)
     for local in (lambda: 1, Holder().method, functools.partial(at_the_top), wrapped):
         with pytest.raises(UsageError, match="a statement with a setup"):
@@ -89,9 +89,8 @@ def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_ref
 
 def test_a_function_of_a_module_is_found_and_called(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("calls = []\ndef work():\n    calls.append(1)\n")
-    found = FunctionLocation(module="mine", script=None, qualname="work")
     check = ("assert len(calls) == 3", "from mine import calls")  # the module is the same that the next job sees
-    assert conversation((found, "pass"), 3, check, 1, path=str(tmp_path)) == [{}] * 4
+    assert conversation(("work", "pass", "mine"), 3, check, 1, path=str(tmp_path)) == [{}] * 4
 
 
 def main_module(monkeypatch: pytest.MonkeyPatch, **attributes: object) -> types.FunctionType:
@@ -107,18 +106,16 @@ def main_module(monkeypatch: pytest.MonkeyPatch, **attributes: object) -> types.
 def test_a_function_of_main_is_found_by_its_file_or_its_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("def work():\n    assert __name__ != '__main__'\n")
-    found = locate(main_module(monkeypatch, __file__=str(script)))
-    assert found == {"module": None, "script": str(script), "qualname": "work"}
-    assert conversation((found, "pass"), 1) == [{}, {}]
+    assert locate(main_module(monkeypatch, __file__=str(script))) == (str(script), "work")
+    assert conversation(("work", "pass", str(script)), 1) == [{}, {}]
     run_as_module = main_module(monkeypatch, __file__=__file__, __spec__=types.SimpleNamespace(name="timeit"))
-    assert locate(run_as_module) == {"module": "timeit", "script": None, "qualname": "work"}
+    assert locate(run_as_module) == ("timeit", "work")
     with pytest.raises(UsageError, match="Save it in a module, or pass a statement"):
         locate(main_module(monkeypatch))  # typed at a prompt
 
 
 def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("if __name__ == '__main__':\n    def work(): ...\n")
-    place = FunctionLocation(module=None, script=str(tmp_path / "script.py"), qualname="work")
-    (failure,) = conversation((place, "pass"))
+    (failure,) = conversation(("work", "pass", str(tmp_path / "script.py")))
     assert failure["usage"]
     assert failure["message"].startswith("work is not in __paired_main__")
