@@ -11,7 +11,7 @@ from importlib import import_module
 from grader import paths
 from grader.errors import UsageError
 from grader.task import Task
-from harness.command_line import names
+from harness.command_line import lesson_aliases, matches, named, one_of
 from harness.machine.environment import Environment
 
 
@@ -38,7 +38,7 @@ class Catalogue:
 
         Raise `UsageError`, whose message suggests similar names, if no lesson matches.
         """
-        return names.named(given, self.lessons, "exercise")
+        return named(given, self.lessons, "exercise")
 
     def chosen(self, given: Sequence[str] | None) -> tuple[str, ...]:
         """Return the full names of the lessons that a person typed, without repetitions, in lesson order.
@@ -54,17 +54,17 @@ class Catalogue:
         A task is typed as "02.time_per_call" or "time_per_call". Raise `UsageError`, whose message suggests similar
         names, unless exactly one lesson or task matches.
         """
-        lessons: dict[str, tuple[str, ...]] = {lesson: names.lesson_aliases(lesson) for lesson in self.lessons}
-        if found := names.matches(given, lessons):
-            return names.one_of(given, lessons, found, "exercise"), None
+        lessons: dict[str, tuple[str, ...]] = {lesson: lesson_aliases(lesson) for lesson in self.lessons}
+        if found := matches(given, lessons):
+            return one_of(given, lessons, found, "exercise"), None
         lesson, _, task = given.partition(".")
-        if task and (found := names.matches(lesson, lessons)):
-            lesson = names.one_of(lesson, lessons, found, "exercise")
+        if task and (found := matches(lesson, lessons)):
+            lesson = one_of(lesson, lessons, found, "exercise")
             of_lesson = [each.name for each in self.by_lesson[lesson]]
-            return lesson, names.named(task, of_lesson, f"task of {lesson}")
+            return lesson, named(task, of_lesson, f"task of {lesson}")
         every = (task for each in self.by_lesson.values() for task in each)
         tasks: dict[str, tuple[str, ...]] = {task.full_name: (task.name,) for task in every}
-        meant = names.one_of(given, lessons | tasks, names.matches(given, tasks), "exercise or task", self.lessons)
+        meant = one_of(given, lessons | tasks, matches(given, tasks), "exercise or task", self.lessons)
         return meant.partition(".")[0], meant.partition(".")[2]
 
 

@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness import glossary
-from harness.command_line import names
-from harness.command_line.command import Verbs, Version, complain, guarded
+from harness.command_line import Verbs, Version, complain, guarded, lesson_aliases, matches, one_of
 from harness.errors import UsageError
 from harness.storage.user_files import EditedFileError
 from lessons.engine import check_claims as checking
@@ -185,11 +184,11 @@ def main(arguments: Sequence[str]) -> int:
     commands = [command.name or "" for command in app.registered_commands]
     if not arguments or arguments[0].startswith("-") or arguments[0] in commands:
         return guarded(app, "python -m lessons", arguments)
-    lessons = {name: names.lesson_aliases(name) for name in lesson_names()}
+    lessons = {name: lesson_aliases(name) for name in lesson_names()}
     try:
         everything = lessons | {command: (command,) for command in commands}
-        found = names.matches(arguments[0], lessons)
-        lesson = names.one_of(arguments[0], everything, found, "lesson or command")
+        found = matches(arguments[0], lessons)
+        lesson = one_of(arguments[0], everything, found, "lesson or command")
     except UsageError as error:
         return complain(str(error), error.exit_code)
     sys.argv[1:] = arguments[1:]

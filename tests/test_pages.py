@@ -10,7 +10,7 @@ import typer
 from markdown_pages import Command, anchors, commands, inline_code, links
 
 from grader.commands.apps import fairclock_app, grader_app
-from harness.command_line import names
+from harness.command_line import lesson_aliases, matches
 from harness.suite import command as suite
 from lessons.__main__ import app as lessons_app
 from lessons.engine import command as engine_command
@@ -23,7 +23,7 @@ PAGES = {
     for page in (ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))))
 }
 README = PAGES[ROOT / "README.md"]
-LESSONS = {name: names.lesson_aliases(name) for name in lesson_names()}
+LESSONS = {name: lesson_aliases(name) for name in lesson_names()}
 EXAMPLES = ("90_row_norms", "20_builtin_sum", "NN_name")
 """The exercise and the lessons that the pages write as examples."""
 
@@ -112,7 +112,7 @@ def fault_of(command: Command) -> str:
         return fault_of(Command("lessons", command.words[1:]))
     if program.startswith("lessons.") or (program == "lessons" and re.match(r"\d", verb)):
         lesson = verb or program.partition(".")[2]
-        return unknown_options(command, lesson_command()) if names.matches(lesson, LESSONS) else "no such lesson"
+        return unknown_options(command, lesson_command()) if matches(lesson, LESSONS) else "no such lesson"
     if program == "harness.suite":
         return unknown_options(command, *map(typer.main.get_command, (suite._comparing, suite._running)))
     apps = {"grader": grader_app, "fairclock": fairclock_app, "lessons": lambda: lessons_app}

@@ -11,7 +11,7 @@ from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.csv_file import Filled
-from harness.command_line import names
+from harness.command_line import named
 from harness.storage.user_files import refuse_edited
 
 IN_CLASS = "lesson in this class"
@@ -46,7 +46,7 @@ def export(
     overwritten. Raise `UsageError`, and write nothing, for options that contradict each other.
     """
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
-    roll = roll.only([names.named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
+    roll = roll.only([named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
     if columns and form != "canvas":
         raise UsageError("--column needs --canvas. For Moodle, choose the lessons of the assignment with --lessons.")
     filled: Filled | None = None
@@ -69,14 +69,14 @@ def export(
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:
-    named = {}
+    titles = {}
     for one in columns:
         lesson, sign, title = one.partition("=")
         if not (sign and lesson and title.strip()):
             raise UsageError(f"--column {one!r} does not name a column. Write --column LESSON=TITLE.")
         known = lesson.strip() == canvas.TOTAL
-        named[canvas.TOTAL if known else names.named(lesson, lessons, IN_CLASS)] = title
-    return named
+        titles[canvas.TOTAL if known else named(lesson, lessons, IN_CLASS)] = title
+    return titles
 
 
 def _read(path: Path, place: Path) -> bytes:

@@ -10,7 +10,7 @@ from grader.course.course_file import Course
 from grader.course.roll import Roll, TaskPoints
 from grader.errors import UsageError
 from grader.hand_ins.collect import collect
-from harness.command_line import names
+from harness.command_line import named
 
 ALL: Final = "all"
 """The argument of `--lessons` that means all lessons."""
@@ -18,14 +18,14 @@ ALL: Final = "all"
 
 def meant(given: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
     """Return the full names of the lessons that the user named. The word `all` is kept."""
-    return [one if one == ALL else names.named(one, there_are, "exercise") for one in given or ()]
+    return [one if one == ALL else named(one, there_are, "exercise") for one in given or ()]
 
 
 def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> list[str]:
     """Return the lessons that the course file names or for which a submission exists, in lesson order."""
     handed_in = {one.lesson for one in collect(folder, known.lessons, kit=kit, zone=course.zone).submissions}
-    named = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
-    return [lesson for lesson in known.lessons if lesson in handed_in | named]
+    dated = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
+    return [lesson for lesson in known.lessons if lesson in handed_in | dated]
 
 
 def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:

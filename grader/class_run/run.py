@@ -28,7 +28,7 @@ from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports.leaderboard import names_for
-from harness.command_line import names
+from harness.command_line import one_of
 from harness.machine.clocks import wall
 from harness.rendering import units
 
@@ -101,7 +101,7 @@ def grade_class(
     lessons = sorted({task.lesson for task in tasks})
     found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
     for student in set(regrade) - set(found.students):
-        names.one_of(student, {one: (one,) for one in found.students}, (), "student", found.students[:_SHOWN])
+        one_of(student, {one: (one,) for one in found.students}, (), "student", found.students[:_SHOWN])
     policy.require_known(found.students, course_name or f"The course kept in {out}")
     names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:

@@ -20,7 +20,7 @@ from grader import paths
 from grader.commands import student
 from grader.commands.options import lesson_names
 from grader.errors import UsageError
-from harness.command_line.command import Verbs, Version, guarded
+from harness.command_line import Verbs, Version, guarded
 
 IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
 """True if the solutions are missing, as in a student's copy. Then the help lists only commands for students."""

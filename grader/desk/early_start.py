@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from grader import paths
-from harness.command_line.names import lesson_aliases
+from harness.command_line import lesson_aliases
 
 if TYPE_CHECKING:
     from grader.isolation.pool import Pool

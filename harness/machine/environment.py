@@ -153,10 +153,7 @@ class Environment:
         )
 
     def differences(self, other: "Environment") -> tuple[str, ...]:
-        """Return one text for each field that differs between the two environments: "field: own value, other value".
-
-        The GPU is not compared if one of the two environments did not search for it.
-        """
+        """Return "field: own value, other value" for each field that differs. A GPU is compared only if both asked."""
         own, others = self.to_dict(), other.to_dict()
         if NOT_ASKED in (self.cuda_device, other.cuda_device):
             others["cuda_device"] = own["cuda_device"]
@@ -184,27 +181,20 @@ def version_of(distribution: str) -> str:
 def _cpu_model() -> str:
     """Return the processor's name. `platform.processor()` is slower, because it starts a process, and less precise."""
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                key, _, value = line.partition(":")
-                if key.strip() in {"model name", "Model", "cpu model"}:
-                    return value.strip()
+    for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines() if cpuinfo.exists() else []:
+        key, _, value = line.partition(":")
+        if key.strip() in {"model name", "Model", "cpu model"}:
+            return value.strip()
     return os.environ.get("PROCESSOR_IDENTIFIER", platform.machine())
 
 
 def usable_cores() -> int:
     """Return the number of cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def gil() -> str:
-    """Return the state of the GIL in this process: `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
-
-    Python before 3.13 has no `sys._is_gil_enabled`, and always has a GIL.
-    """
+    """Return the state of the GIL in this process: `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`."""
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return GIL_ON
     return GIL_ON_AGAIN if getattr(sys, "_is_gil_enabled", lambda: True)() else GIL_OFF

@@ -7,20 +7,22 @@ each call of these functions, also between two samples, and also from C and C++ 
 
 import importlib.util
 import logging
+import os
 import socket
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import UsageError
+from harness.processes.channel import Closed, Late
+from harness.processes.launcher import KIT, Child
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
 WITHIN: Final = 100
@@ -30,16 +32,17 @@ MOST_FRAMES: Final = 12
 """Of each stack, at most this number of frames is kept, the innermost first."""
 
 PAUSE: Final = """
+from harness.processes.channel import stdio_channel
+pause_channel = stdio_channel()
 def pause(name):
-    import sys
-    print(name, flush=True)
-    sys.stdin.readline()
+    pause_channel.send(b"p", {"name": name})
+    pause_channel.receive()
 
 """
-"""A function for scripts: it prints the name of a stage, and waits until this stage was read."""
+"""A function for scripts: it sends the name of a stage, and waits until this stage was read."""
 
 START_S: Final = 60.0
-"""Time limit for the script, in seconds."""
+"""Time limit for a stage of a script, in seconds."""
 
 _SETTLE_S: Final = 5.0
 _POLL_S: Final = 0.05
@@ -150,50 +153,37 @@ class LiveStage:
 def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = START_S) -> tuple[LiveStage, ...]:
     """Run a script under memray's live tracking, and return the memory of `functions` at each stage of the script.
 
-    The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails or takes too long.
-    memray must be installed.
+    The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails, or if a stage takes
+    longer than `timeout_s` seconds. memray must be installed.
     """
-    from memray import SocketReader  # noqa: PLC0415 - an optional package
-
     port, stages = _free_port(), list[LiveStage]()
     with tempfile.TemporaryDirectory(prefix="fairclock-live-") as folder:
         path = Path(folder) / "script.py"
         path.write_text(PAUSE + script, encoding="utf-8")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
-        deadline = threading.Timer(timeout_s, process.kill)
-        deadline.start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            with _connected(SocketReader, port, process) as reader:
-                for line in process.stdout:
-                    stages.append(LiveStage(line.strip(), _settled(reader, functions)))
-                    process.stdin.write("\n")
-                    process.stdin.flush()
-                process.wait()
-        finally:
-            deadline.cancel()
-            process.kill()
-            process.communicate()
-    if process.returncode:
-        raise UsageError(f"The script failed, or ran longer than {timeout_s:g} s, under memray's live tracking.")
+        command = [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)]
+        with Child(command, {**os.environ, "PYTHONPATH": str(KIT)}) as child, _connected(child, port) as reader:
+            with suppress(Closed, Late):
+                while True:
+                    _, stage = child.receive(timeout_s)
+                    stages.append(LiveStage(stage["name"], _settled(reader, functions)))
+                    child.send(b"g")
+            if not child.has_message():
+                child.kill()
+            if child.exit_status():
+                raise UsageError(f"The script failed, or a stage took longer than {timeout_s:g} s, under memray.")
     return tuple(stages)
 
 
-def _connected(reader: Any, port: int, process: subprocess.Popen[str]) -> Any:
+def _connected(child: Child, port: int) -> Any:
     """Return a reader for a new script. memray's reader waits until the script listens.
 
     Raise `UsageError` if the script ends before.
     """
-    while process.poll() is None:
+    from memray import SocketReader  # noqa: PLC0415 - an optional package
+
+    while not child.has_message():
         try:
-            return reader(port=port)
+            return SocketReader(port=port)
         except OSError:
             time.sleep(_POLL_S)
     raise UsageError("The script ended before memray's live tracking began.")

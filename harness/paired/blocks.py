@@ -27,20 +27,14 @@ from harness.paired.rounds import PairFactory, Reading, Round, make_reading
 BLOCK_S = 0.2e-3
 """Length of a block in seconds. A block is a number of calls that are timed together.
 
-The operating system and other virtual machines on the same host interrupt a core for 1 ms or more. On a shared machine,
-ratios of blocks of 0.8 ms had an interquartile range of 4 to 8 %. With blocks of 0.2 ms, it was only 0.5 to 2.5 %.
-Blocks of 0.1 ms are too short: the code that ran before changes the time of the first block by 0.4 %.
+On a shared machine, a core is interrupted for 1 ms or more. Ratios of blocks of 0.8 ms had an interquartile range of 4
+to 8 %. With blocks of 0.2 ms, it was only 0.5 to 2.5 %. Blocks of 0.1 ms are too short: the code that ran before
+changes the time of the first block by 0.4 %.
 """
 
-# The number of blocks that `calibrate` times for each number of calls. If the code itself takes long, it times fewer.
-_TRIES = 8
-
-# A block that uses more CPU time is long because of its code. A block with less CPU time may have been interrupted: on
-# a crowded machine, other programs take a core for 20 ms and more.
-_LONG_S = 100 * BLOCK_S
-
-# If this number of blocks take long, their code is slow without CPU time, as `time.sleep` is.
-_LONG_BLOCKS = 3
+_TRIES = 8  # the number of blocks that `calibrate` times for each number of calls, or fewer if the code takes long
+_LONG_S = 100 * BLOCK_S  # a block with more CPU time is not long because of interruptions, which may take 20 ms
+_LONG_BLOCKS = 3  # if this number of blocks take long, their code is slow without CPU time, as `time.sleep` is
 
 Statement = str | Callable[[], object]
 """The code to time: a statement, as for `timeit`, or a function without arguments."""
@@ -103,9 +97,8 @@ def timing_loop(
 def calibrate(loop: TimingLoop) -> Reading:
     """Find how many calls take about `BLOCK_S` seconds, and return the times of a block with this number of calls.
 
-    The attribute `calls` of the result is the number of calls. It is doubled until a block takes at least half of
-    `BLOCK_S`. In shorter blocks, reading the clocks would take a large part of the time. For each number of calls, the
-    shortest of several blocks is used, because an interrupted block is longer.
+    The number of calls is doubled until a block takes at least half of `BLOCK_S`. For each number, the shortest of
+    several blocks is used, because an interrupted block is longer.
     """
     loop(1)
     calls = 1

@@ -61,33 +61,23 @@ from statistics import NormalDist, median, median_high, median_low
 from harness.errors import FairclockError
 
 _NORMAL = NormalDist()
-
-# The standard deviation of a normal distribution divided by its median absolute deviation.
-_NORMAL_SD_PER_MAD = 1 / _NORMAL.inv_cdf(0.75)
-
-# A higher correlation of neighbouring rounds cannot be distinguished from a change of layout.
-_MAX_CORRELATION = 0.95
+_SD_PER_MAD = 1 / _NORMAL.inv_cdf(0.75)  # of a normal distribution: standard deviation ÷ median absolute deviation
+_MAX_CORRELATION = 0.95  # a higher correlation of rounds cannot be distinguished from a change of layout
 
 OUTLIER_RATE = 0.02
-"""The assumed share of pairs with an error of any size in one direction.
-
-If 5 % of the pairs were outliers, a majority of five pairs would err with a probability of 0.27 %, and with 10 %
-outliers, with 1.3 % (`majority_error`).
-"""
+"""The assumed share of pairs with an error of any size in one direction. If 5 % of the pairs were outliers, a majority
+of five pairs would err with a probability of 0.27 %, and with 10 % outliers, with 1.3 % (`majority_error`)."""
 
 BENEFIT = 1.1
 """A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
 
-A tier is in doubt if the interval of the ratio contains its threshold at the time limit. The limit is needed because a
-candidate could make the interval wider with its own noise. The caller passes a smaller factor if a control measurement
-showed less noise.
+A tier is in doubt if the interval contains its threshold at the time limit. A candidate could make the interval wider
+with its own noise. The caller passes a smaller factor if a control measurement showed less noise.
 """
 
 LOOK_GROWTH = 1.25
 """After the first look, the ratio is estimated again each time the measuring time has grown by this factor.
-
-The interval of the ratio then shrinks by a tenth. So a verdict takes at most a quarter more time than necessary.
-"""
+So a verdict takes at most a quarter more time than necessary."""
 
 
 class MeasurementError(FairclockError):
@@ -112,16 +102,13 @@ class Rules:
     """The largest number of pairs. Each additional pair makes the interval narrower, by less than the one before."""
 
     min_rounds: int = 7
-    """Smallest number of times that a pair of processes is timed before the next pair continues. With fewer than five,
-    five pairs give no interval at this error rate."""
+    """Smallest number of rounds of a slice. With fewer than five, five pairs give no interval at this error rate."""
 
     slice_s: float = 0.07
-    """Seconds for which a pair of processes is timed before the next pair continues. A clear verdict takes `min_pairs`
-    times as long."""
+    """Seconds for which a pair is timed before the next pair continues. A clear verdict takes `min_pairs` slices."""
 
     cap_s: float = 6.0
-    """Time limit of all measurements in seconds. `min_pairs` pairs measure `min_rounds` rounds each even if they take
-    longer."""
+    """Time limit of all measurements in seconds. The first `min_pairs` slices are measured even if they take longer."""
 
     def __post_init__(self) -> None:
         if not (0 < self.error_rate < 1 and min(self.layout_sd, self.slice_s, self.cap_s) > 0):
@@ -240,7 +227,7 @@ def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rule
 
 def _robust_sd(values: Sequence[float]) -> float:
     centre = median(values)
-    return _NORMAL_SD_PER_MAD * median(abs(value - centre) for value in values)
+    return _SD_PER_MAD * median(abs(value - centre) for value in values)
 
 
 def _correlation(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> float:

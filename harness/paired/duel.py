@@ -51,15 +51,12 @@ is not recognised, and a pair looks more certain than it is (`tests/benchmarks/d
 
 
 class Finding(StrEnum):
-    """The verdict of a duel: whether the candidate is faster or slower than the baseline, or equally fast."""
+    """The verdict of a duel. The first three are in the order of the number of thresholds that the ratio reaches."""
 
     SLOWER = "slower"
     SAME = "same"
     FASTER = "faster"
     UNDECIDED = "undecided"
-
-
-_FINDING_OF_TIER = (Finding.SLOWER, Finding.SAME, Finding.FASTER)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +83,7 @@ class Duel:
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
         """Return the result of a duel from its measurements with the thresholds 1 / (1 + margin) and 1 + margin."""
         known, hidden = outcome.estimate, outcome.hidden_work
-        verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
+        verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
         interval = (known.ratio, known.low, known.high)
         return cls(*interval, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
 
@@ -197,8 +194,7 @@ def duel(
 
     With `paired_processes`, each statement of each pair runs in a new process, with the import path of this process. A
     function must then be at the top level of a module or script. A script is loaded with a name other than `__main__`.
-    Objects cannot be sent to another process: create them in the setup. The duel starts after the setups of the first
-    pairs, which run at the same time.
+    Objects cannot be sent to another process: create them in the setup.
 
     Raise `UsageError` for code that is not Python or cannot be sent to another process. Exceptions of the code are not
     caught; in a paired process, they become a `PairedProcessError`.

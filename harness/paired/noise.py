@@ -12,7 +12,7 @@ from statistics import median, quantiles
 
 from harness.errors import UsageError
 from harness.paired.blocks import calibrate, gc_off_one_thread, timing_loop
-from harness.paired.rounds import Reading, Round
+from harness.paired.rounds import Reading
 from harness.rendering import units
 
 NOISY = 0.02
@@ -30,12 +30,11 @@ class Noise:
     """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
 
     The series of timed blocks is divided into windows. For each window, `unpaired` holds the error of comparing its two
-    halves, and `paired` the error of comparing neighbouring blocks. `blocks` is the whole series.
+    halves, and `paired` the error of comparing neighbouring blocks.
     """
 
     unpaired: tuple[float, ...]
     paired: tuple[float, ...]
-    blocks: tuple[Reading, ...]
 
     @property
     def unpaired_p95(self) -> float:
@@ -43,17 +42,12 @@ class Noise:
         return p95(self.unpaired)
 
     @property
-    def paired_p95(self) -> float:
-        """The 95th percentile of the errors of paired comparisons."""
-        return p95(self.paired)
-
-    @property
     def noisy(self) -> bool:
         """Whether unpaired timings are too noisy to detect a difference of `NOISY`."""
         return self.unpaired_p95 >= NOISY
 
     def __str__(self) -> str:
-        unpaired, paired = units.percent(self.unpaired_p95), units.percent(self.paired_p95)
+        unpaired, paired = units.percent(self.unpaired_p95), units.percent(p95(self.paired))
         return f"noise today: ±{unpaired} unpaired, ±{paired} in paired rounds"
 
 
@@ -79,27 +73,20 @@ def noise_of(blocks: Sequence[Reading]) -> Noise:
 
     Raise `UsageError` if the series has no window with at least two blocks.
     """
-    windows = [window for window in _windows(blocks) if len(window) > 1]
+    windows: list[list[Reading]] = [[]]
+    for block in blocks:
+        if sum(one.wall_s for one in windows[-1]) >= WINDOW_S:
+            windows.append([])
+        windows[-1].append(block)
+    if sum(one.wall_s for one in windows[-1]) < WINDOW_S:
+        windows.pop()
+    windows = [window for window in windows if len(window) > 1]
     if not windows:
         raise UsageError(f"Noise needs windows of {WINDOW_S} s; record at least one window with two or more blocks.")
     return Noise(
         unpaired=tuple(abs(math.log(_unpaired_ratio(window))) for window in windows),
         paired=tuple(abs(math.log(_paired_ratio(window))) for window in windows),
-        blocks=tuple(blocks),
     )
-
-
-def _windows(blocks: Sequence[Reading]) -> list[list[Reading]]:
-    windows: list[list[Reading]] = []
-    window: list[Reading] = []
-    spent_s = 0.0
-    for block in blocks:
-        window.append(block)
-        spent_s += block.wall_s
-        if spent_s >= WINDOW_S:
-            windows.append(window)
-            window, spent_s = [], 0.0
-    return windows
 
 
 def _unpaired_ratio(window: Sequence[Reading]) -> float:
@@ -115,7 +102,7 @@ def _unpaired_ratio(window: Sequence[Reading]) -> float:
 def _paired_ratio(window: Sequence[Reading]) -> float:
     """Return the median of the ratios of neighbouring blocks' CPU times."""
     neighbours = zip(window[::2], window[1::2], strict=False)
-    return median(Round(0, first, second, baseline_first=True).ratio for first, second in neighbours)
+    return median(first.call_s() / second.call_s() for first, second in neighbours)
 
 
 def p95(errors: Sequence[float]) -> float:

@@ -37,11 +37,10 @@ from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child, end_all
 
 TURN_S: Final = 0.4e-3
-"""Length of a timed block of calls in a paired process, in seconds.
+"""Length of a timed block of calls in a paired process, in seconds. The request overhead is 3 to 5 µs.
 
-On a busy machine, blocks of 1 ms are interrupted more often, and the error of a ratio was two to six times larger.
-Blocks of 0.2 ms are too short: the process that ran before changes their time. The request overhead is 3 to 5 µs per
-block.
+On a busy machine, the error of a ratio was two to six times larger with blocks of 1 ms, which are interrupted more
+often. Blocks of 0.2 ms are too short: the process that ran before changes their time.
 """
 
 _NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead
@@ -58,10 +57,7 @@ class PairedProcessError(FairclockError):
 
 
 class PairedProcess:
-    """A process that runs the baseline or the candidate of a duel (a comparison of their speed).
-
-    The process runs the setup in the background. Call `wait_until_ready` before the first `run_calls`.
-    """
+    """A process that runs the baseline or the candidate of a duel. Call `wait_until_ready` before `run_calls`."""
 
     def __init__(self, name: str, job: Job) -> None:
         self._name, self._calls = name, 0
@@ -70,10 +66,7 @@ class PairedProcess:
         self.child.send(PREPARE, job)
 
     def wait_until_ready(self, *, began: bytes = b"") -> None:
-        """Wait until the process has run the setup. If the setup fails, raise the errors of `run_calls`.
-
-        `began` holds the first bytes of the answer if the caller has read them already.
-        """
+        """Wait for the answer of the process, which begins with the bytes `began`. Raise the errors of `run_calls`."""
         try:
             kind, failure = self.child.receive(began=began)
         except Closed:
@@ -174,7 +167,11 @@ def process_pairs(
     `UsageError` for code that cannot be timed or cannot be sent to another process. Raise `PairedProcessError` if the
     code raises an exception, and `MachineError` if no core can be reserved.
     """
-    _refuse_nested_duel()
+    if PAIRED_PROCESS_VARIABLE in os.environ:
+        raise UsageError(
+            "A paired process loads the script that started it, and must not start another duel. Put the duel under "
+            'if __name__ == "__main__".'
+        )
     jobs = [make_job(side.statement, side.setup) for side in sides]
     chosen = _chosen_clock(clock, wall)
     started: list[PairedProcess] = []
@@ -219,14 +216,6 @@ def process_pairs(
             yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
     finally:
         end_all([one.child for one in started], _END_S)
-
-
-def _refuse_nested_duel() -> None:
-    if PAIRED_PROCESS_VARIABLE in os.environ:
-        raise UsageError(
-            "A paired process loads the script that started it, and must not start another duel. Put the duel under "
-            'if __name__ == "__main__".'
-        )
 
 
 def calls_in_a_turn(one: TimedWorker) -> int:

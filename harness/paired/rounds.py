@@ -2,11 +2,8 @@
 
 Two measurements at different times differ, because the speed of the machine changes between them. Inside a round,
 baseline and candidate run under nearly the same conditions. So the *ratio* of a round is stable even if its two times
-are not. A round has two *turns*, one of the baseline and one of the candidate. A turn is a block of calls that is timed
-as a whole.
-
-`contest` measures rounds on new pairs until `harness.paired.decide` gives a verdict. It keeps every round. `judge`
-computes the verdict from rounds.
+are not. A round has two *turns*, one of the baseline and one of the candidate: blocks of calls that are timed as a
+whole. `contest` measures rounds on new pairs until `judge` gives a verdict.
 """
 
 import math
@@ -134,15 +131,15 @@ PairFactory = Callable[[int], AbstractContextManager[Pair]]
 """A function that starts a new baseline and a new candidate. Its argument is the number of this pair, from 0."""
 
 MOST_OPEN = 9
-"""The largest number of pairs that are open at the same time, because each of them holds the data of its setups."""
+"""The largest number of pairs that are open at the same time. Each of them holds the data of its setups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """All rounds of a comparison of baseline and candidate, the estimated ratio, and how many thresholds it reaches.
 
-    `tier_index` is this number, or None if the interval still contained a threshold at the time limit. `hidden_work`
-    means that the CPU clock missed work of the candidate, so the ratios are those of wall times.
+    `tier_index` is this number, or None if the interval contains a threshold. `hidden_work` means that the CPU clock
+    missed work of the candidate, so the ratios are those of wall times.
     """
 
     rounds: tuple[Round, ...]

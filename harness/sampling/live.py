@@ -7,7 +7,6 @@ process.
 
 import atexit
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +65,6 @@ class LiveProgram:
                 cwd=self._folder,
             )
         self.pid = self._process.pid
-        self.mark()
 
     def lines(self) -> list[str]:
         """Return the whole lines that the program has printed since the `with` block began, without the first one.
@@ -76,10 +74,7 @@ class LiveProgram:
         return self._printed()[self._seen + 1 :]
 
     def busy(self) -> float:
-        """Return the share of a core that the program used since the `with` block began, at most about 1 per thread.
-
-        A low share of a program that never waits means that other programs take its time.
-        """
+        """Return the share of a core that the program used since the `with` block began, at most about 1 per thread."""
         return (self._cpu_s() - self._cpu_before_s) / max(time.monotonic() - self._began_s, 1e-9)
 
     def wait_for(self, lines: int, *, timeout_s: float = START_S) -> None:
@@ -96,7 +91,6 @@ class LiveProgram:
     def resume(self) -> None:
         """Let the program run, together with the processes that it has started."""
         self._seen = len(self._printed())
-        self.mark()
         for process in family(self.pid):
             process.resume()
 
@@ -120,11 +114,10 @@ class LiveProgram:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _cpu_s(self) -> float:
-        try:
-            used = psutil.Process(self._process.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(used.user + used.system)
+        with contextlib.suppress(psutil.Error):
+            used = psutil.Process(self.pid).cpu_times()
+            return float(used.user + used.system)
+        return 0.0
 
     def _printed(self) -> list[str]:
         whole, _, _ = self._output.read_text(encoding="utf-8", errors="replace").rpartition("\n")
@@ -144,8 +137,8 @@ def live(script: str, *options: str) -> Iterator[LiveProgram]:
     key = (script, *options)
     program = _programs.get(key)
     if program is None:
-        if not _programs:
-            atexit.register(end_all, os.getpid())
+        atexit.unregister(end_all)
+        atexit.register(end_all)
         program = _programs[key] = LiveProgram(script, options)
     else:
         program.resume()
@@ -159,10 +152,8 @@ def live(script: str, *options: str) -> Iterator[LiveProgram]:
     program.suspend()
 
 
-def end_all(owner: int | None = None) -> None:
-    """End all live programs of this process. A forked process, which is not the `owner`, ends none."""
-    if owner not in {None, os.getpid()}:
-        return
+def end_all() -> None:
+    """End all live programs of this process."""
     while _programs:
         _, program = _programs.popitem()
         program.end()

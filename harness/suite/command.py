@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness.command_line.command import guarded
+from harness.command_line import guarded
 from harness.compilers.inductor import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units

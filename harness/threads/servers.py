@@ -1,7 +1,7 @@
 """Run functions of a program in an interpreter of its own, on one or several threads, and measure their times.
 
-A `ProgramServer` is such an interpreter. It is started once and then answers requests, so that the time of its start is
-in no measurement. The program needs only the standard library, so any build of Python can run it.
+A `ProgramServer` is such an interpreter. It is started once and then answers requests. The program needs only the
+standard library, so any build of Python can run it.
 """
 
 import contextlib
@@ -99,9 +99,8 @@ class ProgramServer:
         """Let the server call the function `name` on each of `threads` new threads. `finish` returns the result.
 
         With `seconds`, each thread calls the function again and again for this time, and its result is the number of
-        the calls. With `core`, the threads stay on cores of their own, from the core with this index on. Several
-        threads do this by default, because an operating system may leave two new threads on one core for many
-        milliseconds. Only Linux can do this. If there are more threads than cores, they share the cores.
+        the calls. With `core`, the threads stay on cores of their own, from the core with this index on (only on
+        Linux). Several threads do this by default, because a system may leave new threads on one core for a while.
         """
         core = 0 if core is None and threads > 1 else core
         request = {"name": name, "arguments": arguments, "number": threads, "seconds": seconds, "core": core}
@@ -119,19 +118,18 @@ class ProgramServer:
             raise MachineError(f"The program failed in {self.build.name}: {found['errors'][0]}.")
         return ServerRun(float(found["wall_s"]), float(found["cpu_s"]), tuple(found["results"]))
 
-    def run(
-        self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
-    ) -> ServerRun:
+    def run(self, name: str, *arguments: object, **options: Any) -> ServerRun:
         """Call a function on new threads of the server, and return their times and results, as `begin` and `finish`."""
-        self.begin(name, *arguments, threads=threads, seconds=seconds, core=core)
+        self.begin(name, *arguments, **options)
         return self.finish()
 
 
 @contextlib.contextmanager
 def serve(build: PythonBuild, program: str, number: int = 1) -> Iterator[list[ProgramServer]]:
     """Start `number` servers that run functions of `program`, and end them after the block."""
-    with contextlib.ExitStack() as stack:
-        servers = [ProgramServer(build, program) for _ in range(number)]
-        for server in servers:
-            stack.callback(server.end)
+    servers = [ProgramServer(build, program) for _ in range(number)]
+    try:
         yield servers
+    finally:
+        for server in servers:
+            server.end()

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from harness.command_line.names import named
+from harness.command_line import named
 from harness.rendering.tables import Cell, Table
 from harness.rendering.units import Format, count
 from harness.storage.user_files import FOLDER_VARIABLE, state_folder

@@ -20,7 +20,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from harness.command_line.command import INTERRUPTED, Version, guarded
+from harness.command_line import INTERRUPTED, Version, guarded
 from harness.errors import UsageError
 from harness.rendering import units
 from lessons.engine import notebook as notebooks

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from harness.command_line import names
+from harness.command_line import matches, one_of
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page, Results
@@ -198,7 +198,7 @@ def step_number(lesson: Lesson, given: str) -> int:
     If no step or more than one step matches, raise `UsageError` with the names of the steps.
     """
     aliases = {step.name: (step.name, str(number)) for number, step in enumerate(lesson.steps, start=1)}
-    found = names.one_of(given, aliases, names.matches(given, aliases), "step")
+    found = one_of(given, aliases, matches(given, aliases), "step")
     return list(aliases).index(found) + 1
 
 

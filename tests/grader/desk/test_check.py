@@ -21,7 +21,7 @@ from grader.isolation import sandbox
 from grader.isolation.process_tree import ProcessTree
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
-from harness.command_line.names import lesson_aliases
+from harness.command_line import lesson_aliases
 from lessons.engine import listing
 from lessons.engine.listing import ExercisePoints
 

@@ -51,7 +51,6 @@ def test_an_environment_is_described_in_one_line() -> None:
     free = replace(HERE, python="3.14.0t", gil=GIL_OFF)
     lines = {
         HERE: "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA",
-        replace(HERE, cores=1, usable_cores=1): "1 core · Python 3.11.7 · torch 2.13.0 · no CUDA",
         replace(HERE, usable_cores=1): "1 of 2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA",
         replace(HERE, cuda_device="H200"): "2 cores · Python 3.11.7 · torch 2.13.0 · H200",
         replace(HERE, cuda_device=NOT_ASKED): "2 cores · Python 3.11.7 · torch 2.13.0",

@@ -6,21 +6,10 @@ import pytest
 
 from harness.machine import programs
 
-COMMANDS = {
-    ("valgrind", "dnf"): "dnf install valgrind",
-    ("C compiler", "apt-get"): "apt-get install gcc libc6-dev",
-    ("C++ compiler", "dnf"): "dnf install gcc-c++",
-    ("C++ compiler", "zypper"): "zypper install gcc-c++",
-    ("Python headers", "apt-get"): f"apt-get install python{sys.version_info.major}.{sys.version_info.minor}-dev",
-    ("bubblewrap", "zypper"): "zypper install bubblewrap",
-}
-
-
-def test_a_package_has_the_name_that_each_manager_knows() -> None:
-    assert {pair: programs.install(*pair, root=True) for pair in COMMANDS} == COMMANDS
-
 
 def test_a_user_who_is_not_root_needs_sudo_except_for_brew_and_a_missing_package_has_no_command() -> None:
+    headers = f"apt-get install python{sys.version_info.major}.{sys.version_info.minor}-dev"
+    assert programs.install("Python headers", "apt-get", root=True) == headers
     assert programs.install("valgrind", "dnf", root=False) == "sudo dnf install valgrind"
     assert programs.install("C compiler", "brew", root=False) == "brew install gcc"
     expected = "brew has no package with bubblewrap: use a Linux machine with another package manager"

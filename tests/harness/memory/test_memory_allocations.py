@@ -7,7 +7,7 @@ import torch
 
 from harness.errors import UsageError
 from harness.memory import allocations
-from harness.memory.allocations import Allocated, lacking_memray, live_stages, of_function, record_allocations
+from harness.memory.allocations import lacking_memray, live_stages, of_function, record_allocations
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
 MUCH = 20_000_000
@@ -82,12 +82,6 @@ class OfAPythonWithoutSymbols:
 def test_native_frames_are_named_in_a_python_without_symbols() -> None:
     names = [name for name, _, _ in allocations.native_stack(OfAPythonWithoutSymbols())]
     assert names == ["c10::alloc_cpu(unsigned long)", "make", "<module>"]
-
-
-def test_bytes_are_added_up_by_the_innermost_function() -> None:
-    blocks = [Allocated(5, 1, "malloc", ("f:3", "g:1")), Allocated(7, 1, "mmap", ("f:9",)), Allocated(1, 1, "mmap", ())]
-    assert of_function(blocks, "f") == 12
-    assert of_function(blocks, "g") == 0
 
 
 SCRIPT = """

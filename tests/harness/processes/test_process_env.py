@@ -10,38 +10,35 @@ import pytest
 
 from harness.machine.clocks import process_cpu
 from harness.processes import process_env
+from harness.processes.launcher import KIT, Child
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs the affinity of Linux")
 
 WITH_THREADS = """
-import os, sys, threading
+import os, threading
+from harness.processes.channel import stdio_channel
 threading.Thread(target=threading.Event().wait, daemon=True).start()
-print("ready", flush=True)
-for line in sys.stdin:
-    if line == "leave\\n":
+channel = stdio_channel()
+while True:
+    kind, _ = channel.receive()
+    if kind == b"l":
         os.sched_setaffinity(0, set(range(os.cpu_count())))
-    if line == "work\\n":
+    if kind == b"w":
         sum(range(200_000))
-    print("done", flush=True)
+    channel.send(b"d")
 """
 
 
 @contextmanager
-def paired_process() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", WITH_THREADS]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
+def paired_process() -> Iterator[Child]:
+    with Child([sys.executable, "-c", WITH_THREADS], {**os.environ, "PYTHONPATH": str(KIT)}) as one:
+        tell(one, b"n")
         yield one
-        one.kill()
 
 
-def tell(one: subprocess.Popen[str], what: str) -> None:
-    assert one.stdin is not None
-    assert one.stdout is not None
-    one.stdin.write(what + "\n")
-    one.stdin.flush()
-    assert one.stdout.readline() == "done\n"
+def tell(one: Child, what: bytes) -> None:
+    one.send(what)
+    assert one.receive() == (b"d", {})
 
 
 def core() -> int:
@@ -57,37 +54,30 @@ def test_paired_processes_have_the_same_memory_layout() -> None:
     assert len(layouts) == 1
 
 
-@pytest.mark.parametrize(
-    ("script", "trouble"),
-    [
-        ("exit 0", ""),
-        ("echo 'setarch: Operation not permitted' >&2; exit 1", "not permitted"),
-        ("exit 3", "setarch ends with status 3"),
-        (None, "setarch is missing"),
-    ],
-)
 def test_setarch_is_tried_and_without_a_fixed_layout_the_command_runs_as_it_is(
-    script: str | None, trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if script is not None:
-        (tmp_path / "setarch").write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / "setarch").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(process_env, "why_layout_varies", process_env.why_layout_varies.__wrapped__)
-    assert trouble in process_env.why_layout_varies()
-    assert bool(process_env.why_layout_varies()) == bool(trouble)
-    assert (process_env.command(["python"]) == ["python"]) == bool(trouble)
+    assert process_env.why_layout_varies() == "setarch is missing"
+    for script, trouble in [
+        ("exit 0", ""),
+        ("echo 'setarch: Operation not permitted' >&2; exit 1", "setarch: Operation not permitted"),
+        ("exit 3", "setarch ends with status 3"),
+    ]:
+        (tmp_path / "setarch").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "setarch").chmod(0o755)
+        assert process_env.why_layout_varies() == trouble
+        assert (process_env.command(["python"]) == ["python"]) == bool(trouble)
 
 
 @linux
 def test_pinning_binds_every_thread_until_the_process_leaves_its_core() -> None:
     with paired_process() as one:
         process_env.pin(one.pid, core())
-        threads = [int(name) for name in os.listdir(f"/proc/{one.pid}/task")]  # noqa: PTH208 - names are wanted
-        assert len(threads) == 2
-        assert [os.sched_getaffinity(thread) for thread in threads] == [{core()}] * 2
+        assert [os.sched_getaffinity(thread) for thread in process_env.threads(one.pid)] == [{core()}] * 2
         assert process_env.is_pinned(one.pid, core())
-        tell(one, "leave")
+        tell(one, b"l")
         assert process_env.is_pinned(one.pid, core()) == (os.cpu_count() == 1)
     with pytest.raises(ProcessLookupError):
         process_env.pin(one.pid, core())
@@ -122,7 +112,7 @@ def test_on_a_shared_core_the_clock_shows_work_as_soon_as_it_is_done() -> None:
         clock = process_cpu(one.pid)
         at_rest = clock()
         assert clock() == at_rest
-        tell(one, "work")
+        tell(one, b"w")
         worked = clock()
         assert worked > at_rest
         assert clock() == worked

@@ -61,17 +61,11 @@ def _fresh() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_can_watch")
-def test_a_dump_names_the_functions_the_innermost_first() -> None:
-    with live(BUSY.replace("range(20_000)", "range(2_000_000)")) as program:
-        text = dump(program.pid)
-    assert "<module> (program.py:9)" in text
-    assert text.index("<module>") > text.index("outer")
-
-
-@pytest.mark.usefixtures("_can_watch")
 def test_a_recording_holds_stacks_in_order_and_ends_after_the_given_time() -> None:
     with live(BUSY) as program:
         samples = record(program.pid, 0.5, rate=100)
+        text = dump(program.pid)
+    assert "<module> (program.py:9)" in text
     assert len(samples) > 0
     assert samples.with_function("outer") >= samples.with_function("inner") > 0
     assert {sample.stack[0][0] for sample in samples.taken} == {"<module>"}
@@ -135,8 +129,6 @@ def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_ha
     assert len(recorded.only(lambda each: "g" in each.names)) == 2
     twice = Samples((sample("f"), sample("f"), sample("f", file="")))
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
-    assert not sample("_find_and_load", file="<frozen importlib._bootstrap>").in_c
-    assert not StackSample("main", ()).in_c
 
 
 def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
@@ -173,11 +165,7 @@ def test_costs_are_scaled_to_a_total_and_a_stack_counts_once_for_a_recursive_fun
 
 
 def test_more_is_red_less_is_blue_the_same_is_grey_and_a_small_difference_is_weaker() -> None:
-    more, less, same = ([int(colour(share)[at : at + 2], 16) for at in (1, 5)] for share in (0.5, -0.5, 0.0))
-    assert more[0] > more[1] + 50
-    assert less[1] > less[0] + 50
-    assert abs(same[0] - same[1]) < 20
-    assert int(colour(0.05)[3:5], 16) > int(colour(0.15)[3:5], 16) > int(colour(0.9)[3:5], 16)
+    assert [colour(share) for share in (0.5, 0.1, 0.0, -0.5)] == ["#f57878", "#f5acac", "#e3e1dc", "#78b4f5"]
 
 
 def test_each_box_has_both_costs_and_the_widths_are_those_of_the_chosen_run() -> None:
@@ -188,16 +176,8 @@ def test_each_box_has_both_costs_and_the_widths_are_those_of_the_chosen_run() ->
     assert "parse: 3 before, 0.5 after" in pictures["before"]
     assert "new: 0 before, 1 after" in pictures["after"]
     assert "new: 0 before" not in pictures["before"]
-    widths = {run: boxes(picture) for run, picture in pictures.items()}
-    assert widths["before"]["parse"] == pytest.approx(3 * widths["before"]["total"], abs=0.1)
-    assert widths["after"]["new"] == pytest.approx(2 * widths["after"]["parse"], abs=0.1)
-
-
-def boxes(picture: str) -> dict[str, float]:
-    found = re.findall(r"<title>(\w+): [^<]*</title>\s*<rect [^>]*width=\"([\d.]+)\"", picture)
-    return {name: float(width) for name, width in found}
-
-
-def test_a_run_without_cost_cannot_be_drawn() -> None:
+    found = re.findall(r"<title>(\w+): [^<]*</title>\s*<rect [^>]*width=\"([\d.]+)\"", pictures["after"])
+    widths = {name: float(width) for name, width in found}
+    assert widths["new"] == pytest.approx(2 * widths["parse"], abs=0.1)
     with pytest.raises(ValueError, match="cost above 0"):
         difference_svg(BEFORE, [], title="t")

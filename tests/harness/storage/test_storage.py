@@ -23,18 +23,12 @@ def changed(path: Path, **cell: object) -> Path:
     return path
 
 
-def test_a_stamp_holds_the_values_passed_to_notebook() -> None:
+def test_a_changed_text_or_kind_counts_as_an_edit_and_outputs_and_outer_white_space_do_not(tmp_path: Path) -> None:
     assert stamp_of(DATA, "made_of") == "it"
     assert stamp_of(DATA) != stamp_of(OTHER) != ""
-
-
-def test_outputs_and_outer_white_space_do_not_count_as_an_edit(tmp_path: Path) -> None:
     printed = [{"output_type": "stream", "name": "stdout", "text": "1"}]
     path = changed(tmp_path / "a.ipynb", outputs=printed, execution_count=3, source=["x = 1\n", "y = 2\n"])
     assert is_unedited(path, OTHER)
-
-
-def test_a_changed_text_or_kind_counts_as_an_edit(tmp_path: Path) -> None:
     for cell in ({"source": "x = 2"}, {"cell_type": "markdown"}, {"source": ["x = 1\n", "y=2"]}):
         assert not is_unedited(changed(tmp_path / "a.ipynb", **cell), OTHER)
 

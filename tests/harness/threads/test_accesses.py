@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.threads.accesses import MAIN, Recorder, ThreadEvent
+from harness.threads.accesses import MAIN, Recorder
 
 
 def test_an_access_has_the_locks_that_its_own_thread_holds() -> None:
@@ -29,21 +29,3 @@ def test_an_access_has_the_locks_that_its_own_thread_holds() -> None:
         shared.y  # noqa: B018 - the access must fail
     writes = [(event.thread, event.locks) for event in recorder.events if event.action == "write"]
     assert writes == [("other", ()), (MAIN, ("inner", "outer")), (MAIN, ("outer",)), (MAIN, ())]
-
-
-def test_a_recorded_lock_keeps_other_threads_out() -> None:
-    recorder = Recorder()
-    shared, lock = recorder.shared(x=0), recorder.lock("lock")
-
-    def work() -> None:
-        for _ in range(200):
-            with lock:
-                shared.x = shared.x + 1
-
-    threads = [recorder.thread(str(number), work) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert shared.x == 600
-    assert recorder.events[-1] == ThreadEvent(MAIN, "read", "x", ())

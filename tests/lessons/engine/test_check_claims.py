@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.command_line.command import guarded
+from harness.command_line import guarded
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.__main__ import app
 from lessons.engine import check_claims

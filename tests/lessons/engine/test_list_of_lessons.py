@@ -9,7 +9,7 @@ import pytest
 from sessions import Play
 
 from grader.catalogue import all_tasks
-from harness.command_line.command import guarded
+from harness.command_line import guarded
 from harness.glossary import load
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons import __main__ as main

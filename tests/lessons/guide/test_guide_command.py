@@ -11,7 +11,7 @@ from teachers_pack import pages, written
 from test_pages import fault_of
 from test_results import record
 
-from harness.command_line.command import guarded
+from harness.command_line import guarded
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
 from lessons.guide import results

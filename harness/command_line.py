@@ -1,11 +1,16 @@
-"""Run a command, print every error as one sentence on standard error, and return an exit code."""
+"""The code that all commands share.
 
+`guarded` runs a command, prints every error as one sentence on standard error, and returns an exit code. `named` finds
+the lesson that a user means by its number, its name, or the beginning of its name.
+"""
+
+import difflib
 import io
 import os
 import platform
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -13,12 +18,13 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from harness.command_line import names
-from harness.errors import FairclockError
+from harness.errors import FairclockError, UsageError
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as in a shell: 128 plus the number of the signal SIGINT."""
 
+CLOSE = 0.5
+"""The smallest similarity of two names for a suggestion (difflib's ratio)."""
 
 HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """Settings of every command: the names of its help option, and the width of the help text."""
@@ -57,7 +63,7 @@ class Verbs(TyperGroup):
         """Return the command that the arguments name. If there is none, raise `UsageError` with similar names."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             listed = {name: (name,) for name, command in self.commands.items() if not command.hidden}
-            names.one_of(args[0], listed, [], "command")
+            one_of(args[0], listed, [], "command")
         return super().resolve_command(ctx, args)
 
 
@@ -99,3 +105,50 @@ def complain(sentence: str, code: int) -> int:
     line = " ".join(sentence.split())
     print("".join(char if char.isprintable() else ascii(char)[1:-1] for char in line), file=sys.stderr)
     return code
+
+
+def named(given: str, there_are: Iterable[str], what: str = "lesson") -> str:
+    """Return the lesson that `given` names, such as "2", "02", "02_timeit", "timeit_vs_timer" or the whole name.
+
+    If no lesson or several lessons match, raise `UsageError` with similar names. `what` is the noun in this message.
+    """
+    aliases = {name: lesson_aliases(name) for name in there_are}
+    return one_of(given, aliases, matches(given, aliases), what)
+
+
+def lesson_aliases(name: str) -> tuple[str, ...]:
+    """Return all names of a lesson, such as "02_timeit_vs_timer", "02", "2" and "timeit_vs_timer"."""
+    number, _, words = name.partition("_")
+    return (name, number, number.lstrip("0"), words) if number.isdecimal() and words else (name,)
+
+
+def matches(given: str, aliases: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names that have the alias `given`, or else the names with an alias that begins with `given`."""
+    given = given.strip().removesuffix(".py").casefold()
+    if not given:
+        return []
+    given = given.lstrip("0") or "0" if given.isdecimal() else given
+    exact = [name for name, others in aliases.items() if given in map(str.casefold, others)]
+    if exact or given.isdecimal():
+        return exact
+    return [name for name, others in aliases.items() if any(each.casefold().startswith(given) for each in others)]
+
+
+def one_of(
+    given: str, aliases: Mapping[str, Sequence[str]], found: Sequence[str], what: str, listed: Iterable[str] = ()
+) -> str:
+    """Return the only name in `found`. Raise `UsageError` if `found` is empty or has several names.
+
+    The error message calls a name a `what`, such as "lesson". It lists similar names and the names in `listed` (by
+    default, all names in `aliases`).
+    """
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{given!r} can mean {' or '.join(found)}; write one of them in full.")
+    words = {alias.partition("_")[0]: name for name, others in aliases.items() for alias in others}
+    words |= {alias: name for name, others in aliases.items() for alias in others}
+    alike = [] if given.isdecimal() else difflib.get_close_matches(given, words, n=3, cutoff=CLOSE)
+    close = dict.fromkeys(words[each] for each in alike)
+    meant = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise UsageError(f"There is no {what} {given!r}.{meant} There are: {', '.join(listed or aliases)}.")
