@@ -9,15 +9,15 @@ import contextlib
 import os
 import select
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_users
+from grader.isolation import proc, sandbox, seccomp, tree_users
 from grader.isolation.process_tree import OutputTail, ProcessTree
 from grader.isolation.template import NO_ANSWER, ForkedTree, Template, attest, attested_pid
 from grader.limits import Limits
@@ -25,6 +25,8 @@ from grader.records import Status
 from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
 from harness.processes import process_env
 from harness.processes.process_env import Cores
+
+R = TypeVar("R")
 
 START_S: Final = 60.0
 """Seconds to wait for the first process, enough to import torch from a slow disk."""
@@ -209,10 +211,10 @@ class ForkServer:
                 said = f"The submission wrote {written_bytes / (1 << 30):.1f} GiB to disk."
                 raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write less data.")
 
-    def memory(self, worker: ForkedWorker) -> peak_memory.Memory:
-        """Return the present and the peak memory of a worker."""
+    def metered(self, worker: ForkedWorker, read: Callable[[int], R]) -> R:
+        """Return what `read` reads of a worker's process id, as the user who owns the worker."""
         with tree_users.acting_as(self._process.owner):
-            return peak_memory.memory(worker.pid)
+            return read(worker.pid)
 
     def check_no_helpers(self, cores: Cores) -> None:
         """Raise `WorkerFault` if the tree has unknown processes, or a process that is not bound to exactly `cores`.

@@ -4,12 +4,15 @@ One new process (worker) loads the submission and calls it on a few inputs. Anot
 baseline. Each answer of the submission is checked.
 """
 
+import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from grader.errors import MachineError
 from grader.isolation.forkserver import ForkServer
-from grader.kinds.examiner import Examiner, MeasuredCost
+from grader.kinds.examiner import Examiner, MeasuredCost, Solver
 from grader.limits import Limits
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
@@ -19,7 +22,7 @@ from grader.trials.correctness import Answer
 from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.inputs import ALIGNMENT
 from grader.trials.tensor_supply import Drawn, TensorSupply
-from grader.trials.worker_client import WorkerClient, worker
+from grader.trials.worker_client import worker
 
 CALLS: Final = 3
 """The number of calls per process. With several, what is kept from call to call counts too."""
@@ -35,8 +38,8 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
         return limits
 
     @abstractmethod
-    def read(self, one: WorkerClient) -> R:
-        """Return what the meter shows for a worker. Raise `MachineError` if this machine has no such meter."""
+    def read(self, pid: int) -> R:
+        """Return what the meter shows for a process. Raise `MachineError` if this machine has no such meter."""
 
     @abstractmethod
     def spent(self, baseline: Sequence[R], own: Sequence[R]) -> tuple[float, float]:
@@ -63,6 +66,21 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
             one.check(answer, other, f"when its {self.name} was measured")
         return self.graded(task, reference, own)
 
+    def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
+        """Return what these calls cost in this process, or NaN if this machine has no such meter.
+
+        One call is made before, because the first call may load a library, such as torch.
+        """
+        solver(calls[0])
+        try:
+            before = self.read(os.getpid())
+            for each in calls:
+                solver(each)
+            readings = [before, before, before, self.read(os.getpid())]
+        except MachineError:
+            return math.nan
+        return self.spent(readings, readings)[1]
+
     def graded(self, task: Task, baseline: Sequence[R], own: Sequence[R]) -> Attempt:
         """Return the graded result for the readings of two workers, with the ratio and a sentence for the student."""
         costs = self.spent(baseline, own)
@@ -78,15 +96,14 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
         output_bytes = max(one.size_bytes for one in drawn)
         answers, padding = list[Answer](), ALIGNMENT
         with worker(tree, self.limits(task.limits), input_bytes + padding, output_bytes + padding) as one:
-            one.begin()
-            found = [self.read(one)]
+            found = [one.begin(self.read)]
             one.load(source)
-            found.append(self.read(one))
+            found.append(one.metered(self.read))
             for number, given in enumerate(drawn, start=1):
                 if number == len(drawn):
-                    found.append(self.read(one))
+                    found.append(one.metered(self.read))
                 one.outputs.poison(given.size_bytes)
                 claim = one.call(task.name, given.packed)
                 unchanged = given.packed.unchanged(one.inputs)
                 answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
-            return [*found, self.read(one)], answers
+            return [*found, one.metered(self.read)], answers

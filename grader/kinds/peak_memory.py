@@ -34,11 +34,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from grader.isolation import peak_memory
 from grader.isolation.peak_memory import Memory
 from grader.kinds.examiner import Solver
 from grader.kinds.metered import MeteredCost
 from grader.limits import Limits
-from grader.trials.worker_client import WorkerClient
 from harness.rendering.units import percent, size
 
 
@@ -49,9 +49,9 @@ class PeakMemory(MeteredCost[Memory]):
         """Return limits with which freed memory is returned to the system, and data stays in memory."""
         return replace(limits, returns_memory=True, stores_outside=False)
 
-    def read(self, one: WorkerClient) -> Memory:
-        """Return the present and the peak memory of a worker."""
-        return one.memory()
+    def read(self, pid: int) -> Memory:
+        """Return the present and the peak memory of a process."""
+        return peak_memory.memory(pid)
 
     def spent(self, baseline: Sequence[Memory], own: Sequence[Memory]) -> tuple[float, float]:
         """Return the largest memory of both workers without pages of files, and at most as many as the baseline had."""

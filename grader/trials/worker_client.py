@@ -9,13 +9,12 @@ import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.peak_memory import Memory
 from grader.limits import Limits
 from grader.records import Status
 from grader.trials.deadline import Deadline
@@ -25,6 +24,8 @@ from harness.machine.clocks import CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
 from harness.processes.channel import IDLE_MS
 from harness.processes.process_env import Cores
+
+R = TypeVar("R")
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
@@ -137,27 +138,24 @@ class WorkerClient:
         with self._running():
             self._server.check_no_helpers(self._cores)
 
-    def begin(self) -> None:
-        """Detect new processes from now on, as `memory` requires. Call this before `load`.
+    def begin(self, read: Callable[[int], R]) -> R:
+        """Detect new processes from now on, and return what the meter `read` shows for the worker's process id.
 
-        Raise `MachineError` if this machine does not show the memory of a process.
+        Call this before `load`. Raise `MachineError` if this machine has no such meter.
         """
         with self._running():
             self._server.pin(None)
-            self._server.memory(self._forked)
+            return self._server.metered(self._forked, read)
 
-    def memory(self) -> Memory:
-        """Return the present and the peak memory of the worker.
-
-        Raise `WorkerFault` if another process worked for the submission.
-        """
-        self._where = "while its memory was being measured"
+    def metered(self, read: Callable[[int], R]) -> R:
+        """Return what the meter `read` shows. Raise `WorkerFault` if another process worked for the submission."""
+        self._where = "while its cost was being measured"
         with self._running():
             self._server.check_no_helpers(None)
             try:
-                return self._server.memory(self._forked)
-            except MachineError:  # `begin` could read the memory, so the submission is to blame
-                said = "The memory of the submission's process could not be read when it was measured."
+                return self._server.metered(self._forked, read)
+            except MachineError:  # `begin` could read the meter, so the submission is to blame
+                said = "The cost of the submission's process could not be read when it was measured."
                 help_text = "Do not change the process, and do not end its first thread."
                 raise WorkerFault(Status.CRASHED, said, help_text) from None
 
