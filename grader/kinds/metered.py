@@ -67,7 +67,7 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
         return self.graded(task, reference, own)
 
     def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
-        """Return what these calls cost in this process, or NaN if this machine has no such meter.
+        """Return what these calls cost in this process, at least 1, or NaN if this machine has no such meter.
 
         One call is made before, because the first call may load a library, such as torch.
         """
@@ -79,7 +79,7 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
             readings = [before, before, before, self.read(os.getpid())]
         except MachineError:
             return math.nan
-        return self.spent(readings, readings)[1]
+        return max(self.spent(readings, readings)[1], 1.0)
 
     def graded(self, task: Task, baseline: Sequence[R], own: Sequence[R]) -> Attempt:
         """Return the graded result for the readings of two workers, with the ratio and a sentence for the student."""
