@@ -20,6 +20,7 @@ SPARE_BYTES = 32 << 20
 LARGE_BYTES = 128 << 10
 """Freed blocks of at least this many bytes go back to the system. The GNU C library starts with the same value."""
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER_MODE = 38, 22, 2
 _INSTRUCTION_BYTES = 8
@@ -50,49 +51,66 @@ def set_limits(limits: dict[str, int]) -> None:
 
 def return_memory() -> None:
     """Make malloc return large freed blocks to the system, if the C library has mallopt(3)."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt:
+    if mallopt := getattr(_LIBC, "mallopt", None):
         mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
         mallopt(_M_TRIM_THRESHOLD, LARGE_BYTES)
+
+
+def call(what: str, name: str, *arguments: Any) -> int:
+    """Call a function of the C library, and return its result. If it fails, raise `OSError`, which says `what` failed.
+
+    Numbers are passed as C's unsigned long.
+    """
+    given = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
+    result: int = getattr(_LIBC, name)(*given)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def fields(path: str) -> dict[str, str]:
+    """Return the fields of a file of /proc by name."""
+    lines = Path(path).read_text(encoding="ascii", errors="replace").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def check_threads() -> None:
+    """Raise `OSError` if this process has several threads. A fork or a filter would leave the other threads out."""
+    if threads := len(list(Path("/proc/self/task").iterdir())) - 1:
+        raise OSError(f"this process has {threads} other threads")
 
 
 def install_filter(program: str) -> None:
     """Install a seccomp filter, given in hexadecimal, for this process and all processes that it starts.
 
-    Raise `OSError` if the kernel refuses the filter. Raise `RuntimeError` in a process with several threads, because
-    the filter would not apply to the other threads.
+    Raise `OSError` if the kernel refuses the filter, or if this process has several threads.
     """
-    if len(list(Path("/proc/self/task").iterdir())) > 1:
-        raise RuntimeError("a filter would not apply to the other threads of this process")
+    check_threads()
     code = bytes.fromhex(program)
-    libc = ctypes.CDLL(None, use_errno=True)
-    word = ctypes.c_ulong
-    filled: Any = ctypes.byref(_Program(len(code) // _INSTRUCTION_BYTES, code))
-    for arguments in ((_PR_SET_NO_NEW_PRIVS, word(1), word(0)), (_PR_SET_SECCOMP, word(_FILTER_MODE), filled)):
-        if libc.prctl(*arguments, word(0), word(0)):
-            number = ctypes.get_errno()
-            raise OSError(number, f"no seccomp filter: {os.strerror(number)}")
+    call("no new privileges", "prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    filled = ctypes.byref(_Program(len(code) // _INSTRUCTION_BYTES, code))
+    call("no seccomp filter", "prctl", _PR_SET_SECCOMP, _FILTER_MODE, filled, 0, 0)
 
 
 def apply_ruleset(ruleset: dict[str, Any]) -> None:
-    """Restrict this process and its children to the files that a ruleset of `grader.isolation.landlock` allows.
+    """Restrict this process and its children to the files that a ruleset of `isolation.without_namespaces` allows.
 
     Paths that do not exist are skipped. Raise `OSError` if the kernel refuses the ruleset.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    attributes = bytes.fromhex(ruleset["attributes"])
-    _succeeded(libc.prctl(_PR_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))))
-    rules = _succeeded(libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0))
+    what, attributes = "no Landlock rules", bytes.fromhex(ruleset["attributes"])
+    call("no new privileges", "prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    rules = call(what, "syscall", _CREATE_RULESET, attributes, len(attributes), 0)
     for path, access in ruleset["rules"]:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
-            access &= ruleset["of_files"]  # noqa: PLW2901 - the kernel refuses other kinds of access for a file
-        _succeeded(libc.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", access, place), 0))
+        # The kernel refuses other kinds of access for a file.
+        allowed = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & ruleset["of_files"]
+        call(what, "syscall", _ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", allowed, place), 0)
         os.close(place)
-    _succeeded(libc.syscall(_RESTRICT_SELF, rules, 0))
+    call(what, "syscall", _RESTRICT_SELF, rules, 0)
     os.close(rules)
 
 
@@ -103,10 +121,3 @@ def restrict_files() -> None:
     """
     if RULESET.exists():
         apply_ruleset(json.loads(RULESET.read_text(encoding="utf-8")))
-
-
-def _succeeded(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"no Landlock rules: {os.strerror(number)}")
-    return result

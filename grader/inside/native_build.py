@@ -21,7 +21,7 @@ MOST_CHARACTERS = 6000
 
 
 class FaultError(Exception):
-    """A fault of the submission's file. `kind` is a word for it: "syntax", "missing", "no string" or "compiler"."""
+    """A fault of the submission's file. `told` is a word for it, with its line and a message."""
 
     def __init__(self, kind: str, line: int | None = None, message: str = "") -> None:
         super().__init__(kind)
@@ -46,38 +46,35 @@ def c_source(text: str, name: str) -> str:
     return f'#line {value.lineno} "{SOURCE}"\n{value.value}\n'
 
 
-def library(command: list[str], source: str, folder: str) -> bytes:
-    """Compile a source text, and return the library. Raise `FaultError`, with the compiler's message, if this fails."""
-    file, made, said = Path(folder, SOURCE), Path(folder, "library.so"), Path(folder, "said")
-    file.write_bytes(source.encode(errors="replace"))
-    with said.open("wb") as log:
-        done = subprocess.run(
-            [*command, SOURCE, "-o", str(made)],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TMPDIR": folder},
-            check=False,
-        )
-    if done.returncode:
-        with said.open("rb") as log:
+def library(command: list[str], source: str) -> str:
+    """Compile a source text, and return the library in base64. If this fails, raise `FaultError` with the message."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, made, said = Path(folder, SOURCE), Path(folder, "library.so"), Path(folder, "said")
+        file.write_bytes(source.encode(errors="replace"))
+        with said.open("w+b") as log:
+            done = subprocess.run(
+                [*command, SOURCE, "-o", str(made)],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TMPDIR": folder},
+                check=False,
+            )
+            log.seek(0)
             words = log.read(MOST_CHARACTERS).decode(errors="replace")
-        raise FaultError("compiler", None, words or f"it ended with {done.returncode}")
-    return made.read_bytes()
+        if done.returncode:
+            raise FaultError("compiler", None, words or f"it ended with {done.returncode}")
+        return base64.b64encode(made.read_bytes()).decode()
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
     """Return the compiled libraries for a request, or the fault of the submission's file."""
     try:
         source = c_source(given["text"], given["name"])
-        made = {}
-        for name, command in given["commands"].items():
-            with tempfile.TemporaryDirectory() as folder:
-                made[name] = base64.b64encode(library(command, source, folder)).decode()
+        return {"libraries": {name: library(command, source) for name, command in given["commands"].items()}}
     except FaultError as fault:
         return fault.told
-    return {"libraries": made}
 
 
 if __name__ == "__main__":

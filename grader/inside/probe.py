@@ -27,17 +27,10 @@ def refused(attempt: Callable[[], object]) -> bool:
     return False
 
 
-def status() -> dict[str, str]:
-    """Return the fields of /proc/self/status by name."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
 def counted_bytes() -> int:
     """Return the bytes that this process has written to files, or -1 if the kernel does not count them."""
     try:
-        lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
+        return int(confine.fields("/proc/self/io")["write_bytes"])
     except OSError:
         return -1
 
@@ -49,7 +42,7 @@ def main(uid: int, supervisor: int, private: str, place: str) -> None:
     folder, that this process must not be able to use.
     """
     confine.restrict_files()
-    of_kernel, own = status(), os.environ["TMPDIR"]
+    of_kernel, own = confine.fields("/proc/self/status"), os.environ["TMPDIR"]
     holds = {
         "another user": os.getresuid() == (uid, uid, uid) and os.getresgid() == (uid, uid, uid) and not os.getgroups(),
         "no capabilities": not any(int(of_kernel[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapBnd")),

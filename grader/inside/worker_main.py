@@ -94,10 +94,7 @@ class Worker:
         def null() -> None:
             place.copy_(nothing)
 
-        self.step = self.timed = step
-        self.null = null
-        gc.collect()
-        gc.freeze()
+        self._arranged(step, null)
         return {}
 
     def arrange_values(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -114,10 +111,7 @@ class Worker:
             text = encode(answers, default=protocol.plain).encode()
             outputs[: protocol.LENGTH_BYTES + len(text)] = len(text).to_bytes(protocol.LENGTH_BYTES, "little") + text
 
-        self.step = self.timed = step
-        self.null = _no_op
-        gc.collect()
-        gc.freeze()
+        self._arranged(step, _no_op)
         gc.disable()
         return {}
 
@@ -162,6 +156,12 @@ class Worker:
             return {"answer": protocol.plain(answer)}
         except (TypeError, RecursionError):
             return {"type": type(answer).__name__}
+
+    def _arranged(self, step: Callable[[], str | None], null: Callable[[], str | None]) -> None:
+        self.step = self.timed = step
+        self.null = null
+        gc.collect()
+        gc.freeze()
 
     def _function(self, body: dict[str, Any]) -> Callable[..., Any]:
         function = getattr(self.module, body["function"], None)
@@ -210,10 +210,8 @@ def serve(service: Worker) -> None:
     while True:
         began = b""
         try:
-            if kind == protocol.GO:
-                began = service.go(service.timed, protocol.frame(kind))
-            elif kind == protocol.NULL:
-                began = service.go(service.null, protocol.frame(kind))
+            if kind in {protocol.GO, protocol.NULL}:
+                began = service.go(service.timed if kind == protocol.GO else service.null, protocol.frame(kind))
             else:
                 answer = requests[kind](body)
                 OUTPUT.flush()  # because the process may be killed at any time, and the student should read its output
@@ -244,26 +242,30 @@ def report_error(channel: Channel, error: BaseException, file: str) -> tuple[byt
 def _no_op() -> None: ...
 
 
-def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
-    """Fork a worker for each request until the grader closes the channel, which raises `protocol.Closed`.
+def fork_on_request(
+    control: socket.socket, count: int, forked: Callable[[int | None], None]
+) -> tuple[list[int], dict[str, Any]]:
+    """Fork this process for each request until the grader closes the channel, which raises `protocol.Closed`.
 
-    Return only in a forked worker: its three file descriptors and its configuration.
+    Return only in a fork: its `count` file descriptors and its configuration. This process calls `forked` with the
+    fork's process id, or with None if the kernel refuses the fork.
     """
     channel = Channel(control.fileno())
-    channel.send(protocol.HELLO, {"pid": os.getpid()})
     while True:
         kind, body = channel.receive()
         if kind == protocol.REAP:
             channel.send(protocol.DONE, {"status": wait_for_end(body["pid"])})
             continue
-        _, descriptors, _, _ = socket.recv_fds(control, 1, 3)
-        pid = os.fork()
-        if not pid:
+        _, descriptors, _, _ = socket.recv_fds(control, 1, count)
+        pid = None
+        with contextlib.suppress(OSError):  # then the grader notices that no process starts, and others go on
+            pid = os.fork()
+        if pid == 0:
             control.close()
             return descriptors, body
         for descriptor in descriptors:
             os.close(descriptor)
-        channel.send(protocol.DONE, {"pid": pid})
+        forked(pid)
 
 
 def wait_for_end(pid: int) -> int | None:
@@ -290,8 +292,10 @@ def warm_up(*, tensors: bool) -> types.ModuleType | None:
 
 def serve_workers(control: socket.socket, torch: types.ModuleType | None) -> None:
     """Fork a worker process on each request. In a worker, set limits and serve requests. Never return."""
+    channel = Channel(control.fileno())
     try:
-        descriptors, given = fork_on_request(control)
+        channel.send(protocol.HELLO, {"pid": os.getpid()})
+        descriptors, given = fork_on_request(control, 3, lambda pid: channel.send(protocol.DONE, {"pid": pid}))
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
         confine.restrict_files()
         if given["filter"]:

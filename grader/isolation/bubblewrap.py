@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grader.inside.tree_namespaces import NEW_FOLDERS
+from grader.inside.template_main import NEW_FOLDERS
 from grader.isolation import machine_facts, process_tree, sandbox_problems, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
@@ -22,7 +22,7 @@ from grader.paths import KIT
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-WORKER_FILES: Final = ("__init__", "confine", "loading", "protocol", "template_main", "tree_namespaces", "worker_main")
+WORKER_FILES: Final = ("__init__", "confine", "loading", "protocol", "template_main", "worker_main")
 KIT_FILES: Final = (
     *("harness/__init__.py", "harness/processes/__init__.py", "harness/processes/channel.py", "grader/__init__.py"),
     *(f"grader/inside/{name}.py" for name in WORKER_FILES),

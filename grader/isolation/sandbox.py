@@ -15,7 +15,7 @@ from subprocess import DEVNULL
 from typing import Any, Final, NamedTuple
 
 from grader.errors import MachineError
-from grader.inside import tree_namespaces
+from grader.inside import template_main
 from grader.isolation import (
     bubblewrap,
     cgroups,
@@ -159,7 +159,7 @@ def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()
     """Start a template process, which forks process trees on request. It inherits the socket `control`."""
     own_user = sandboxed and new_tree_user() is not None
     code = seccomp.tree_filter() if sandboxed else None
-    kept = [str(one) for one in bubblewrap.prefixes() if any(map(one.is_relative_to, tree_namespaces.NEW_FOLDERS))]
+    kept = [str(one) for one in bubblewrap.prefixes() if any(map(one.is_relative_to, template_main.NEW_FOLDERS))]
     config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else "", "kept": kept}
     program = _program("template_main", control, config)
     if sandboxed:
@@ -204,7 +204,7 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """
     return ({"RLIMIT_NPROC": proc.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
-        "RLIMIT_FSIZE": tree_namespaces.TMP_BYTES if limits.stores_outside else 0,
+        "RLIMIT_FSIZE": template_main.TMP_BYTES if limits.stores_outside else 0,
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,
         "RLIMIT_CORE": 0,
     }

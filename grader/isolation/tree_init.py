@@ -10,7 +10,6 @@ it starts in about 30 ms.
 """
 
 import contextlib
-import ctypes
 import json
 import os
 import select
@@ -57,7 +56,7 @@ def main() -> None:
     os.set_inheritable(lifeline, False)
     with os.fdopen(description) as file:
         tree = Tree(**json.load(file))
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    confine.call("a parent of orphans", "prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     status = 0
     try:
         if tree.program:

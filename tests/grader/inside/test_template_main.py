@@ -1,4 +1,4 @@
-"""The descriptors of a template process, which its forks inherit."""
+"""The checks of a template process and of its forks, before a submission is loaded."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.inside import protocol, template_main
+from grader.inside import confine, protocol, template_main
 from grader.inside.protocol import Channel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -75,6 +75,47 @@ def test_a_template_process_has_only_one_thread() -> None:
     thread = threading.Thread(target=ended.wait)
     thread.start()
     with pytest.raises(OSError, match="thread"):
-        template_main.check_threads()
+        confine.check_threads()
     ended.set()
     thread.join()
+
+
+SYSTEM = "7f0000000000-7f0000001000 r--s 00000000 fe:00 33     /usr/lib/gconv/gconv-modules.cache"
+PRIVATE = "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n7f0000002000-7f0000003000 r-xp 00000000 fe:00 7 /tmp/a b"
+
+
+@pytest.mark.parametrize("maps", ["", PRIVATE, f"{PRIVATE}\n{SYSTEM}"])
+def test_private_memory_and_read_only_files_of_the_system_are_allowed(maps: str) -> None:
+    template_main.check_nothing_shared(maps)
+
+
+def test_read_only_files_of_a_kept_folder_are_allowed_and_their_neighbors_are_refused() -> None:
+    line = "7f0000000000-7f0000001000 r--s 00000000 00:01 12     /tmp/a b/lib"
+    template_main.check_nothing_shared(line, ["/tmp/a b"])  # noqa: S108
+    for folder in ("/tmp/a", "/tmp/a b/lib"):  # noqa: S108
+        with pytest.raises(OSError, match="shared memory"):
+            template_main.check_nothing_shared(line, [folder])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "7f0000000000-7f0000001000 rw-s 00000000 00:01 12     /dev/zero (deleted)",
+        "7f0000000000-7f0000001000 r--s 00000000 00:01 12     /dev/zero (deleted)",
+        "7f0000000000-7f0000001000 rw-s 00000000 00:01 12     /usr/lib/a",
+        "7f0000000000-7f0000001000 r--s 00000000 00:01 12     /dev/shm/a",
+        "7f0000000000-7f0000001000 r--s 00000000 00:01 12     /memfd:a (deleted)",
+        "7f0000000000-7f0000001000 rw-s 00000000 00:00 0 ",
+    ],
+)
+def test_memory_that_two_trees_would_share_is_refused(line: str) -> None:
+    with pytest.raises(OSError, match="shared memory"):
+        template_main.check_nothing_shared(f"{PRIVATE}\n{line}\n{SYSTEM}")
+
+
+def test_a_process_that_has_kept_a_privilege_is_refused() -> None:
+    none = dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), "0000000000000000")
+    template_main.check_dropped({**none, "NoNewPrivs": "1"})
+    for kept in (*({name: "0000000000000001", "NoNewPrivs": "1"} for name in none), {"NoNewPrivs": "0"}):
+        with pytest.raises(OSError, match="has kept privileges"):
+            template_main.check_dropped(none | kept)

@@ -13,7 +13,7 @@ import pytest
 from trees import BARE, SAFE, ask, opened, until
 
 from grader.errors import WorkerFault
-from grader.inside import tree_namespaces
+from grader.inside import template_main
 from grader.isolation import bubblewrap, sandbox, tree_users
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
@@ -70,7 +70,7 @@ def test_of_the_machine_it_sees_only_what_it_needs(monkeypatch: pytest.MonkeyPat
         environment = {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE, "PWD": "/"}
         assert seen("dict(os.environ)") == environment
         room = "[os.statvfs(d).f_blocks * os.statvfs(d).f_frsize for d in ('/tmp', '/dev/shm')]"
-        assert seen(room) == [tree_namespaces.TMP_BYTES, tree_namespaces.SHM_BYTES]
+        assert seen(room) == [template_main.TMP_BYTES, template_main.SHM_BYTES]
 
 
 def _private() -> list[Path]:
