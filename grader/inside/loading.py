@@ -25,22 +25,7 @@ class MissingError(Exception):
 
 
 def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
-    """Write a source text to a file in `folder`. Return an empty module for it, and the file's path."""
-    file = write_source(source, folder)
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    module = types.ModuleType("submission")
-    module.__file__ = file
-    sys.modules["submission"] = module
-    return module, file
-
-
-def execute(source: str, module: types.ModuleType) -> None:
-    """Run a source text in the namespace of a module. Exceptions of the source text are not caught."""
-    exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - a worker runs submissions
-
-
-def write_source(source: str, folder: str) -> str:
-    """Write a source text to a file in a folder of its own, and return the path.
+    """Return an empty module for a source text, and the path of its file, in a folder of its own in `folder`.
 
     Libraries such as numba need the file to keep a cache beside it. The grader never reads the file. If the disk is
     full, no file is written.
@@ -49,9 +34,18 @@ def write_source(source: str, folder: str) -> str:
     path = Path(folder, hashlib.sha256(data).hexdigest()[:16], FILE_NAME)
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-    return str(path)
+        with path.open("xb") as opened:
+            opened.write(data)
+    file = str(path)
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = sys.modules["submission"] = types.ModuleType("submission")
+    module.__file__ = file
+    return module, file
+
+
+def execute(source: str, module: types.ModuleType) -> None:
+    """Run a source text in the namespace of a module. Exceptions of the source text are not caught."""
+    exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - a worker runs submissions
 
 
 def error_report(error: BaseException, file: str) -> dict[str, Any]:
@@ -59,16 +53,13 @@ def error_report(error: BaseException, file: str) -> dict[str, Any]:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
-    kind = type(error)
-    memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    message = str(error.msg) if isinstance(error, SyntaxError) else str(error)
     return {
-        "type": kind.__name__,
-        "message": (str(error.msg) if isinstance(error, SyntaxError) else str(error))[:2000]
-        .encode(errors="replace")
-        .decode(),
+        "type": type(error).__name__,
+        "message": _unicode(message[:2000]),
         "line": line if isinstance(line, int) else None,
         "frames": reported_frames(frames),
-        "memory": memory,
+        "memory": isinstance(error, MemoryError) or "can't allocate memory" in str(error),
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
         "missing": isinstance(error, MissingError),
@@ -80,8 +71,11 @@ def reported_frames(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
     """Return the line number, function and source line of each frame to report, with the outermost frame first."""
     if len(frames) > FIRST_FRAMES + LAST_FRAMES:
         frames = frames[:FIRST_FRAMES] + frames[-LAST_FRAMES:]
-    lines = [(frame.lineno, frame.name, (frame.line or "")[:200]) for frame in frames]
-    return [[number, *(text.encode(errors="replace").decode() for text in texts)] for number, *texts in lines]
+    return [[frame.lineno, _unicode(frame.name), _unicode((frame.line or "")[:200])] for frame in frames]
+
+
+def _unicode(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def root_errno(error: BaseException) -> int | None:

@@ -2,13 +2,11 @@
 
 The supervisor starts `python -m grader.inside.worker_main CONTROL CONFIG`. CONTROL is the number of an inherited
 socket, and CONFIG is a JSON text. The process imports torch if needed, and forks a worker on each request. Each worker
-has its own channel, inputs and outputs. It permanently restricts its own rights, and then serves requests.
+has its own channel, inputs and outputs. It permanently restricts its own rights, and then serves requests. After a
+worker has loaded a submission, the supervisor does not trust its messages. The supervisor itself reads the clock, the
+bytes of the answer and the list of processes.
 
-After a worker has loaded a submission, the supervisor does not trust its messages. The supervisor itself reads the
-clock, the bytes of the answer and the list of processes.
-
-This file runs inside the sandbox. It imports the standard library, other files of `grader/inside`, and torch for
-tensors.
+This file runs inside the sandbox. It imports the standard library, other files of `grader/inside`, and torch.
 """
 
 import contextlib
@@ -31,8 +29,10 @@ from grader.inside.protocol import Channel
 
 OUTPUT = sys.stdout  # stored because a submission may replace `sys.stdout`
 DONE = protocol.frame(protocol.DONE)
-
 END_TIMEOUT_S = 2.0  # the time in which a worker process must end by itself after it has closed its channel
+
+Step = Callable[[], str | None]
+"""A timed call. It returns what is wrong with the answer, or None."""
 
 
 class Worker:
@@ -44,9 +44,9 @@ class Worker:
         self.folder = folder
         self.file = ""
         self.module = types.ModuleType("submission")
-        self.step: Callable[[], str | None] = _no_op
-        self.timed: Callable[[], str | None] = _no_op
-        self.null: Callable[[], str | None] = _no_op
+        self.step: Step = _no_op
+        self.timed: Step = _no_op
+        self.null: Step = _no_op
         self.inputs = mmap.mmap(inputs, 0)
         self.outputs = mmap.mmap(outputs, 0)
         self.torch: Any = torch
@@ -76,8 +76,7 @@ class Worker:
 
         The grader writes new values into the tensors between calls.
         """
-        function = self._function(body)
-        tensors = [self._tensor(layout) for layout in body["inputs"]]
+        function, tensors = self._function(body), [self._tensor(layout) for layout in body["inputs"]]
         dtype, shape = getattr(self.torch, body["dtype"]), self.torch.Size(body["shape"])
         place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
         tensor_type = self.torch.Tensor
@@ -89,11 +88,10 @@ class Worker:
             place.copy_(answer)
             return None
 
-        nothing = self.torch.zeros(shape, dtype=dtype)
-
         def null() -> None:
             place.copy_(nothing)
 
+        nothing = self.torch.zeros(shape, dtype=dtype)
         self._arranged(step, null)
         return {}
 
@@ -129,7 +127,7 @@ class Worker:
         self.timed = slowed if extra_s else step
         return {}
 
-    def go(self, step: Callable[[], str | None], again: bytes) -> bytes:
+    def go(self, step: Step, again: bytes) -> bytes:
         """Make a timed call, and another one after each further request whose frame equals `again`.
 
         Return the first bytes of the first different request. No-op calls use the same short loop, so its cost can be
@@ -157,7 +155,7 @@ class Worker:
         except (TypeError, RecursionError):
             return {"type": type(answer).__name__}
 
-    def _arranged(self, step: Callable[[], str | None], null: Callable[[], str | None]) -> None:
+    def _arranged(self, step: Step, null: Step) -> None:
         self.step = self.timed = step
         self.null = null
         gc.collect()
@@ -225,10 +223,8 @@ def serve(service: Worker) -> None:
 
 
 def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
-    """Report an exception to the grader, wait for the next request, and return this request.
-
-    Meanwhile the memory limit is raised, because the submission may have used all of its memory.
-    """
+    """Report an exception to the grader, wait for the next request, and return this request."""
+    # Meanwhile the memory limit is raised, because the submission may have used all of its memory.
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
     with contextlib.suppress(Exception):  # so that the student reads the output from before the exception
