@@ -17,7 +17,6 @@ it and submit again.
 import csv
 import json
 import shutil
-import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +34,6 @@ from commanding import (
 from once import once
 
 from grader.course.roll import folder_name
-from grader.hand_ins.manifest import Manifest
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -111,18 +109,3 @@ def test_a_second_call_and_a_report_change_nothing(graded: Graded, tmp_path: Pat
     (out / "report.html").unlink()
     assert grader("report", out).code == 0
     assert tree(out) == before, "reports are made again from the journal alone"
-
-
-def test_the_zip_of_the_golden_class_is_what_submit_writes(tmp_path: Path) -> None:
-    with zipfile.ZipFile(CLASS / "juno.zip") as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    exercises = tmp_path / "exercises"
-    exercises.mkdir()
-    for name in files.keys() - {"manifest.json"}:
-        (exercises / name).write_bytes(files[name])
-    assert grader("submit", exercises, "--no-grade", "--out", tmp_path / "again.zip").code == 0
-    with zipfile.ZipFile(tmp_path / "again.zip") as archive:
-        again = {name: archive.read(name) for name in archive.namelist()}
-    listed, relisted = (Manifest.from_json(one.pop("manifest.json")) for one in (files, again))
-    assert again == files
-    assert relisted.files == listed.files

@@ -1,14 +1,10 @@
 """A known submission that imports from a file beside it is graded as one whole text."""
 
-import ast
-from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from grader import catalogue, overlays
-from grader.task import Task
+from grader import overlays
 
 BASELINE = '''"""Adds up one by one."""
 
@@ -29,8 +25,6 @@ def unused(x):
 def total(numbers):
     return limited(sum(numbers))
 '''
-LEAST = 3
-"""The number of lines from which a definition must be imported instead of copied."""
 
 
 def written(folder: Path, **sources: str) -> Path:
@@ -71,27 +65,3 @@ def test_two_definitions_of_one_name_are_refused(tmp_path: Path) -> None:
     own = "from baseline import limited\n\nLIMIT = 4\n\n\ndef total(numbers):\n    return limited(sum(numbers))\n"
     with pytest.raises(ValueError, match=r"tier1_more\.py defines LIMIT"):
         overlays.whole(written(tmp_path, baseline=BASELINE, tier1_more=own))
-
-
-def test_no_known_submission_repeats_what_it_can_import() -> None:
-    found = [sentence for task in catalogue.all_tasks() for sentence in repeated(task)]
-    assert found == []
-
-
-def repeated(task: Task) -> Iterator[str]:
-    """Yield a sentence for each function that a known submission of a task could import from another one."""
-    bodies = {path: ast.parse(path.read_text(encoding="utf-8")).body for path in sorted(task.known.glob("*.py"))}
-    functions = {
-        path: {ast.dump(one): one.name for one in body if isinstance(one, ast.FunctionDef) and lines(one) >= LEAST}
-        for path, body in bodies.items()
-    }
-    for path, other in permutations(bodies, 2):
-        for same in functions[path].keys() & functions[other].keys():
-            whole = {ast.dump(one) for one in ast.parse(overlays.whole(path)).body}
-            taken = overlays.imported([functions[path][same]], other)
-            if all(ast.dump(one) in whole for one, _ in taken):
-                yield f"{task.full_name}, {path.name}: {functions[path][same]} is in {other.name}"
-
-
-def lines(function: ast.FunctionDef) -> int:
-    return (function.end_lineno or 0) - function.lineno + 1

@@ -1,5 +1,6 @@
 """The lessons of a class are stored with its grades, and change only if the instructor requests a change."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -145,7 +146,16 @@ def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(
     folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = out / reports.BOARD
-    run(capsys, folder, out, "--lessons", AUTORANGE, "--leaderboard", "--leaderboard-names", "students")
+    run(capsys, folder, out, "--lessons", AUTORANGE, "--leaderboard")
+    found = re.search(
+        r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", (out / "ada" / reports.PAGE).read_text()
+    )
+    assert found
+    for _ in range(2):
+        assert found[1] in board.read_text()
+        assert "ada" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", board.read_text(), flags=re.DOTALL)
+        said(capsys, "report", out)
+    said(capsys, "report", out, "--leaderboard-names", "students")
     assert "<bdi>ada</bdi>" in board.read_text()
     for ended in (
         run(capsys, folder, out, "--regrade", "ada"),

@@ -1,5 +1,4 @@
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +10,6 @@ from grader.class_run import journal
 from grader.class_run.run import pace
 from grader.isolation import sandbox
 from grader.records import Report, Status, Submission
-
-HERE = Path(__file__).parents[1]
-PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -64,15 +60,6 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
     assert summary.lines()[0].startswith("There is nothing to grade: all 6 hand-ins were graded before.")
     assert everything(out) == before
     assert (out / journal.FILE).read_bytes() == kept
-
-
-def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
-    run(folder, out)
-    hand_in(folder, "bob", "right # bob")
-    summary, said = run(folder, out)
-    assert summary.graded == 1
-    assert "Already graded: 5 hand-ins. This run grades 1 hand-in." in said
-    assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
 
 
 def test_a_fault_of_ours_costs_nobody_and_is_tried_again(
@@ -150,28 +137,6 @@ def test_a_students_page_draws_the_rounds_that_the_journal_kept(folder: Path, ou
     assert [(span.student, span.lesson) for span in roll.spans] == [
         (report.submission.student, report.submission.lesson) for report in roll.reports
     ]
-
-
-def test_a_leaderboard_is_written_only_when_asked_for_and_keeps_its_pseudonyms(folder: Path, out: Path) -> None:
-    assert not run(folder, out)[0].board
-    assert not (out / reports.BOARD).exists()
-
-    def pseudonym() -> str:
-        page = (out / "ada" / reports.PAGE).read_text()
-        found = re.search(r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", page)
-        assert found
-        return found[1]
-
-    summary, _ = run(folder, out, board="pseudonyms")
-    assert str(out / reports.BOARD) in summary.lines()[-1]
-    ada = pseudonym()
-    page = (out / reports.BOARD).read_text()
-    assert ada in page
-    assert "ada" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL)
-    run(folder, out, board="pseudonyms")
-    assert pseudonym() == ada
-    run(folder, out, board="students")
-    assert "<bdi>ada</bdi>" in (out / reports.BOARD).read_text()
 
 
 def test_a_strange_name_does_not_reach_the_terminal_as_it_is(tmp_path: Path, out: Path) -> None:

@@ -1,65 +1,182 @@
-"""All commands have -h and --version, and print a clear error for a mistyped option."""
+"""`python -m grader` and `fairclock`: help, versions, completion, and one sentence for each wrong command line."""
 
+import os
 import platform
+import shutil
 import subprocess
 import sys
-from functools import cache
+import tomllib
+from contextlib import suppress
 from importlib import metadata
+from pathlib import Path
 
 import pytest
-from commanding import ROOT, grader
+from commanding import CLASS, ROOT, CommandResult, grader, said, tree
 
-from grader.commands.apps import run_grader
+from grader import catalogue
+from grader.commands import options
+from grader.commands.apps import FOR_EVERYONE, run_fairclock, run_grader, staff_commands
 
-VERBS = ("check", "submit", "notebook", "doctor", "run", "report", "export", "release", "lint", "calibrate")
+CHEAP = "chen/04_autorange.py"
+SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+LINES = [
+    ("fairclock less", ["lessons"]),
+    ("fairclock do", ["doctor"]),
+    ("fairclock check 04", ["04_autorange"]),
+    ("fairclock check --hint 04", ["04_autorange"]),
+    ("fairclock check --wa", ["--watch"]),
+    ("fairclock lessons 04", ["04_autorange"]),
+    ("fairclock notebook 05", ["05_compare"]),
+    ("fairclock run hw1 --se", ["--seed-file"]),
+    ("fairclock run hw1 --lessons 05", ["05_compare"]),
+    ("fairclock run ", []),
+]
+"""Typed lines, and the words that bash completes."""
 
 
-@cache
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", *command]
-    return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, check=False)
+def run(*command: str, env: dict[str, str] | None = None, here: Path = ROOT) -> CommandResult:
+    done = subprocess.run(
+        command, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
-def test_h_is_help_for_every_verb_of_the_grader(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ((), *((verb,) for verb in VERBS)):
-        shown = []
-        for option in ("-h", "--help"):
-            assert run_grader([*command, option]) == 0
-            shown.append(capsys.readouterr().out)
-        assert shown[0] == shown[1]
-        assert f"Usage: python -m grader {' '.join(command)}" in shown[0]
-        assert "-h, --help" in shown[0]
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment with the program `fairclock` on PATH and with `folder` as its home."""
+    module, _, function = SCRIPTS["fairclock"].partition(":")
+    program = folder / "bin" / "fairclock"
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        f"from {module} import {function}\nsys.exit({function}())\n"
+    )
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "HOME": str(folder), "PATH": path, "FAIRCLOCK_STATE": str(folder / "state")}
 
 
-def test_h_is_help_for_lessons_too() -> None:
-    for command in (("lessons",), ("lessons", "guide"), ("lessons.04_autorange",)):
-        short, whole = (run(*command, option) for option in ("-h", "--help"))
-        assert (short.stdout, short.returncode, "-h, --help" in short.stdout) == (whole.stdout, 0, True)
+# ------------------------------------------------------------------------------------------------- both programs
+
+
+def test_h_is_help_for_every_verb_of_the_grader_and_of_the_lessons(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ((), *((verb,) for verb in (*FOR_EVERYONE, *staff_commands()))):
+        short, whole = said(capsys, *command, "-h"), said(capsys, *command, "--help")
+        assert (short, short.code) == (whole, 0)
+        assert f"Usage: python -m grader {' '.join(command)}" in short.out
+        assert "-h, --help" in short.out
+    for module in (("lessons",), ("lessons", "guide"), ("lessons.04_autorange",)):
+        short, whole = (run(sys.executable, "-m", *module, option) for option in ("-h", "--help"))
+        assert (short, short.code, "-h, --help" in short.out) == (whole, 0, True)
 
 
 def test_version_names_the_kit_python_and_torch() -> None:
     versions = metadata.version("fairclock"), platform.python_version(), metadata.version("torch")
-    for command in ("grader", "lessons"):
-        done = run(command, "--version")
-        assert (done.returncode, done.stdout) == (0, "fairclock {}, Python {}, torch {}\n".format(*versions))
+    for module in ("grader", "lessons"):
+        done = run(sys.executable, "-m", module, "--version")
+        assert (done.code, done.out) == (0, "fairclock {}, Python {}, torch {}\n".format(*versions))
 
 
-def test_a_slip_of_the_pen_is_told_the_command_that_is_close() -> None:
-    ended = grader("chekc")
-    assert ended.code == 2
-    assert ended.err.startswith("There is no command 'chekc'. Did you mean check? There are: check, submit, ")
+def test_fairclock_has_all_commands_and_takes_lessons_with_their_own_options(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    shown = run("fairclock", "--help", env=env)
+    assert shown.code == 0
+    for verb in ("lessons", *FOR_EVERYONE, *staff_commands()):
+        assert f"\n  {verb} " in shown.out
+    for command in (("lessons", "4"), ("lesson", "autorange")):
+        steps = run("fairclock", *command, "--list-steps", env=env)
+        assert (steps.code, "block" in steps.out) == (0, True)
+    for command in (("lessons", "77"), ("check", "--loudly")):
+        ended = run("fairclock", *command, env=env)
+        assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
 
 
-def test_a_lesson_is_taken_by_its_number_or_name_and_one_that_is_not_there_is_one_sentence() -> None:
-    for given in ("04", "autorange"):
-        assert run("lessons", given, "--list-steps").stdout == run("lessons.04_autorange", "--list-steps").stdout
-    for given, says in (("77", "There is no lesson or command '77'."), ("notbooks", "Did you mean notebooks?")):
-        done = run("lessons", given)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert says in done.stderr
+def test_in_the_folder_of_a_kit_fairclock_checks_its_exercises(tmp_path: Path) -> None:
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    for name in ("grader", "harness"):
+        (kit / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "lessons", kit / "lessons")
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", kit / "lessons" / "exercises")
+    assert "10 / 10" in run("fairclock", "check", "04", env=environment(tmp_path), here=kit).out
 
 
-def test_an_unknown_lesson_is_told_alike_by_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    for verb in (("lint",), ("calibrate",), ("notebook",), ("run", "nowhere", "--out", "x", "--lessons")):
-        assert run_grader([*verb, "04_autorang3"]) == 2
-        assert "There is no exercise '04_autorang3'. Did you mean 04_autorange?" in capsys.readouterr().err
+def test_bash_completes_commands_options_and_lessons(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_FAIRCLOCK_COMPLETE", "complete_bash")
+    for line, words in LINES:
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        with suppress(SystemExit):
+            run_fairclock([])
+        assert capsys.readouterr().out.split() == words, line
+    assert tuple(options.lesson_names("")) == catalogue.load().lessons
+
+
+@pytest.mark.program("bash")
+def test_installing_completion_names_the_file_and_the_next_shell_has_it(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    assert "bash completion installed in" in run("bash", "--norc", "-c", "fairclock --install-completion", env=env).out
+    asked = run("bash", "-c", "source ~/.bashrc; complete -p fairclock", env=env)
+    assert "_fairclock_completion" in asked.out
+    ended = grader("--install-completion")
+    assert (ended.code, ended.out, "fairclock --install-completion" in ended.err) == (2, "", True)
+
+
+@pytest.mark.parametrize("name", ["grader.commands.apps", "lessons.__main__"])
+def test_a_command_waits_for_neither_torch_nor_notebooks_nor_pages_before_it_needs_them(name: str) -> None:
+    script = f"import sys; import {name}; assert not {{'torch', 'nbformat', 'jinja2'}} & set(sys.modules)"
+    assert run(sys.executable, "-c", script).code == 0
+
+
+# ------------------------------------------------------------------------------------------ wrong command lines
+
+
+def refused(ended: CommandResult, says: str) -> None:
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1), ended
+    assert says in ended.err
+
+
+@pytest.mark.sandbox
+def test_run_refuses_in_one_sentence_and_touches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, taken, home = tmp_path / "class", tmp_path / "grades.txt", tmp_path / "home"
+    for place in (folder / "chen", home, tmp_path / "empty" / "ada"):
+        place.mkdir(parents=True)
+    (folder / CHEAP).write_bytes((CLASS / CHEAP).read_bytes())
+    taken.write_text("a list of grades")
+    (home / "thesis.tex").write_text("years of work")
+    before = tree(tmp_path)
+    out = ("--out", tmp_path / "grades")
+    for arguments, says in (
+        ((tmp_path / "empty", *out), "contains no hand-in; expected names such as"),
+        ((tmp_path / "nowhere", *out), "(No such file or directory); give the folder that contains one folder or zip"),
+        ((CLASS / CHEAP, *out), "(Not a directory)"),
+        ((folder, "--out", folder / "grades"), "is in the class folder, so `run` would take it for the folder of a"),
+        ((folder, "--out", home), "holds other files (such as thesis.tex) and no journal"),
+        ((folder, "--out", taken), "is a file. Give a folder for the grades"),
+        ((folder, *out, "--lessons", "04_autorang3"), "There is no exercise '04_autorang3'. Did you mean 04_autorange"),
+        ((folder, *out, "--leaderboard-names", tmp_path / "names.csv"), "The names for the leaderboard cannot be read"),
+        ((folder, *out, "--jobs", "0"), "--jobs"),
+    ):
+        refused(said(capsys, "run", *arguments), says)
+    assert tree(tmp_path) == before
+
+
+def test_other_commands_refuse_in_one_sentence_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    to = ("--out", str(tmp_path / "a.zip"))
+    for arguments, says in (
+        (("report", str(tmp_path)), "holds no grades.sqlite. Give the folder that was given to `run` as --out."),
+        (("submit", str(tmp_path), *to), "Exercises have names such as"),
+        (("submit", str(tmp_path / "nowhere"), *to), "There is no folder"),
+        (("lint", "77"), "There is no exercise '77'"),
+        (("calibrate", "77"), "There is no exercise '77'"),
+        (("run",), "--help"),
+        (("check", "--loudly"), "--help"),
+        (("run", "class", "--out"), "--help"),
+        (("chekc",), "There is no command 'chekc'. Did you mean check? There are: check, submit, "),
+    ):
+        refused(said(capsys, *arguments), says)
+    assert not list(tmp_path.iterdir())
+    assert run_grader([]) == 2
+    assert len(capsys.readouterr().err.splitlines()) > 10
