@@ -13,8 +13,7 @@ from harness.charts.plots import Axis
 from harness.rendering.units import Format, count, known, number, seconds, some
 
 LOGARITHMIC_FROM: Final = 50
-"""The ratio of the largest to the smallest value from which the axis of bars is logarithmic, if the caller allows it.
-On a linear axis, short bars would be invisible."""
+"""The ratio of the largest to the smallest value from which bars have a logarithmic axis, if the caller allows it."""
 
 _WIDTH, _LEFT, _VALUES = 560, 8, 118
 _LABEL, _BAR, _GAP, _LINE = 19, 15, 7, 19
@@ -32,10 +31,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class BarValue:
-    """One bar of a chart: its value, the text of the value, and the ends of its interval, if any.
-
-    A value that is not finite has only its text.
-    """
+    """One bar: its value, the text, and the ends of its interval, if any. A value that is not finite has only text."""
 
     value: float
     text: str
@@ -152,8 +148,7 @@ def mark_labels(axis: Axis, marks: Sequence[Mark], y: float) -> Iterator[str]:
 def curves_svg(series: Mapping[str, plots.Points], *, title: str, description: str) -> str:
     """Return times against counts, on logarithmic scales, as a complete SVG document.
 
-    A screen reader reads `title`, `description`, and the first and last point of each curve. Raise `ValueError` as
-    `plots.axes_of` does.
+    A screen reader also reads the first and last point of each curve. Raise `ValueError` as `plots.axes_of` does.
     """
     width, height, margin = 520, 300, 34
     across, up = plots.axes_of(series, width - 2 * margin, height - 2 * margin)

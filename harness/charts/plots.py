@@ -1,7 +1,4 @@
-"""Draw histograms, bars, sparklines and curves as terminal text.
-
-A histogram shows every sample. Even a single slow sample among thousands has a visible bar.
-"""
+"""Draw histograms, bars, sparklines and curves as terminal text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,10 +22,9 @@ _WIDTHS = "▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from the value `low` at the place `start` to the value `high` at the place `end`.
+    """An axis from the value `low` at the place `start` to the value `high` at the place `end`, linear or logarithmic.
 
-    On a logarithmic axis, doubling any value moves it by the same distance. A value outside the range is drawn at the
-    nearer end.
+    A value outside the range is drawn at the nearer end.
     """
 
     low: float
@@ -57,10 +53,7 @@ class Axis:
         return self.low + share * (self.high - self.low)
 
     def counts(self, values: Sequence[float], bins: int) -> tuple[int, ...]:
-        """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted.
-
-        Values outside the axis are counted in the first or last part.
-        """
+        """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted."""
         found = [0] * bins
         for value in values:
             if not math.isnan(value):
@@ -97,7 +90,7 @@ def sparkline(values: Sequence[float]) -> str:
 def bars(rows: Sequence[tuple[str, float]], width: int = 40, unit: Format = number) -> str:
     """Return one line per row: the label, a bar of at most `width` characters, and the value.
 
-    A value that is not finite has no bar. Raise `ValueError` for a negative value.
+    Raise `ValueError` for a negative value.
     """
     if any(value < 0 for _, value in rows):
         raise ValueError("Bars start at zero, so they cannot show a negative value.")
@@ -131,10 +124,7 @@ def axes_of(series: Mapping[str, Points], width: float, height: float) -> tuple[
 
 
 def curves(series: Mapping[str, Points]) -> str:
-    """Return a text plot of times against counts, with logarithmic scales and a legend.
-
-    Raise `ValueError` as `axes_of` does.
-    """
+    """Return a text plot of times against counts, with a legend. Raise `ValueError` as `axes_of` does."""
     across, up = axes_of(series, _COLUMNS - 1, _ROWS - 1)
     places: dict[tuple[int, int], str] = {}
     for mark, points in zip(MARKS, series.values(), strict=False):

@@ -1,8 +1,7 @@
 """Draw SVG pictures: documents with a title and a description for screen readers, and shapes.
 
 Every function returns SVG as text. Attributes are keyword arguments, with `_` instead of `-`, such as `font_size=12`. A
-`_` at the end is removed, as in `class_="bar"`. CSS classes set the colours. A document has rules for `words`, `axis`,
-`bar`, `mark`, and for the series `s0` to `s7`, in light and dark. A page with shapes inside it has its own rules.
+`_` at the end is removed, as in `class_="bar"`. CSS classes set the colours. A page with shapes has its own CSS rules.
 """
 
 import html
@@ -29,10 +28,9 @@ text.mark {{ fill: currentColor }} path.mark, .curve {{ stroke: currentColor }} 
 @media (prefers-color-scheme:dark) {{ .bar {{ color: {_DARK[0]} }} .mark {{ color: {_DARK[1]} }}
 {_rules("#14171c", "#e8e8e8", "#6b7480", _DARK)} }}
 """
-"""CSS rules of every document. The class `paper` is the background, and `words` is text on it."""
+"""CSS rules of every document, in light and dark. `paper` is the background, `words` text on it, `s0` a series."""
 
 Value = str | float
-
 Attributes = Mapping[str, str]
 """The attributes of a shape, as keyword arguments of the functions below."""
 
@@ -76,10 +74,7 @@ def rect(x: float, y: float, width: float, height: float, tip: str = "", **attri
 
 
 def text(x: float, y: float, words: str, *, class_: str = "words", **attributes: Value) -> str:
-    """Return an SVG element for one line of text.
-
-    (x, y) is the left end of the text's baseline, unless `text_anchor` changes this.
-    """
+    """Return one line of text. (x, y) is the left end of its baseline, unless `text_anchor` changes this."""
     return element("text", escaped(words), x=x, y=y, class_=class_, **attributes)
 
 

@@ -1,8 +1,7 @@
 """Measure how many CPU cores other processes use while a `with` block runs.
 
-The CPU time of these processes is called background load. It slows two programs that run in alternation by the same
-factor, so it hardly changes the ratio of their times. A measurement that needs all cores must check the load, for
-example a measurement of the gain from a second thread.
+The CPU time of these processes is called background load. It hardly changes the ratio of the times of two programs that
+run in alternation. A measurement that needs all cores must check the load.
 """
 
 import math
@@ -35,8 +34,8 @@ class BackgroundLoad:
 def watch_background_load() -> Iterator[BackgroundLoad]:
     """Measure the background load during a `with` block: all CPU time that is neither idle nor used by this process.
 
-    Processes that this process has started count as background load. The system counts idle time in steps of 0.01 s, so
-    the block should take 0.1 s or more.
+    The child processes of this process count as background load. The block should take 0.1 s or more, because the
+    system counts idle time in steps of 0.01 s.
     """
     found = BackgroundLoad()
     idle_s, own_s, wall_s = psutil.cpu_times().idle, time.process_time(), time.perf_counter()

@@ -1,7 +1,6 @@
 """Clocks: functions that return seconds. Only the difference between two of their results has a meaning.
 
 Functions that measure time have a parameter of type `Clock`. Tests pass a `FakeClock`, so that times are exact.
-`process_cpu(pid)` is the CPU clock of another process, which that process cannot change.
 """
 
 import os

@@ -1,7 +1,6 @@
 """Devices that run work from a queue: a GPU, or a simulated stream on a machine without a GPU.
 
-`launch` puts work in the queue, and `synchronize` waits until all work is finished. The end of a `with device:` block
-also waits.
+`launch` puts work in the queue, and `synchronize` waits until all work is finished, as the end of a `with` block does.
 
 `record` puts an *event* in the queue. The device records the time when it reaches the event. The difference between the
 times of two events is the time of the work between them, if the device is never idle in between. So first keep the
@@ -75,40 +74,34 @@ class CudaEvent:
 
 
 class Cuda:
-    """A GPU. A call of torch with tensors on this GPU only puts kernels in the queue of the current stream."""
+    """The first GPU. A call of torch with tensors on the GPU only puts kernels in the queue of the current stream."""
 
-    def __init__(self, index: int = 0) -> None:
-        """Open GPU number `index`. Raise `MachineError` if torch finds no GPU with this number."""
+    def __init__(self) -> None:
+        """Open the GPU. Raise `MachineError` if torch finds none."""
         import torch  # noqa: PLC0415 - takes more than a second, and a simulated stream does not need it
 
-        if not torch.cuda.is_available() or not 0 <= index < torch.cuda.device_count():
-            raise MachineError(
-                f"torch finds no CUDA device {index}; SimulatedStream() shows the same effects without a GPU."
-            )
+        if not torch.cuda.is_available():
+            raise MachineError("torch finds no CUDA device; SimulatedStream() shows the same effects without a GPU.")
         self._cuda = torch.cuda
-        self._index = index
-        self.name = torch.cuda.get_device_name(index)
+        self.name = torch.cuda.get_device_name()
 
     def launch(self, work: Work) -> None:
-        """Call `work` with this GPU as the current device. When the call returns, its kernels may not have run yet."""
-        with self._cuda.device(self._index):
-            work()
+        """Call `work`. When the call returns, its kernels may not have run yet."""
+        work()
 
     def synchronize(self) -> None:
         """Wait until every kernel on every stream of this GPU has finished."""
-        self._cuda.synchronize(self._index)
+        self._cuda.synchronize()
 
     def record(self) -> CudaEvent:
         """Put an event in the GPU's current stream."""
-        with self._cuda.device(self._index):
-            return CudaEvent()
+        return CudaEvent()
 
     def flush(self) -> Work:
         """Return a function that overwrites the GPU's L2 cache."""
         import torch  # noqa: PLC0415 - as above
 
-        n_bytes = 2 * torch.cuda.get_device_properties(self._index).L2_cache_size
-        return torch.empty(n_bytes, dtype=torch.uint8, device=f"cuda:{self._index}").zero_
+        return torch.empty(2 * torch.cuda.get_device_properties().L2_cache_size, dtype=torch.uint8, device="cuda").zero_
 
     def busy(self, seconds: float) -> Work:
         """Return a function that keeps the GPU busy for about `seconds`, to within a factor of 2."""
@@ -174,23 +167,16 @@ class SimulatedStream:
         """Return a function that keeps the stream's thread busy for at least `seconds`."""
         return partial(time.sleep, seconds)
 
-    def close(self) -> None:
-        """Finish all queued work, and end the stream's thread.
+    def __enter__(self) -> Self:
+        return self
 
-        If the work raised an exception, raise this exception. A second call does nothing.
-        """
+    def __exit__(self, *_: object) -> None:
         try:
             self.synchronize()
         finally:
             self._open = False
             self._queue.put(None)
             self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _work_off(self) -> None:
         with one_torch_thread():
@@ -235,21 +221,21 @@ def pick_stream() -> Cuda | SimulatedStream:
 
 
 @cache
-def gpu_bytes_per_s(index: int = 0) -> float:
-    """Return how many bytes GPU `index` reads and writes in a second. Raise `MachineError` if torch does not find it.
+def gpu_bytes_per_s() -> float:
+    """Return how many bytes the GPU reads and writes in a second. Raise `MachineError` if torch finds no GPU.
 
     The first call measures it: the GPU copies a large tensor five times, and the shortest time counts.
     """
     import torch  # noqa: PLC0415 - as in Cuda
 
-    with Cuda(index) as device:
-        source = torch.zeros(_COPIED_BYTES, dtype=torch.uint8, device=f"cuda:{index}")
+    with Cuda() as device:
+        source = torch.zeros(_COPIED_BYTES, dtype=torch.uint8, device="cuda")
         copy = partial(torch.empty_like(source).copy_, source)
-        device.launch(copy)
+        copy()
         times_s = []
         for _ in range(5):
             start = device.record()
-            device.launch(copy)
+            copy()
             end = device.record()
             device.synchronize()
             times_s.append(end.seconds_since(start))

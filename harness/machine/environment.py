@@ -40,22 +40,18 @@ SETTINGS = (
 )
 """Environment variables that change the speed of the same code on the same machine."""
 
-GIL_ON = "on"
-GIL_OFF = "off"
+GIL_ON, GIL_OFF = "on", "off"
 GIL_ON_AGAIN = "on in a free-threaded build"
-"""The GIL is on, although this is a free-threaded build of Python, in which the GIL is normally off.
-
-`PYTHON_GIL=1` or `-X gil=1` switches it on, and so does the import of an extension module that needs it.
-"""
+"""`PYTHON_GIL=1`, `-X gil=1`, or an extension module that needs the GIL has switched it on again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
     """The properties of a machine and its software that change measured times.
 
-    `cores` is the number of cores of the machine, `usable_cores` the number of cores that this process may use.
-    `cuda_device` is None if torch found no GPU, and `NOT_ASKED` if `capture` did not search for one. `settings` holds
-    the variables of `SETTINGS` that are set. `gil` is `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
+    `usable_cores` is the number of cores that this process may use. `cuda_device` is None if torch found no GPU, and
+    `NOT_ASKED` if `capture` did not search for one. `settings` holds the variables of `SETTINGS` that are set. `gil` is
+    `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
     """
 
     python: str

@@ -45,8 +45,7 @@ class Lane:
 def lane(width: int = 1) -> Iterator[Lane]:
     """Wait until `width` cores of this process are free, and reserve them until the end of the `with` block.
 
-    Two threads of one process cannot reserve the same core either. A forked child shares its parent's cores. Raise
-    `UsageError` if this process may use fewer physical cores than `width`.
+    A forked child shares its parent's cores. Raise `UsageError` if this process may use fewer physical cores.
     """
     cores = _cores()
     if not 1 <= width <= len(cores):
@@ -127,10 +126,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
-    """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none.
-
-    If a process locked only a part of its cores, two processes could wait for each other forever.
-    """
+    """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none."""
     held: dict[int, int] = {}
     for core in cores:
         descriptor = _try_lock(core)

@@ -1,13 +1,11 @@
 """Measure the peak speed of one CPU core: bytes read per second, and float32 operations per second.
 
-No program on this core can be faster than these two speeds. So they bound the time of a function from below: the time
-to read and write its data, and the time for its arithmetic. This bound is called the roofline model.
+No program on this core can be faster than these two speeds. So they bound the time of a function from below (Williams,
+Waterman and Patterson, Roofline: an insightful visual performance model, 2009).
 
 A disturbance can only make a measured speed too low. So each function returns the best of several tries, and a caller
 should keep the best of several calls. The file imports no other module of fairclock, so that its text can also be run
 in another process. The caller binds the process to one core, and limits torch to one thread.
-
-Source: Williams, Waterman and Patterson, Roofline: an insightful visual performance model (2009).
 """
 
 import time

@@ -43,8 +43,8 @@ def manager() -> str:
 def install(name: str, by: str | None = None, *, root: bool | None = None) -> str:
     """Return the command that installs a program of `PACKAGES` with the package manager `by`.
 
-    By default, `by` is the package manager of this machine. The command begins with `sudo` unless `root` is true. By
-    default, `root` is true if this process runs as root.
+    By default, `by` is the package manager of this machine, and `root` is whether this process runs as root. Without
+    `root`, the command begins with `sudo`.
     """
     if by is None and sys.platform == "darwin" and name.endswith("compiler"):
         return "xcode-select --install"

@@ -26,7 +26,7 @@ from harness.processes.launcher import KIT, Child
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
 WITHIN: Final = 100
-"""Memory counts as temporary if it is freed before this number of further allocations. memray's own default is 1."""
+"""Memory counts as temporary if it is freed before this number of further allocations."""
 
 MOST_FRAMES: Final = 12
 """Of each stack, at most this number of frames is kept, the innermost first."""
@@ -66,8 +66,8 @@ class Recording:
     """The memory that a call allocated, recorded by memray.
 
     `peak_bytes` is the largest sum of allocated bytes at one time, and `all_bytes` the sum of all allocations. The
-    lists contain the memory at that peak, temporary memory, and the memory that was still allocated when the call had
-    returned. Memory is temporary if it was freed before `WITHIN` further allocations. The largest entries come first.
+    lists contain the memory at that peak, temporary memory (`WITHIN`), and the memory that was still allocated when the
+    call had returned. The largest entries come first.
     """
 
     peak_bytes: int
@@ -190,10 +190,7 @@ def _connected(child: Child, port: int) -> Any:
 
 
 def _settled(reader: Any, functions: Sequence[str]) -> dict[str, int]:
-    """Return the bytes of each function as soon as several snapshots agree.
-
-    A snapshot can be older than the stage, because memray sends its data in groups.
-    """
+    """Return the bytes of each function as soon as several snapshots agree. memray sends its data late, in groups."""
     ends_s = time.monotonic() + _SETTLE_S
     seen, equal = _snapshot(reader, functions), 0
     while equal < 6 and time.monotonic() < ends_s:

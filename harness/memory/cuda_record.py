@@ -1,7 +1,6 @@
 """Record how torch's allocator for a GPU uses memory during training, and read such a record.
 
-On a machine with a GPU, `python -m lessons.17_peaks_and_leaks --record` writes the record of lesson 17. torch asks CUDA
-for large segments and divides them into blocks. When a tensor is freed, torch keeps its block for later tensors.
+On a machine with a GPU, `python -m lessons.17_peaks_and_leaks --record` writes the record of lesson 17.
 """
 
 import json

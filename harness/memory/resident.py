@@ -1,8 +1,7 @@
 """Measure resident memory, the memory of this process that is in RAM: its value now, or its peak during a call.
 
 Linux stores the peak of resident memory. A process can reset the peak by writing 5 to `/proc/self/clear_refs`
-(Documentation/filesystems/proc.rst). So even a short peak is measured. On other systems, a thread takes a sample of the
-memory a thousand times per second, and may miss a short peak.
+(Documentation/filesystems/proc.rst). On other systems, a thread takes samples, and may miss a short peak.
 """
 
 import gc
@@ -10,6 +9,7 @@ import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,8 +53,7 @@ def peak_of(call: Callable[[], object]) -> MemoryUse:
     """Call a function once, and return the resident memory before the call, at its peak, and after it.
 
     The result of the call exists until the last measurement. The memory of other threads of this process counts too.
-    Exceptions of the call are not caught. Garbage is collected before the call, because memory that the collector frees
-    during the call would hide memory that the call allocates.
+    Garbage is collected before the call. Exceptions of the call are not caught.
     """
     gc.collect()
     if _resets_peak():
@@ -109,11 +108,9 @@ def page_faults() -> int | None:
 
 
 def _resets_peak() -> bool:
-    try:
-        _CLEAR.write_text("5")
-    except OSError:
-        return False
-    return True
+    with suppress(OSError):
+        return bool(_CLEAR.write_text("5"))
+    return False
 
 
 def _stored_peak(call: Callable[[], object]) -> MemoryUse:

@@ -18,8 +18,7 @@ from torch.profiler import ProfilerActivity, profile
 from harness.machine.devices import one_torch_thread
 from harness.profiles import kineto  # noqa: F401 - hides the messages of torch's profiler
 
-_CPU: Final = 0
-"""The number of the CPU among the types of devices in a trace of torch's profiler."""
+_CPU: Final = 0  # the number of the CPU among the types of devices in a trace of torch's profiler
 
 
 @dataclass(frozen=True, slots=True)

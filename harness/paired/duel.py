@@ -88,28 +88,18 @@ class Duel:
         return cls(*interval, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
 
     @property
-    def ratios(self) -> tuple[float, ...]:
-        """The baseline's time ÷ the candidate's time in each round: CPU times, or wall times if `hidden_work`."""
-        return tuple(self._ratio(round_) for round_ in self.rounds)
-
-    @property
-    def pairs(self) -> int:
-        """The number of newly started pairs of baseline and candidate. Each has its own memory layout."""
-        return len({round_.pair for round_ in self.rounds})
-
-    @property
     def spent_s(self) -> float:
         """The wall time of all measurements of the duel together, in seconds."""
         return sum(round_.wall_s for round_ in self.rounds)
 
     @property
     def candidate_s(self) -> float:
-        """The candidate's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
+        """The candidate's median seconds per call over all rounds, measured with the clock of the ratio."""
         return self._median_s("candidate", self.rounds)
 
     @property
     def baseline_s(self) -> float:
-        """The baseline's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
+        """The baseline's median seconds per call over all rounds, measured with the clock of the ratio."""
         return self._median_s("baseline", self.rounds)
 
     def __repr__(self) -> str:
@@ -119,7 +109,9 @@ class Duel:
         digits = 4 if 0.9 < self.ratio < 1.1 else 3
         interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
         rounds = units.some(len(self.rounds), "round")
-        pairs = f"{units.some(self.pairs, 'pair')} of {'processes' if self.paired_processes else 'loops'}"
+        pairs = (
+            f"{units.some(len(by_pair(self.rounds)), 'pair')} of {'processes' if self.paired_processes else 'loops'}"
+        )
         effort = f"{rounds}, {pairs}, {units.seconds(self.spent_s, 2)}"
         line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
         if self.verdict in {Finding.SAME, Finding.UNDECIDED}:
@@ -151,7 +143,7 @@ class Duel:
 
     def histogram(self, bins: int = 16) -> str:
         """Return a histogram of all measured ratios as one line of text."""
-        return plots.histogram(self.ratios, bins, units.ratio)
+        return plots.histogram(list(map(self._ratio, self.rounds)), bins, units.ratio)
 
     def to_dict(self) -> dict[str, object]:
         """Return the result with all rounds as a dictionary for JSON. `high` is None if the interval has no end."""

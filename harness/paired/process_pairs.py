@@ -9,8 +9,8 @@ with requests for zero calls, and subtracted. A lane reserves the core.
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -142,19 +142,22 @@ class TimedWorker:
 
 
 @contextmanager
-def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, wall: Clock) -> Iterator[TimedWorker]:
-    """Bind a process to a core, and yield it with the clocks that time its calls.
+def _timed(
+    pair: tuple[PairedProcess, PairedProcess], core: int | None, clock: Clock | None, wall: Clock
+) -> Iterator[list[TimedWorker]]:
+    """Bind a pair to a core, and yield it with its clocks. If `clock` is None, use the CPU clock of each process.
 
-    If `clock` is None, the CPU clock of the process is used. With any other clock than `clocks.wall` as `wall`, no
-    waiting is measured.
+    With any other clock than `clocks.wall` as `wall`, no waiting is measured.
     """
-    process_env.pin(process.pid, core)
-    waits = (CoreWait(process.pid), CoreWait()) if wall is clocks.wall else ()
-    try:
-        yield TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall, waits)
-    finally:
-        for one in waits:
-            one.close()
+    with ExitStack() as files:
+        workers = []
+        for process in pair:
+            process_env.pin(process.pid, core)
+            waits = (CoreWait(process.pid), CoreWait()) if wall is clocks.wall else ()
+            for wait in waits:
+                files.callback(wait.close)
+            workers.append(TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall, waits))
+        yield workers
 
 
 @contextmanager
@@ -187,11 +190,12 @@ def process_pairs(
         waiting = [start() for _ in range(at_once)]
         for one in started:
             one.wait_until_ready()
-        with _core() as core, process_env.pinned(core):
-            with ExitStack() as first:
-                first_pair = [first.enter_context(timed_worker(one, core, chosen, wall)) for one in waiting[0]]
-                calls = common_calls(*map(calls_in_a_turn, first_pair))
-                round_s = sum(one.turn(n).wall_s for one, n in zip(first_pair, calls, strict=True))
+        with lane() if sys.platform != "win32" else nullcontext() as held, ExitStack() as binding:
+            core = held.core if held else None
+            binding.enter_context(process_env.pinned(core))
+            with _timed(waiting[0], core, chosen, wall) as first:
+                calls = common_calls(*map(calls_in_a_turn, first))
+                round_s = sum(one.turn(n).wall_s for one, n in zip(first, calls, strict=True))
 
             @contextmanager
             def open_pair(number: int) -> Iterator[TurnPair]:
@@ -199,19 +203,13 @@ def process_pairs(
                 for one in pair:
                     if number >= at_once:
                         one.wait_until_ready()
-                with (
-                    timed_worker(pair[0], core, chosen, wall) as baseline,
-                    timed_worker(pair[1], core, chosen, wall) as candidate,
-                ):
-                    overhead = _request_overhead(baseline, candidate)
+                with _timed(pair, core, chosen, wall) as workers:
+                    overhead = _request_overhead(workers)
                     for _ in range(_WARM_UP_TURNS):
-                        baseline.turn(calls[0])
-                        candidate.turn(calls[1])
-                    yield TurnPair(
-                        number,
-                        partial(baseline.net_turn, calls[0], overhead),
-                        partial(candidate.net_turn, calls[1], overhead),
-                    )
+                        for worker, n in zip(workers, calls, strict=True):
+                            worker.turn(n)
+                    turns = [partial(one.net_turn, n, overhead) for one, n in zip(workers, calls, strict=True)]
+                    yield TurnPair(number, *turns)
 
             yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
     finally:
@@ -224,7 +222,7 @@ def calls_in_a_turn(one: TimedWorker) -> int:
     return max(1, round(block.calls * TURN_S / block.wall_s))
 
 
-def _request_overhead(*pair: TimedWorker) -> Reading:
+def _request_overhead(pair: Sequence[TimedWorker]) -> Reading:
     empty = [one.turn(0) for _ in range(_NULL_TURNS) for one in pair]
     return Reading(median(null.cpu_s for null in empty), median(null.call_s(by_wall=True) for null in empty))
 
@@ -247,12 +245,3 @@ def _caveat(*, by_wall: bool) -> str:
     if process_env.why_layout_varies():
         lacks.append("each process has its own memory layout, because setarch -R does not run here")
     return "; ".join(lacks)
-
-
-@contextmanager
-def _core() -> Iterator[int | None]:
-    if sys.platform == "win32":
-        yield None
-        return
-    with lane() as held:
-        yield held.core

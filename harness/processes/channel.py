@@ -20,11 +20,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-MAX_FRAME_BYTES: Final = 1 << 20
-"""The largest length of a frame."""
-
-MAX_TRUSTED_BYTES: Final = 1 << 28
-"""The largest length of a frame between processes that trust each other."""
+MAX_FRAME_BYTES, MAX_TRUSTED_BYTES = 1 << 20, 1 << 28
+"""The largest length of a frame, and of a frame between processes that trust each other."""
 
 MAX_DEPTH: Final = 32
 """The largest number of nested lists and objects in a message."""

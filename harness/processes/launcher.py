@@ -1,7 +1,6 @@
 """Start a program that the caller trusts in another process, exchange messages with it, and end it.
 
-The program calls `harness.processes.channel.stdio_channel`. Submissions are not started in this way: the grader starts
-them in a sandbox.
+The program calls `harness.processes.channel.stdio_channel`. The grader starts submissions in a sandbox instead.
 """
 
 import os
@@ -12,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from harness.processes.channel import Channel, Closed
@@ -20,8 +18,7 @@ from harness.processes.channel import Channel, Closed
 KIT: Final = Path(__file__).parents[2]
 """The folder that contains the package `harness`, for the import path of a new process."""
 
-MAX_MESSAGE: Final = 300
-"""Number of characters of a line of the log that an error message shows."""
+_MAX_LINE: Final = 300  # the number of characters of a line of the log that an error message shows
 
 
 class Child:
@@ -66,10 +63,10 @@ class Child:
         return self.channel.has_message() or self._process.poll() is not None
 
     def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
-        """Wait for a message, and return its kind and its body. `began` is as for `Channel.receive`.
+        """Wait for a message, and return its kind and its body, as `Channel.receive`.
 
         Raise `Closed` if the process has ended, and `Late` if no message arrives within `timeout_s` seconds. On
-        Windows, the process is killed after this time, and `Closed` is raised.
+        Windows, the process is killed then, and `Closed` is raised.
         """
         if os.name == "posix" or timeout_s is None:
             return self.channel.receive(timeout_s, began=began)
@@ -85,11 +82,10 @@ class Child:
         return self._process.wait()
 
     def log_lines(self) -> list[str]:
-        """Return the lines that the program has printed, each at most `MAX_MESSAGE` characters long."""
+        """Return the beginnings of the lines that the program has printed."""
         assert self._log is not None
         self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return [line[:MAX_MESSAGE] for line in lines]
+        return [line[:_MAX_LINE] for line in self._log.read().decode(errors="replace").strip().splitlines()]
 
     def kill(self) -> None:
         """Kill the process, and the processes that it has started. `exit_status` and `log_lines` still work."""
@@ -120,7 +116,7 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def _check(self) -> None:

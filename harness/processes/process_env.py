@@ -114,10 +114,7 @@ def _set(cores: int | Collection[int]) -> set[int]:
 
 
 def threads(pid: int) -> list[int]:
-    """Return the ids of a process's threads, or [] if the process has ended.
-
-    On Linux, each thread has its own CPU affinity: sched_setaffinity(2).
-    """
+    """Return the ids of a process's threads, which have their own CPU affinity, or [] if the process has ended."""
     try:
         with os.scandir(f"/proc/{pid}/task") as found:
             return [int(thread.name) for thread in found]

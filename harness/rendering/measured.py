@@ -1,8 +1,7 @@
 """Write a measured ratio with as many digits as its confidence interval supports.
 
 The number of digits follows the rule of the Particle Data Group. Half of the interval's width is rounded to one or two
-digits. The ratio is rounded to the same decimal place. So the ratio 44.3 with the interval 34.9 to 56.3 is printed as
-44×, between 34× and 57×.
+digits. The ratio is rounded to the same decimal place.
 """
 
 import math
@@ -14,22 +13,9 @@ from harness.rendering import units
 MOST_DIGITS: Final = 3
 """The largest number of significant digits of a ratio, even if its interval supports more."""
 
-# Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one.
-# Source: Review of Particle Physics, introduction, section 5.3, "Rounding".
+# Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one
+# (Review of Particle Physics, introduction, section 5.3, "Rounding").
 _TWO_DIGITS_BELOW: Final = 3.55
-
-
-def digits(value: float, low: float, high: float) -> int:
-    """Return the number of significant digits of `value` that its interval supports, from 1 to `MOST_DIGITS`."""
-    if not (0 < value < math.inf and 0 <= low <= high):
-        return MOST_DIGITS
-    if low == high:
-        return MOST_DIGITS
-    if high == math.inf:
-        return 1
-    mantissa, _, exponent = f"{(high - low) / 2:.2e}".partition("e")
-    place = int(exponent) - (float(mantissa) < _TWO_DIGITS_BELOW)
-    return min(max(_exponent(value) - place + 1, 1), MOST_DIGITS)
 
 
 def number(value: float, low: float, high: float) -> str:
@@ -46,10 +32,7 @@ def ratio(value: float, low: float, high: float) -> str:
 
 
 def interval(value: float, low: float, high: float) -> tuple[str, str]:
-    """Return both ends of the interval of a ratio, rounded like the ratio: 44.3, 34.9, 56.3 → "34×", "57×".
-
-    The low end is rounded down and the high end up, so the printed interval contains the measured interval.
-    """
+    """Return both ends of a ratio's interval, rounded outwards like the ratio: 44.3, 34.9, 56.3 → "34×", "57×"."""
     if low == high or not 0 < value < math.inf:
         return units.ratio(low), units.ratio(high)
     place = _place(value, low, high)
@@ -63,7 +46,15 @@ def _end(value: float, place: int, rounding: str) -> str:
 
 
 def _place(value: float, low: float, high: float) -> int:
-    return _exponent(value) - digits(value, low, high) + 1
+    """Return the exponent of the last digit of `value` that its interval supports."""
+    first = _exponent(value)
+    if not 0 <= low < high:
+        return first - MOST_DIGITS + 1
+    if high == math.inf:
+        return first
+    mantissa, _, exponent = f"{(high - low) / 2:.2e}".partition("e")
+    place = int(exponent) - (float(mantissa) < _TWO_DIGITS_BELOW)
+    return min(max(place, first - MOST_DIGITS + 1), first)
 
 
 def _exponent(value: float) -> int:

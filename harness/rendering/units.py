@@ -13,9 +13,7 @@ Format = Callable[[float], str]
 """A function that converts a number to text, such as `seconds` or `ratio`."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-_MINUTE_S = 60
-_HOUR_S = 3600
+_MINUTE_S, _HOUR_S = 60, 3600
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 

@@ -1,8 +1,8 @@
 """Compare the samples of two runs, and draw the difference as a flame graph.
 
-The width of a box is the cost of its stacks in one of the two runs. The colour shows the difference: red boxes cost
-more in the second run, and blue boxes cost less. A stack without samples in the chosen run has no box, so draw one
-picture with the widths of each run. Brendan Gregg described differential flame graphs in 2014.
+The width of a box is the cost of its stacks in one of the two runs. The colour shows the difference. A stack without
+samples in the chosen run has no box, so draw one picture with the widths of each run. Brendan Gregg described
+differential flame graphs in 2014.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,11 +21,7 @@ LITTLE: Final = 0.02
 MOST: Final = 0.2
 """A difference of this share of the whole cost, or more, has the strongest colour."""
 
-_LEGEND: Final = (
-    (-1.0, "costs less in the second run"),
-    (0.0, "hardly differs"),
-    (1.0, "costs more in the second run"),
-)
+_LEGEND: Final = {-1.0: "costs less in the second run", 0.0: "hardly differs", 1.0: "costs more in the second run"}
 
 
 def scaled(stacks: Stacks, total: float) -> list[tuple[tuple[str, ...], float]]:
@@ -64,7 +60,7 @@ def difference_svg(
         one, other = (run.get((*each.below, each.frame.name), 0.0) for run in costs)
         return {"fill": colour((other - one) / whole)}, f"{each.frame.name}: {unit(one)} before, {unit(other)} after"
 
-    legend = [({"fill": colour(share)}, words) for share, words in _LEGEND]
+    legend = [({"fill": colour(share)}, words) for share, words in _LEGEND.items()]
     facts = f"{unit(first.total)} before, {unit(second.total)} after. {_largest(first, second, unit)}"
     return picture(places, look, legend, title=title, description=facts)
 

@@ -79,8 +79,7 @@ def _frame(function: Function) -> str:
     return f"{PurePath(file).name}: {name}" if file else name
 
 
-_START_S: Final = 30.0
-_WRITE_S: Final = 30.0
+_START_S, _WRITE_S = 30.0, 30.0
 
 _TRIAL: Final = """
 import time
@@ -128,8 +127,7 @@ def dump(pid: int, *options: str) -> str:
 def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
     """Return the samples that `py-spy record --pid PID --rate RATE OPTIONS` takes in `seconds`.
 
-    The seconds begin when py-spy is ready. An interrupt then ends py-spy, as Ctrl-C does. Raise `MachineError` if
-    py-spy fails.
+    The seconds begin when py-spy is ready. Raise `MachineError` if py-spy fails.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-py-spy-") as folder:
         file = Path(folder) / "profile.json"

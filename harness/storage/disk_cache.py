@@ -18,8 +18,7 @@ from harness.errors import MachineError
 from harness.storage.user_files import write_whole
 
 FORMAT: Final = 1
-"""A number that is part of every file name in the cache. Increase it when the computation or encoding of a stored value
-changes, so that old files are ignored."""
+"""A part of every file name. Increase it when the computation or encoding of a stored value changes."""
 
 FOLDER_VARIABLE: Final = "FAIRCLOCK_CACHE"
 """Name of the environment variable that sets another cache folder."""

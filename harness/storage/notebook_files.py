@@ -1,8 +1,7 @@
 """Write notebook files with a stamp, which shows later whether a person has edited the notebook.
 
-The stamp holds the SHA-256 of the cells as fairclock wrote them. Jupyter keeps the stamp when it saves or runs a
-notebook. If the present cells have another SHA-256, a person has edited a cell. Empty cells are not part of the
-SHA-256, because Jupyter adds an empty cell when it runs the last cell.
+The stamp holds the SHA-256 of the cells as fairclock wrote them. Jupyter keeps the stamp. Empty cells are not part of
+the SHA-256, because Jupyter adds an empty cell when it runs the last cell.
 """
 
 import hashlib
@@ -19,10 +18,8 @@ STAMP: Final = "fairclock"
 """The key of the stamp in a notebook's metadata."""
 
 _CELLS: Final = "cells_sha256"
-_KERNEL: Final = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+_SPEC: Final = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_KERNEL: Final = {"kernelspec": _SPEC, "language_info": {"name": "python"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +61,9 @@ def stamp_of(data: bytes, key: str = _CELLS) -> str:
 
 
 def is_unedited(path: Path, new: bytes) -> bool:
-    """Return whether all cells of the notebook file at `path` are as fairclock wrote them.
+    """Return whether all cells of the notebook file at `path` match the file's stamp, or the cells of `new`.
 
-    The result is true if the cells match the file's stamp. It is also true if the cells equal those of `new`, the
-    notebook that will replace the file. Raise `OSError` if the file cannot be read.
+    `new` is the notebook that will replace the file. Raise `OSError` if the file cannot be read.
     """
     old = path.read_bytes()
     cells = _cells_digest(old)

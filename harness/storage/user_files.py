@@ -26,9 +26,8 @@ def state_folder() -> Path:
 def write_whole(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> None:
     """Write `data` to the file `path` atomically, with the permissions `mode`. The folder must exist.
 
-    With `durable`, the data is on the disk before this function returns. This takes longer, so use `durable=False` for
-    files that the next run can make again. Raise `OSError` if the file cannot be written. The old file then stays, and
-    no temporary file is left. A device such as /dev/stdout is written directly.
+    With `durable`, the data is on the disk before this function returns, which takes longer. Raise `OSError` if the
+    file cannot be written. The old file then stays. A device such as /dev/stdout is written directly.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(data)

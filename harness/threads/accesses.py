@@ -1,14 +1,12 @@
 """Record which thread reads and writes a variable, and which locks it holds, while a program really runs.
 
-Such a record shows a race even if the run lost nothing. In a race, two threads use a variable, one of them writes it,
-and no lock is held by both. The program uses `Recorder.shared`, `Recorder.lock` and `Recorder.thread` in place of a
-plain object, of `threading.Lock` and of `threading.Thread`.
+Such a record shows a race even if the run lost nothing. The program uses `Recorder.shared`, `Recorder.lock` and
+`Recorder.thread` in place of a plain object, of `threading.Lock` and of `threading.Thread`.
 """
 
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 MAIN = "main"
@@ -16,10 +14,9 @@ MAIN = "main"
 
 
 class ThreadEvent(NamedTuple):
-    """An event of a recording: a thread, what it did, and the name of the variable, the lock or the other thread.
+    """A thread, what it did, and the name of the variable, the lock or the other thread.
 
-    `action` is "read", "write", "acquire", "release", "start" or "join". `locks` are the names of the locks that the
-    thread held, in alphabetical order.
+    `action` is "read", "write", "acquire", "release", "start" or "join". `locks` are the locks that the thread held.
     """
 
     thread: str
@@ -92,9 +89,7 @@ class RecordedLock:
         self._recorder.note("acquire", self.name)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._recorder.held.remove(self.name)
         self._recorder.note("release", self.name)
         self._lock.release()

@@ -39,10 +39,7 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class PythonBuild:
-    """An interpreter of Python. `gil` is whether it runs with the GIL.
-
-    `interpreters` is the name of its module for sub-interpreters, or "" if it has none.
-    """
+    """An interpreter of Python. `interpreters` is the name of its module for sub-interpreters, or "" if it has none."""
 
     path: str
     version: str
@@ -64,17 +61,10 @@ class PythonBuild:
 def build_of(path: str) -> PythonBuild | None:
     """Return the build of an interpreter, or None if the file does not run as Python."""
     try:
-        ended = subprocess.run(
-            [path, "-I", "-S", "-c", _QUESTION],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            check=True,
-        )
-        found = json.loads(ended.stdout)
-        return PythonBuild(path, str(found["version"]), bool(found["gil"]), str(found["interpreters"]))
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+        command, nothing = [path, "-I", "-S", "-c", _QUESTION], subprocess.DEVNULL
+        said = subprocess.check_output(command, stdin=nothing, stderr=nothing, text=True, timeout=_TIMEOUT_S)
+        return PythonBuild(path, **json.loads(said))
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
         return None
 
 
@@ -89,7 +79,7 @@ def free_threaded() -> PythonBuild | None:
     `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then names such as `python3.14t`.
     """
     named = os.environ.get(VARIABLE)
-    return _first(*((named,) if named else (sys.executable, *_on_path(*_FREE))), gil=False)
+    return _first(*([named] if named else [sys.executable, *_on_path(*_FREE)]), gil=False)
 
 
 def with_interpreters() -> PythonBuild | None:

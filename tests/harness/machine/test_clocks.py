@@ -17,17 +17,17 @@ counts_waiting = pytest.mark.skipif(
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the CPU clock of another process")
 
 
+def compute(seconds: float) -> None:
+    end_s = thread_cpu() + seconds
+    while thread_cpu() < end_s:
+        pass
+
+
 @linux
 def test_a_process_clock_counts_every_thread() -> None:
     clock = process_cpu(os.getpid())
-
-    def burn() -> None:
-        start_s = thread_cpu()
-        while thread_cpu() - start_s < 0.02:
-            pass
-
     before_s, mine_s = clock(), thread_cpu()
-    worker = threading.Thread(target=burn)
+    worker = threading.Thread(target=compute, args=(0.02,))
     worker.start()
     worker.join()
     assert clock() - before_s >= (thread_cpu() - mine_s) + 0.02
@@ -53,12 +53,6 @@ def test_the_clock_of_a_missing_process_is_refused_at_once() -> None:
         patch.setattr(sys, "platform", "darwin")
         with pytest.raises(MachineError, match="wall clock instead"):
             process_cpu(os.getpid())
-
-
-def compute(seconds: float) -> None:
-    end_s = thread_cpu() + seconds
-    while thread_cpu() < end_s:
-        pass
 
 
 @counts_waiting

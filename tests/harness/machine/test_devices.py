@@ -43,7 +43,6 @@ def test_synchronize_raises_the_error_of_launched_work() -> None:
     with pytest.raises(SystemExit), SimulatedStream() as stream:
         stream.launch(sys.exit)
     assert not stream._thread.is_alive()
-    stream.close()
 
 
 def test_a_closed_stream_takes_no_more_work_and_one_that_waits_for_itself_does_not_hang() -> None:
@@ -62,7 +61,7 @@ def test_without_a_gpu_the_device_is_a_simulated_stream_and_cuda_is_refused() ->
         stream.launch(stream.flush())
         stream.synchronize()
     for refused in (Cuda, gpu_bytes_per_s):
-        with pytest.raises(MachineError, match="no CUDA device 0"):
+        with pytest.raises(MachineError, match="no CUDA device"):
             refused()
 
 

@@ -115,12 +115,8 @@ def test_a_wait_without_a_limit_reads_no_clock(
     ends: tuple[Channel, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Untrusted code may have replaced the clock of its process."""
-
-    def broken() -> float:
-        raise OverflowError
-
     ends[1].sendall(frame(b"g"))
-    monkeypatch.setattr("time.monotonic", broken)
+    monkeypatch.setattr("time.monotonic", None)
     assert ends[0].receive() == (b"g", {})
 
 

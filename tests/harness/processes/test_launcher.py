@@ -72,12 +72,6 @@ def test_the_end_kills_the_processes_of_a_process_and_one_that_does_not_end_by_i
     assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_process_without_messages_ends_by_itself() -> None:
-    child = start("from harness.processes.channel import stdio_channel\ntry: stdio_channel().receive()\nfinally: 0")
-    end_all([child], within_s=30)
-    assert child.exit_status() == 1
-
-
 def test_a_process_that_has_been_ended_is_not_killed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may have its number then."""
     killed: list[int] = []
