@@ -54,14 +54,9 @@ def task(tmp_path: Path) -> Task:
 
 
 @pytest.fixture(scope="module")
-def session() -> Session:
-    return BARE
-
-
-@pytest.fixture(scope="module")
-def tree(session: Session) -> Iterator[ForkServer]:
+def tree() -> Iterator[ForkServer]:
     """Yield a process tree for submissions that do not attack other processes."""
-    with session.pool.trusted(tensors=True) as tree:
+    with BARE.pool.trusted(tensors=True) as tree:
         yield tree
 
 
@@ -72,11 +67,9 @@ def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     return PEAK_MEMORY.spent(found, found)[1] / MIB
 
 
-def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, session: Session) -> None:
-    verdict = grade_task(task, hand_in(ONE), session)
+def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task) -> None:
+    verdict = grade_task(task, hand_in(ONE), BARE)
     assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
-    assert verdict.attempt.speed is not None
-    assert verdict.attempt.speed.low == verdict.attempt.speed.high > 2
     assert "The submission's peak memory was" in verdict.attempt.rationale
 
 
@@ -132,34 +125,28 @@ def test_what_one_call_freed_is_not_counted_again_in_the_next(task: Task, tree: 
     assert held_mib(task, tree, many) - held_mib(task, tree, ONE) == pytest.approx(40, abs=8)
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("return x * 0", "wrong when its peak memory was measured"),
-        ("return x.neg_()", "an input that was changed"),
-    ],
-)
-def test_each_answer_is_checked(task: Task, session: Session, body: str, said: str) -> None:
-    source = f"def negate(x):\n    if x.numel() < 1000: return -x\n    {body}\n"
-    verdict = grade_task(task, hand_in(source), session)
-    assert (verdict.status, verdict.points) == (Status.WRONG, 0)
-    assert said in verdict.attempt.rationale
+def test_each_answer_is_checked(task: Task) -> None:
+    for body, said in {
+        "return x * 0": "wrong when its peak memory was measured",
+        "return x.neg_()": "an input that was changed",
+    }.items():
+        verdict = grade_task(task, hand_in(f"def negate(x):\n    if x.numel() < 1000: return -x\n    {body}\n"), BARE)
+        assert (verdict.status, verdict.points) == (Status.WRONG, 0)
+        assert said in verdict.attempt.rationale
 
 
-def test_a_helper_process_is_noticed_where_no_filter_denies_it(
-    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_helper_process_is_noticed_where_no_filter_denies_it(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.isolation.forkserver.seccomp.worker_filter", lambda **_: None)
     source = "import os\ndef negate(x):\n    if not os.fork():\n        os._exit(0)\n    os.wait()\n    return -x\n"
-    with session.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault, match="processes of its own"):
+    with BARE.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault, match="processes of its own"):
         held_mib(task, tree, source)
 
 
-def test_a_faulty_baseline_is_the_kits_fault(task: Task, session: Session) -> None:
+def test_a_faulty_baseline_is_the_kits_fault(task: Task) -> None:
     (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
     faulty = pytest.raises(GraderFault, match="The baseline is wrong when its peak memory was measured")
-    with session.pool.fresh(tensors=True) as tree, faulty:
-        PEAK_MEMORY.measure(kinds.examiner(task, "a secret"), tree, ONE, session)
+    with BARE.pool.fresh(tensors=True) as tree, faulty:
+        PEAK_MEMORY.measure(kinds.examiner(task, "a secret"), tree, ONE, BARE)
 
 
 def readings(*memory: Memory) -> list[Memory]:
@@ -167,22 +154,15 @@ def readings(*memory: Memory) -> list[Memory]:
     return [Memory(0, 0), memory[0], memory[-1], memory[-1]]
 
 
-def test_tiers_are_met_at_their_very_edge(task: Task) -> None:
-    baseline = readings(Memory(230 * MIB, 30 * MIB))
-    at_the_edge, below = (
-        PEAK_MEMORY.graded(task, baseline, readings(Memory(most, 0))) for most in (100 * MIB, 100 * MIB + 1)
-    )
-    assert at_the_edge.speed is not None
-    assert below.speed is not None
-    assert (at_the_edge.speed.tier, below.speed.tier) == (2, 1)
-    assert "100 MiB, 50 % of the baseline's 200 MiB" in at_the_edge.rationale
-
-
-def test_pages_of_files_do_not_count_up_to_as_many_as_the_baseline_has(task: Task) -> None:
+def test_tiers_are_met_at_their_very_edge_and_pages_of_files_count_up_to_the_baselines(task: Task) -> None:
     baseline = readings(Memory(10 * MIB, 5 * MIB), Memory(230 * MIB, 30 * MIB))
-    alike, hidden = (PEAK_MEMORY.graded(task, baseline, readings(Memory(130 * MIB, files * MIB))) for files in (30, 90))
-    assert alike.speed == hidden.speed
-    assert "100 MiB, 50 % of the baseline's 200 MiB" in alike.rationale
+
+    def tier(peak: int, files: int = 0) -> int | None:
+        attempt = PEAK_MEMORY.graded(task, baseline, readings(Memory(peak, files)))
+        return attempt.speed.tier if attempt.speed else None
+
+    assert (tier(100 * MIB), tier(100 * MIB + 1)) == (2, 1)
+    assert (tier(130 * MIB, 30 * MIB), tier(130 * MIB, 90 * MIB), tier(130 * MIB, 29 * MIB)) == (2, 2, 1)
 
 
 AFTER_THE_PEAK = f"""
@@ -197,7 +177,7 @@ def negate(x):
 """
 
 
-def test_pages_of_a_file_that_are_mapped_after_the_peak_do_not_hide_it(task: Task, session: Session) -> None:
-    verdict = grade_task(task, hand_in(AFTER_THE_PEAK), session)
+def test_pages_of_a_file_that_are_mapped_after_the_peak_do_not_hide_it(task: Task) -> None:
+    verdict = grade_task(task, hand_in(AFTER_THE_PEAK), BARE)
     assert verdict.attempt.speed is not None, verdict.attempt
     assert verdict.attempt.speed.tier == 0

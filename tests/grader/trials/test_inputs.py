@@ -1,5 +1,7 @@
 """Arrays arrive in a worker unchanged: each dtype, shape, stride, and memory shared by two arrays."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -11,7 +13,7 @@ from grader.limits import Limits
 from grader.session import Session
 from grader.task import Array
 from grader.trials.correctness import DTYPES, Answer
-from grader.trials.inputs import ALIGNMENT, describe, pack
+from grader.trials.inputs import ALIGNMENT, POISON, SharedMemory, describe, pack
 from grader.trials.worker_client import WorkerClient
 
 MIRROR = """
@@ -105,3 +107,25 @@ def test_inputs_are_described_in_a_few_words() -> None:
     assert (
         describe(("a", "b"), (nan, np.zeros(3))) == "a of shape (4, 6), float32, b of shape (3,), float64, a has a NaN"
     )
+
+
+@pytest.fixture
+def memory() -> Iterator[SharedMemory]:
+    one = SharedMemory(4096)
+    yield one
+    one.close()
+
+
+def test_what_another_writes_is_read_and_poison_covers_what_was_asked_and_no_more(memory: SharedMemory) -> None:
+    os.pwrite(memory.descriptor, b"answer", 0)
+    assert memory.read(6) == b"answer"
+    memory.poison(10)
+    assert memory.read(12) == bytes([POISON]) * 10 + b"\0\0"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux seals memory")
+def test_a_worker_cannot_resize_it_under_the_supervisor(memory: SharedMemory) -> None:
+    for size in (0, 1 << 20):
+        with pytest.raises(PermissionError):
+            os.ftruncate(memory.descriptor, size)
+    assert len(memory.read(4096)) == 4096

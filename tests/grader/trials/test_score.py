@@ -7,7 +7,7 @@ from small_tasks import negation
 from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.kinds.simulated import CALLS, SIMULATED_TIME
 from grader.kinds.timing import TIME, WALL_TIME
-from grader.records import Attempt, Control, Cost, Speed, Status
+from grader.records import Attempt, Control, Speed, Status
 from grader.task import SimulatedExam, Tier
 from grader.trials.score import RIGHT, compared, reached_share, score
 
@@ -70,11 +70,10 @@ def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
     said = score(TASK, passed(EVIDENCE)).attempt.rationale
     assert said.startswith(f"Right on all 7 cases. {BASELINE} (2.90× to 3.10×; 60 rounds).")
     assert said.endswith("Next tier: 4×, 10 points.")
-
-
-def test_a_simulated_cost_is_exact_and_shows_no_interval() -> None:
-    said = score(TASK, passed(replace(EVIDENCE, low=3.0, high=3.0))).attempt.rationale
-    assert "(" not in said
+    exact = score(TASK, passed(replace(EVIDENCE, low=3.0, high=3.0))).attempt.rationale
+    assert "(" not in exact
+    wide = score(TASK, passed(replace(EVIDENCE, ratio=44.3, low=34.9, high=56.3, tier=2))).attempt.rationale
+    assert "The baseline takes 44× as long as the submission (34× to 57×; 60 rounds)." in wide
 
 
 def test_the_undecided_get_the_higher_tier_and_are_told() -> None:
@@ -97,20 +96,12 @@ def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_studen
     assert "more than 1.5 % above the measured ratio" in score(TASK, calm).attempt.rationale
 
 
-def test_the_measured_ratio_has_the_digits_that_its_interval_supports() -> None:
-    said = score(TASK, passed(replace(EVIDENCE, ratio=44.3, low=34.9, high=56.3, tier=2))).attempt.rationale
-    assert "The baseline takes 44× as long as the submission (34× to 57×; 60 rounds)." in said
-
-
-@pytest.mark.parametrize(
-    ("cost", "words"),
-    [
-        (TIME, "takes 3.00× as long as the submission"),
-        (WALL_TIME, "takes 3.00× as long as the submission"),
-        (SIMULATED_TIME, "takes 3.00× as much simulated time as the submission"),
-        (CALLS, "makes 3.00× as many calls as the submission"),
-        (PEAK_MEMORY, "needs 3.00× as much memory as the submission"),
-    ],
-)
-def test_the_comparison_names_the_cost(cost: Cost, words: str) -> None:
-    assert compared(cost, EVIDENCE) == f"the baseline {words}"
+def test_the_comparison_names_the_cost() -> None:
+    for cost, words in {
+        TIME: "takes 3.00× as long",
+        WALL_TIME: "takes 3.00× as long",
+        SIMULATED_TIME: "takes 3.00× as much simulated time",
+        CALLS: "makes 3.00× as many calls",
+        PEAK_MEMORY: "needs 3.00× as much memory",
+    }.items():
+        assert compared(cost, EVIDENCE) == f"the baseline {words} as the submission"

@@ -7,12 +7,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from busy_core import busy_core
@@ -30,8 +31,9 @@ from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.inputs import pack
+from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import TensorSupply
-from grader.trials.turns import OutOfTurn
+from grader.trials.turns import SLACK_PART, SLACK_S, OutOfTurn
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Round, judge
@@ -61,37 +63,32 @@ def core() -> int:
     return max(os.sched_getaffinity(0))
 
 
-@pytest.fixture(scope="module")
-def session() -> Session:
-    """Return a session without a sandbox, which keeps its trees of trusted code between tests."""
-    return BARE
+Trees = tuple[ForkServer, ForkServer]
 
 
 @pytest.fixture(scope="module")
-def trusted(session: Session) -> Iterator[ForkServer]:
-    """Yield a tree for baselines. All tests share it, because starting a tree takes longer than a test."""
-    with session.pool.trusted(tensors=True) as tree:
-        yield tree
+def trees() -> Iterator[Trees]:
+    """Yield a tree for baselines and one for submissions that attack no other processes: starting a tree takes long."""
+    with BARE.pool.trusted(tensors=True) as trusted, BARE.pool.trusted(tensors=True) as patient:
+        yield trusted, patient
 
 
-@pytest.fixture(scope="module")
-def patient(session: Session) -> Iterator[ForkServer]:
-    """Yield a process tree for submissions that do not attack other processes."""
-    with session.pool.trusted(tensors=True) as tree:
-        yield tree
-
-
-def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds: int = 12) -> list[Round]:
+@contextmanager
+def pair_of(task: Task, trees: Trees, source: str) -> Iterator[TimedPair]:
+    """Start a baseline and this source on one core."""
     assert isinstance(task.exam, TensorExam)
     supply = TensorSupply(task.exam, generator("a secret"))
     with process_env.pinned(core()), ExitStack() as stack:
-        pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
-            0, supply, stack, OutOfTurn(tree.computed_s)
-        )
+        contestants = speed.Contestants(task, source, *trees, core())
+        yield contestants.open_pair(0, supply, stack, OutOfTurn(trees[1].computed_s))
+
+
+def play(task: Task, trees: Trees, source: str, rounds: int = 12) -> list[Round]:
+    with pair_of(task, trees, source) as pair:
         return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 
 
-def duel(task: Task, source: str, session: Session, *, by_wall: bool = False) -> Outcome:
+def duel(task: Task, source: str, session: Session = BARE, *, by_wall: bool = False) -> Outcome:
     assert isinstance(task.exam, TensorExam)
     with session.pool.fresh(tensors=True) as tree:
         rng = generator("a secret")
@@ -109,16 +106,8 @@ def negate(x):
 """
 
 
-def test_a_faster_answer_reaches_the_top_tier_and_keeps_its_rounds(task: Task, session: Session) -> None:
-    verdict = grade_task(task, hand_in(AT_ONCE), session)
-    assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
-    assert verdict.attempt.speed is not None
-    assert verdict.attempt.speed.ratio > 4
-    assert len(verdict.attempt.rounds) == verdict.attempt.speed.rounds >= QUICK.min_rounds
-
-
-def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task, session: Session) -> None:
-    outcome = duel(task, BY_ROWS, session)
+def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task) -> None:
+    outcome = duel(task, BY_ROWS)
     assert outcome.tier_index == 0
     assert 0.5 < outcome.estimate.ratio < 2
     assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
@@ -130,15 +119,15 @@ def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
         assert duel(task, AT_ONCE, Session("a secret", pool)).estimate.ratio > 4
 
 
-def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
+def test_a_nap_gains_nothing(task: Task, trees: Trees) -> None:
     """The CPU clock does not advance during a sleep, so the wall clock counts."""
     napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
-    outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
+    outcome = judge(play(task, trees, napping), [2.0, 4.0], QUICK)
     assert outcome.hidden_work
     assert outcome.highest_tier_index() == 0
 
 
-def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
+def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trees: Trees) -> None:
     """Each request waits for milliseconds, which is long beside a call of 0.3 ms and short beside a call of 6 ms."""
     slow, fast = (
         source.replace("return", f"for _ in range({times}): x.exp()\n    return")
@@ -146,28 +135,28 @@ def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trusted: Fo
     )
     (task.known / "baseline.py").write_text(slow, encoding="utf-8")
     with busy_core(core(), 2):
-        rounds = play(task, trusted, patient, fast, rounds=30)
+        rounds = play(task, trees, fast, rounds=30)
     assert sum(one.shows_hidden_work for one in rounds) <= 3
 
 
 @pytest.mark.parametrize(("threads", "least_s"), [(1, 60.0), (2, 30.0)])
 def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
-    task: Task, patient: ForkServer, threads: int, least_s: float, monkeypatch: pytest.MonkeyPatch
+    task: Task, trees: Trees, threads: int, least_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two threads on two cores use a minute of CPU time in half a minute of wall time."""
     assert isinstance(task.exam, TensorExam)
     first = TensorSupply(task.exam, generator("a secret")).first
-    with worker(patient, replace(LIMITS, threads=threads)) as one:
+    with worker(trees[1], replace(LIMITS, threads=threads)) as one:
         one.load(AT_ONCE)
         one.arrange(task.name, first.packed, str(first.dtype), first.allowed.shape, None)
-        monkeypatch.setattr(patient, "spent_s", lambda: 60.0)
+        monkeypatch.setattr(trees[1], "spent_s", lambda: 60.0)
         assert one.timed(lambda outputs: outputs.read(first.size_bytes))[0].wall_s == least_s
 
 
-def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session: Session) -> None:
+def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task) -> None:
     napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.01); return")
     (task.known / "baseline.py").write_text(napping, encoding="utf-8")
-    outcome = duel(task, AT_ONCE, session, by_wall=True)
+    outcome = duel(task, AT_ONCE, by_wall=True)
     assert outcome.estimate.ratio > 5 * median(round_.ratio for round_ in outcome.rounds)
 
 
@@ -183,47 +172,40 @@ def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session:
     ],
 )
 def test_another_behaviour_when_timed_is_the_submissions_fault(
-    task: Task, trusted: ForkServer, patient: ForkServer, trick: str, status: Status, said: str
+    task: Task, trees: Trees, trick: str, status: Status, said: str
 ) -> None:
     with pytest.raises(WorkerFault) as caught:
-        play(task, trusted, patient, WHEN_TIMED.format(trick=trick))
+        play(task, trees, WHEN_TIMED.format(trick=trick))
     assert caught.value.status is status
     assert said in caught.value.rationale
 
 
 @pytest.mark.parametrize("broken", ["raise ValueError", "return x.clone()"])
-def test_a_faulty_baseline_is_the_kits_fault(
-    tmp_path: Path, trusted: ForkServer, patient: ForkServer, broken: str
-) -> None:
+def test_a_faulty_baseline_is_the_kits_fault(tmp_path: Path, trees: Trees, broken: str) -> None:
     task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
     with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
-        play(task, trusted, patient, AT_ONCE)
+        play(task, trees, AT_ONCE)
 
 
-@pytest.mark.parametrize(
-    ("queued_s", "ran_s", "by_cpu", "by_wall"),
-    [(0.0, 0.0, 0.0, 0.0), (0.0, 2.0, 0.0, 0.0), (1.5, 0.5, 0.75, 0.25), (4.5, 4.5, 0.5, 0.5)],
-)
-def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core(
-    queued_s: float, ran_s: float, by_cpu: float, by_wall: float
-) -> None:
-    sides = [SimpleNamespace(worker=SimpleNamespace(queued_s=queued_s / 2, ran_s=ran_s / 2, took_s=2.25))] * 2
-    assert speed.queueing(sides) == by_cpu  # type: ignore[arg-type]
-    assert speed.queueing(sides, by_wall=True) == by_wall  # type: ignore[arg-type]
+def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core() -> None:
+    for queued_s, ran_s, by_cpu, by_wall in ((0.0, 0.0, 0.0, 0.0), (1.5, 0.5, 0.75, 0.25), (4.5, 4.5, 0.5, 0.5)):
+        side: Any = SimpleNamespace(worker=SimpleNamespace(queued_s=queued_s / 2, ran_s=ran_s / 2, took_s=2.25))
+        assert speed.queueing([side] * 2) == by_cpu
+        assert speed.queueing([side] * 2, by_wall=True) == by_wall
 
 
-def test_a_duel_on_a_crowded_core_is_void(task: Task, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duel_on_a_crowded_core_is_void(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = chain([0.9, 0.71], repeat(0.69))
     controls = list[Control]()
     monkeypatch.setattr(speed, "queueing", lambda _sides, **_: next(crowds))
     monkeypatch.setattr(speed, "check_holds", controls.append)
-    verdict = grade_task(task, hand_in(AT_ONCE), session)
+    verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     assert verdict.attempt.control is not None
     assert verdict.attempt.control.voided == 2
     assert len(controls) == 1, "a void duel needs no control"
 
 
-def test_work_between_turns_is_on_the_next_turns_clock(task: Task, session: Session) -> None:
+def test_work_between_turns_is_on_the_next_turns_clock(task: Task) -> None:
     """If a thread of the submission works during another side's turn, the submission's next turn includes that time."""
     busy = (
         AT_ONCE
@@ -238,7 +220,7 @@ threading.Thread(target=ahead, daemon=True).start()
     packed = pack(next(task.exam.timed(independent(generator("a secret")))))
     spent_s = []
     for source in (AT_ONCE, busy):
-        with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
+        with BARE.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
             side.load(source)
             packed.write(side.inputs)
             with process_env.pinned(core()):
@@ -248,3 +230,78 @@ threading.Thread(target=ahead, daemon=True).start()
             with process_env.pinned(core()):
                 spent_s.append(side.timed(lambda outputs: outputs.read(64 * 64 * 4))[0].cpu_s)
     assert spent_s[1] > 5 * spent_s[0]
+
+
+BURNS = """
+import hashlib, threading
+WASTE = bytes(1 << 18)
+def burn():
+    while True: hashlib.blake2b(WASTE).digest()
+burning = []
+"""
+STARTS = """
+    if not burning:
+        burning.append(threading.Thread(target=burn, daemon=True))
+        burning[0].start()
+"""
+
+
+def test_computing_on_ends_the_submission_with_what_it_used() -> None:
+    cpu, now = iter([50.0, 50.1]).__next__, iter([7.0, 7.2]).__next__
+    said = "kept computing while it was not its turn: for 100 ms of 200 ms"
+    with pytest.raises(WorkerFault, match=said) as caught, OutOfTurn(cpu, now).watched():
+        pass
+    assert caught.value.status is Status.CRASHED
+
+
+def doing(before: str, in_each_call: str) -> str:
+    """Return the baseline's source with additional code."""
+    return before + BY_ROWS.replace("    out = ", f"{in_each_call}\n    out = ", 1)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_thread_that_never_rests_ends_its_submission(task: Task, trees: Trees, *, alone: bool) -> None:
+    """The submission is blamed, not the machine, also if only the baseline plays, as in a control.
+
+    On a busy machine, the thread sometimes gets no share of the core, and disturbs nothing. Then the test tries again.
+    """
+    found = ""
+    for _ in range(4):
+        with BARE.pool.fresh(tensors=True) as tree, pair_of(task, (trees[0], tree), doing(BURNS, STARTS)) as pair:
+            found = found or burned(pair, alone=alone)
+    assert "kept computing while it was not its turn" in found
+
+
+def burned(pair: TimedPair, *, alone: bool) -> str:
+    """Return the fault that ends these turns, or ""."""
+    try:
+        for number in range(60):
+            if not alone:
+                pair.play(baseline_first=number % 2 == 0)
+            with pair.out_of_turn.watched():
+                pair.baseline.turn(pair.supply.draw(pair.baseline.inputs()))
+    except WorkerFault as fault:
+        return str(fault)
+    return ""
+
+
+def test_what_an_earlier_worker_burns_counts_as_well(task: Task) -> None:
+    with BARE.pool.fresh(tensors=False) as tree, worker(tree, task.limits) as earlier:
+        others = OutOfTurn(tree.computed_s)
+        earlier.load(f"{BURNS}\nthreading.Thread(target=burn, daemon=True).start()")
+        until_s = tree.computed_s() + 0.05
+        with worker(tree, task.limits), pytest.raises(WorkerFault), others.watched():
+            next(filter(None, (tree.computed_s() > until_s for _ in repeat(0))))
+
+
+def test_honest_work_uses_next_to_nothing_out_of_turn(task: Task, trees: Trees) -> None:
+    """This includes code whose threads wait after the answer, as OpenMP's threads do with the worker's environment."""
+    pool = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(2)\n"
+    openmp = "import torch\ntorch.set_num_threads(2)\nlarge = torch.ones(300, 300)\n"
+    in_each_call = "    large @ large\n    list(pool.map(abs, range(4)))"
+    with pair_of(task, trees, doing(pool + openmp, in_each_call)) as pair:
+        for number in range(60):
+            pair.play(baseline_first=number % 2 == 0)
+        others = pair.out_of_turn
+    assert others.watched_s > 0
+    assert others.used_s < (SLACK_S + SLACK_PART * others.watched_s) / 2

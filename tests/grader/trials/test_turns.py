@@ -29,17 +29,11 @@ from grader.trials.turns import (
 from harness.paired.rounds import Reading
 
 
-def test_the_price_of_asking_is_its_median_and_taken_off() -> None:
+def test_the_median_price_of_asking_is_taken_off_and_what_is_left_is_never_nothing() -> None:
     asked = [Reading(cpu_s, cpu_s + 0.5) for cpu_s in (0.5, 1.0, 9.0)]
     assert net(Reading(5.0, 6.0), asked) == Reading(4.0, 4.5)
-
-
-def test_a_cost_below_the_price_of_asking_is_not_resolved() -> None:
     assert net(Reading(1.0, 1.0), [Reading(1.0, 1.0)]) == Reading(LEAST_NET, LEAST_NET)
-
-
-def test_wall_time_is_never_less_than_cpu_time() -> None:
-    assert net(Reading(5.0, 5.0), [Reading(1.0, 4.0)]) == Reading(4.0, 4.0)
+    assert net(Reading(5.0, 5.0), [Reading(1.0, 4.0)]) == Reading(4.0, 4.0), "wall time is at least the CPU time"
 
 
 class Played(Side):
@@ -116,20 +110,16 @@ def played(wrong: tuple[int, ...]) -> Answering:
     return baseline
 
 
-def test_the_baseline_answers_its_own_inputs_and_one_more() -> None:
-    assert played(()).made == 2 + 1
-
-
-@pytest.mark.parametrize("wrong", [(0,), (1,), (2, 3)])
-def test_wrong_answers_in_most_calls_are_found_in_every_round(wrong: tuple[int, ...]) -> None:
-    with pytest.raises(WorkerFault, match="wrong in a timed call"):
-        played(wrong)
+def test_wrong_answers_in_most_calls_are_found_in_every_round() -> None:
+    assert played(()).made == 2 + 1, "the baseline answers its own inputs and one more"
+    for wrong in ((0,), (1,), (2, 3)):
+        with pytest.raises(WorkerFault, match="wrong in a timed call"):
+            played(wrong)
 
 
 def test_the_further_input_that_the_baseline_answers_changes() -> None:
-    supply = TensorSupply(
-        replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros(1),) for _ in rngs)), generator("secret")
-    )
+    endless = replace(drawn(1.0)[0].exam, timed=lambda rngs: ((np.zeros(1),) for _ in rngs))
+    supply = TensorSupply(endless, generator("secret"))
     assert {place for _ in range(50) for place in supply.choose(range(2, 4))} == {2, 3}
     assert supply.choose(range(2, 2)) == []
 
