@@ -135,18 +135,11 @@ def right_answers(task: Task) -> dict[str, str]:
     return {"/".join(path.parts[-3 if path.parts[-3] == "known" else -2 :]): overlays.whole(path) for path in files}
 
 
-def tally(
-    task: Task,
-    sources: Mapping[str, str],
-    progress: Callable[[Tally], None] = lambda _: None,
-    *,
-    cores: int = CORES,
-) -> Tally:
-    """Judge all mutants of a task's right submissions, and return the results.
+def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], None] = lambda _: None) -> Tally:
+    """Judge all mutants of a task's right submissions for at most `TIME_LIMIT_S` seconds, and return the results.
 
-    `sources` are the right submissions by file name. `cores` child processes run at once, for at most `TIME_LIMIT_S`
-    seconds in all. `progress` is called with the results so far. Raise `UsageError` if an unchanged submission is
-    wrong, and `MachineError` if this system cannot fork.
+    `sources` are the right submissions by file name. `progress` is called with the results so far. Raise `UsageError`
+    if an unchanged submission is wrong, and `MachineError` if this system cannot fork.
     """
     if not hasattr(os, "fork"):
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
@@ -164,7 +157,7 @@ def tally(
         return _judged(mutant, sources[mutant.file], (graded, *further), allowed_s[mutant.file])
 
     wall_s = WALL_S_PER_CPU_S * (2 * max(allowed_s.values()) + FURTHER_S)
-    with closing(_in_children(in_time, judged, cores, wall_s)) as reports:
+    with closing(_in_children(in_time, judged, wall_s)) as reports:
         for mutant, report in reports:
             progress(found := found.plus(mutant, report))
     return found
@@ -238,28 +231,28 @@ def _mistake(draw: Examiner[Any], source: str) -> str:
 
 
 def _in_children(
-    items: Iterable[Mutant], work: Callable[[Mutant], str], at_once: int, wall_s: float
+    items: Iterable[Mutant], work: Callable[[Mutant], str], wall_s: float
 ) -> Generator[tuple[Mutant, str], None, None]:
-    """Call `work` on each item in a new forked process, `at_once` at a time. Yield each item with the result.
+    """Call `work` on each item in a new forked process, `CORES` at a time. Yield each item with the result.
 
     The result is `REJECTED` if the process raises or is ended, at the latest after `wall_s` seconds.
     """
     context, left = multiprocessing.get_context("fork"), iter(items)
-    running = dict[Connection, tuple[BaseProcess, Mutant, float]]()
+    running = dict[Connection, tuple[BaseProcess, Mutant]]()
     try:
         while True:
-            for item in islice(left, at_once - len(running)):
+            for item in islice(left, CORES - len(running)):
                 receiving, sending = context.Pipe(duplex=False)
-                child = context.Process(target=_report, args=(work, item, sending), daemon=True)
+                child = context.Process(target=_report, args=(work, item, sending, wall_s), daemon=True)
                 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
                     child.start()  # NumPy has idle threads, but none of them holds a lock
                 sending.close()
-                running[receiving] = (child, item, time.monotonic() + wall_s)
+                running[receiving] = (child, item)
             if not running:
                 return
-            for ready in wait(list(running), 0.5):
+            for ready in wait(list(running)):
                 assert isinstance(ready, Connection)
-                process, item, _ = running.pop(ready)
+                process, item = running.pop(ready)
                 try:
                     report = ready.recv()
                 except EOFError:
@@ -267,17 +260,15 @@ def _in_children(
                 process.join()
                 ready.close()
                 yield item, report
-            for process, _, deadline_s in running.values():
-                if time.monotonic() > deadline_s:
-                    process.kill()
     finally:
-        for process, _, _ in running.values():
+        for process, _ in running.values():
             process.kill()
             process.join()
 
 
-def _report(work: Callable[[Mutant], str], item: Mutant, sending: Connection) -> None:
+def _report(work: Callable[[Mutant], str], item: Mutant, sending: Connection, wall_s: float) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    signal.setitimer(signal.ITIMER_REAL, wall_s)  # the kernel ends this process
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)

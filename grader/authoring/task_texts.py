@@ -14,32 +14,19 @@ from grader.trials import score
 from grader.trials.known_mistakes import docstring
 from harness import syntax
 
-FORMAT = 1
-"""The version of the JSON's format."""
+_SAME = ("lesson", "name", "summary", "points", "hints", "read", "idea", "references")
 
 
 def texts_of(task: Task) -> dict[str, object]:
     """Return the texts of one task, as JSON values. The `code` of a wrong answer begins without its docstring."""
-    return {
-        "lesson": task.lesson,
-        "name": task.name,
-        "summary": task.summary,
-        "points": task.points,
+    wrong = {path: without_docstring(overlays.whole(path)) for path in task.wrong_answers}
+    return {name: getattr(task, name) for name in _SAME} | {
         "points_if_right": task.points * score.share(task, 0),
         "cost": task.cost.name,
         "thresholds": [{"ratio": tier.ratio, "points": task.points * tier.share} for tier in task.tiers],
-        "hints": task.hints,
-        "read": task.read,
-        "idea": task.idea,
-        "references": task.references,
         "wrong_answers": [
-            {
-                "name": path.stem.removeprefix("wrong_"),
-                "explanation": docstring(path),
-                "code": code,
-            }
-            for path in task.wrong_answers
-            for code in [without_docstring(overlays.whole(path))]
+            {"name": path.stem.removeprefix("wrong_"), "explanation": docstring(path), "code": code}
+            for path, code in wrong.items()
         ],
     }
 
@@ -54,7 +41,7 @@ def without_docstring(source: str) -> str:
 
 def main() -> None:
     """Print the texts of all tasks, in the order of the lessons."""
-    json.dump({"format": FORMAT, "tasks": [texts_of(task) for task in catalogue.all_tasks()]}, sys.stdout)
+    json.dump({"tasks": [texts_of(task) for task in catalogue.all_tasks()]}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from grader.desk import check as checking
 from grader.desk import early_start, exercise_notebook, student_state
 from grader.desk import submit as packing
 from grader.desk.exercise_files import FileChoice, settle
-from grader.diagnosis import doctor
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation.pool import Pool
@@ -145,6 +144,8 @@ PART_WIDTH: Final = 34
 
 def examine_machine(debug: Debug = False) -> int:
     """Show what this machine has and what to install."""
+    from grader.diagnosis import doctor  # noqa: PLC0415 - imports torch, and every command imports this module
+
     can_grade = True
     for part in doctor.examine():
         can_grade &= part.works or not part.needed

@@ -114,8 +114,7 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
     """
     unfinished = sum(verdict.points < verdict.max_points for verdict in report.verdicts)
     for task, verdict in tasks_with_verdicts(report):
-        for heading in _heading(task, verdict, console.width):
-            console.print(heading, soft_wrap=True)
+        console.print(_heading(task, verdict, console.width), soft_wrap=True)
         for line in _lines(task, verdict, show_hint=ask_hint and unfinished == 1, past_hints=past_hints):
             say(console, line, INDENT)
         if verdict.points == verdict.max_points:
@@ -179,17 +178,13 @@ def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
     yield from ((by_name[verdict.task], verdict) for verdict in report.verdicts)
 
 
-def _heading(task: Task, verdict: Verdict, width: int) -> Iterator[Text]:
-    """Yield the heading of a task as one line, or as two lines on a narrow terminal."""
+def _heading(task: Task, verdict: Verdict, width: int) -> Text:
+    """Return the heading of a task as one line, or as two lines on a narrow terminal."""
     left = f" {task.lesson} · {task.name}"
     right = f"{out_of(verdict.points, verdict.max_points)}  {task_state(task, verdict)}"
-    colour = COLOURS.get(verdict.status, "yellow")
     gap = min(width, MOST_COLUMNS) - len(left) - len(right) - 1
-    if gap >= 2:
-        yield Text.assemble((left, "bold"), " " * gap, (right, colour))
-    else:
-        yield Text(left, "bold")
-        yield Text.assemble(" " * INDENT, (right, colour))
+    between = " " * gap if gap >= 2 else f"\n{' ' * INDENT}"
+    return Text.assemble((left, "bold"), between, (right, COLOURS.get(verdict.status, "yellow")))
 
 
 def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -> Iterator[str]:

@@ -111,7 +111,7 @@ def cells(lesson: str, source: str) -> tuple[Cell, ...]:
     """
     made, seen, section = list[Cell](), Counter[str](), ""
     tasks = catalogue.load().tasks(lesson)
-    to_come = list(tasks)
+    to_come, blocks = list(tasks), list(code_blocks(source))
 
     def add(name: str, kind: str, text: str) -> None:
         """Add a cell. The id of a second cell with the same name gets a number."""
@@ -119,7 +119,7 @@ def cells(lesson: str, source: str) -> tuple[Cell, ...]:
         made.append(Cell(f"{name}-{seen[name]}" if seen[name] > 1 else name, kind, text))
 
     add("title-words", "markdown", _title(lesson, source))
-    for block in code_blocks(source):
+    for block in blocks:
         section = block.section or section
         if task := next((each for each in to_come if block.name in each.functions), None):
             words = f"{_task_words(task)}\n\n{_ANNOUNCED.sub('', section)}"
@@ -140,7 +140,11 @@ def code_blocks(source: str) -> Iterator[CodeBlock]:
     A comment that begins with `# -----` is the text of a section. Other comments stay with their code. Raise
     `UsageError` if the file is not valid Python.
     """
-    lines, tree = source.splitlines(), _parsed(source)
+    try:
+        lines, tree = source.splitlines(), syntax.parse(source)
+    except SyntaxError as error:
+        where = f"{error.msg} in line {error.lineno}"
+        raise UsageError(f"The exercise file is not valid Python: {where}. Correct this line first.") from None
     body, end = tree.body, 0
     if ast.get_docstring(tree) is not None:
         body, end = body[1:], body[0].end_lineno or 0
@@ -172,17 +176,9 @@ def _between(section: str, lines: Sequence[str]) -> CodeBlock:
     return CodeBlock(name, section, "\n".join(lines).strip("\n"))
 
 
-def _parsed(source: str) -> ast.Module:
-    try:
-        return syntax.parse(source)
-    except SyntaxError as error:
-        where = f"{error.msg} in line {error.lineno}"
-        raise UsageError(f"The exercise file is not valid Python: {where}. Correct this line first.") from None
-
-
 def _title(lesson: str, source: str) -> str:
     """Return the docstring of an exercise file as Markdown. Its first line becomes a heading."""
-    headline, _, rest = (ast.get_docstring(_parsed(source)) or lesson).partition("\n")
+    headline, _, rest = (ast.get_docstring(syntax.parse(source)) or lesson).partition("\n")
     blocks = []
     for block in rest.split("\n\n"):
         lines = block.strip("\n").splitlines()

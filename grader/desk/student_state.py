@@ -18,17 +18,17 @@ from harness.storage.user_files import state_folder
 HINTS: Final = "hints.json"
 POINTS: Final = "exercise_points.json"
 FORMAT: Final = 1
+_AGAIN: Final = "To read all hints again: python -m grader check"
 
 
 def next_hint(task: Task) -> Iterator[str]:
     """Yield the next hint of a task. After the last hint, yield it again, with the command that shows all hints."""
     before = _hints_read(task)
     number = min(before + 1, len(task.hints))
-    read = {**_load(HINTS), task.full_name: number}
-    write_atomically(state_folder() / HINTS, json.dumps(read, indent=1).encode())
+    _store(HINTS, {**_load(HINTS), task.full_name: number})
     yield _hint_line(task, number)
     if number == len(task.hints):
-        yield f"This {'was' if before >= number else 'is'} the last hint. To read all hints again: {_all_again(task)}"
+        yield f"This {'was' if before >= number else 'is'} the last hint. {_AGAIN} {task.full_name} --hints"
 
 
 def hints_again(task: Task) -> Iterator[str]:
@@ -43,7 +43,7 @@ def hint_offer(task: Task) -> str:
     """Return a line with the command for the next hint, or for all hints if the student has read all of them."""
     number = _hints_read(task)
     if number == len(task.hints):
-        return f"You have read all hints. To read all hints again: {_all_again(task)}"
+        return f"You have read all hints. {_AGAIN} {task.full_name} --hints"
     return f"{'Next' if number else 'First'} hint: {_command(task)}"
 
 
@@ -64,10 +64,6 @@ def _command(task: Task) -> str:
     return f"python -m grader check {task.lesson} --hint{'' if alone else f' {task.name}'}"
 
 
-def _all_again(task: Task) -> str:
-    return f"python -m grader check {task.full_name} --hints"
-
-
 def keep_points(report: Report) -> None:
     """Store the points of a checked lesson. If a task has no grade, keep the earlier points.
 
@@ -79,9 +75,12 @@ def keep_points(report: Report) -> None:
     lessons = stored.get("lessons") if stored.get("format") == FORMAT else None
     kept = {name: one for name, one in lessons.items() if isinstance(one, dict)} if isinstance(lessons, dict) else {}
     kept[report.submission.lesson] = {"points": report.points, "possible": report.max_points}
-    text = json.dumps({"format": FORMAT, "lessons": kept}, indent=1, sort_keys=True)
     with contextlib.suppress(OSError, WriteError):
-        write_atomically(state_folder() / POINTS, f"{text}\n".encode())
+        _store(POINTS, {"format": FORMAT, "lessons": kept})
+
+
+def _store(name: str, content: dict[str, object]) -> None:
+    write_atomically(state_folder() / name, json.dumps(content, indent=1).encode())
 
 
 def _load(name: str) -> dict[str, object]:

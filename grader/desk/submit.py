@@ -183,10 +183,9 @@ def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = F
             raise UsageError(refusal)
         contents[lesson + path.suffix] = path.read_bytes()
     replaced = out.exists()
-    entries = tuple(ManifestEntry(Path(name).stem, name, digest(data)) for name, data in contents.items())
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**contents, manifest.NAME: Manifest(kit, entries).to_json()}.items():
+        for name, data in {**contents, manifest.NAME: _manifest(kit, contents).to_json()}.items():
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.create_system = 3  # Unix on every system, because the next line is a Unix mode
@@ -200,11 +199,13 @@ def is_submission(path: Path) -> bool:
     """Return whether a file is a zip that `submit` wrote and that was not changed later."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(archive.namelist())
+            names = archive.namelist()
         files, _ = archives.members(path.read_bytes(), frozenset(names))
         listed = Manifest.from_json(files.pop(manifest.NAME, b""))
-        for name, data in files.items():
-            listed.check(name, digest(data))
     except (zipfile.BadZipFile, Refusal):
         return False
-    return names == sorted([manifest.NAME, *(entry.file for entry in listed.files)])
+    return len(names) == len(files) + 1 and listed == _manifest(listed.kit, files)
+
+
+def _manifest(kit: str, contents: Mapping[str, bytes]) -> Manifest:
+    return Manifest(kit, tuple(ManifestEntry(Path(name).stem, name, digest(data)) for name, data in contents.items()))

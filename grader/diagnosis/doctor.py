@@ -1,10 +1,39 @@
-"""Check all parts of this machine that grading and the lessons need, with advice for each part that does not work."""
+"""Check all parts of this machine that grading and the lessons need, with advice for each part that does not work.
 
-from collections.abc import Iterator
+The parts are those in `grader.diagnosis.machine`, the sandbox, and programs and packages. Importing this module imports
+torch, which takes a second.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
 
 from grader.diagnosis import machine
-from grader.diagnosis.health_check import HealthCheck
+from grader.diagnosis.machine import HealthCheck
 from grader.isolation import sandbox
+from harness import extensions
+from harness.callgrind import tools
+from harness.machine import programs
+from harness.threads import builds
+
+OLDEST_TORCH: Final = (2, 9)
+TORCH_FIX: Final = "pip install 'torch>=2.9'"
+REINSTALL: Final = "pip install --force-reinstall 'torch>=2.9'"
+_SYMBOLS_MISSING: Final = re.compile(r"redirection.*mandatory|mandatory.*redirection|libc6-dbg|debuginfo", re.DOTALL)
+_UNKNOWN_INSTRUCTION: Final = re.compile(r"[Uu]nrecognised instruction|unhandled instruction|SIGILL")
+_SYMBOLS: Final = {
+    "dnf": "dnf debuginfo-install glibc",
+    "pacman": "export DEBUGINFOD_URLS=https://debuginfod.archlinux.org",
+    "zypper": "zypper install glibc-debuginfo",
+}
+_C: Final = "#include <stdint.h>\n#include <string.h>\nint probe(void) { return 0; }\n"
+_CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }\n"
 
 
 def examine() -> Iterator[HealthCheck]:
@@ -12,20 +41,18 @@ def examine() -> Iterator[HealthCheck]:
 
     This takes several seconds, because torch is imported, valgrind is run, and the noise is measured.
     """
-    from grader.diagnosis import tools  # noqa: PLC0415 - imports torch, and every command imports this module
-
     yield machine.gil()
-    yield tools.torch()
+    yield torch()
     yield from _sandbox()
     yield machine.clock()
     yield machine.layout()
     yield machine.cores()
     yield from machine.folders()
-    yield tools.valgrind()
-    yield from tools.compilers()
-    yield tools.headers()
-    yield tools.cuda()
-    yield tools.free_threaded()
+    yield valgrind()
+    yield from compilers()
+    yield headers()
+    yield cuda()
+    yield free_threaded()
     yield machine.noise_level()
 
 
@@ -35,3 +62,102 @@ def _sandbox() -> Iterator[HealthCheck]:
         return
     yield HealthCheck("sandbox", sandbox.summary(), needed=True)
     yield from (HealthCheck(f"· {layer.name}", layer.found, layer.fix) for layer in sandbox.layers())
+
+
+def torch() -> HealthCheck:
+    """Check whether torch is new enough and can be imported, in another process. This takes seconds."""
+    try:
+        found = version("torch")
+    except PackageNotFoundError:
+        return HealthCheck("torch", "missing", TORCH_FIX, needed=True)
+    numbers = re.match(r"(\d+)\.(\d+)", found)
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST_TORCH:
+        return HealthCheck("torch", f"{found} is too old", TORCH_FIX, needed=True)
+    if broken := failure_reason(*ran([sys.executable, "-c", "import torch"], timeout_s=300)):
+        return HealthCheck("torch", f"{found} cannot be imported ({broken})", REINSTALL, needed=True)
+    return HealthCheck("torch", found, needed=True)
+
+
+def valgrind() -> HealthCheck:
+    """Check whether valgrind can count the instructions of an empty program. This takes a second."""
+    use = "needed to count instructions in lessons 08 and 13"
+    path = shutil.which("valgrind")
+    if sys.platform != "linux":
+        return HealthCheck("valgrind", f"not checked ({use})", "count instructions on Linux")
+    if path is None:
+        return HealthCheck("valgrind", f"missing ({use})", programs.VALGRIND)
+    options = ("--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no")
+    status, said = ran([path, *options, sys.executable, "-I", "-S", "-c", ""])
+    if not status:
+        return HealthCheck("valgrind", path)
+    name = tools.version() or "valgrind"
+    found, fix = f"{path} does not work ({failure_reason(status, said)})", f"install it again: `{programs.VALGRIND}`"
+    if _UNKNOWN_INSTRUCTION.search(said) or status == -4:
+        found = f"{name} does not know an instruction of this CPU"
+        fix = f"install a newer version than {name}, or count instructions on another machine"
+    elif _SYMBOLS_MISSING.search(said):
+        found = f"{name} finds no debug symbols of the C library"
+        fix = _SYMBOLS.get(programs.manager(), programs.install("libc debug symbols"))
+    return HealthCheck("valgrind", found, fix)
+
+
+def compilers() -> Iterator[HealthCheck]:
+    """Check whether gcc compiles the headers of lesson 14's exercise, and g++ a header of the C++ library."""
+    yield _compiler("gcc", "cc", ("c", _C), "needed in lesson 14 and its exercise", programs.C_COMPILER)
+    yield _compiler("g++", "c++", ("c++", _CPP), "needed in lessons 08, 12 and 14", programs.CPP_COMPILER)
+
+
+def _compiler(name: str, other: str, source: tuple[str, str], use: str, fix: str) -> HealthCheck:
+    path = shutil.which(name) or shutil.which(other)
+    if path is None:
+        return HealthCheck(name, f"missing ({use})", fix)
+    status, said = ran([path, "-x", source[0], "-fsyntax-only", "-"], source[1])
+    fatal = next((line for line in said.splitlines() if "error:" in line), said)
+    if broken := failure_reason(status, fatal):
+        return HealthCheck(name, f"{path} does not compile ({broken})", fix)
+    return HealthCheck(name, path)
+
+
+def headers() -> HealthCheck:
+    """Check whether Python.h exists, which C modules and `torch.compile` include."""
+    header = Path(extensions.headers(), "Python.h")
+    if header.is_file():
+        return HealthCheck("Python.h", str(header))
+    missing = f"missing: {header} (needed for modules in C in lessons 12 and 14)"
+    return HealthCheck("Python.h", missing, programs.PYTHON_HEADERS)
+
+
+def cuda() -> HealthCheck:
+    """Check whether `nvidia-smi`, a program of NVIDIA's driver, is installed."""
+    if path := shutil.which("nvidia-smi"):
+        return HealthCheck("nvidia-smi", path)
+    fix = "nothing: without a GPU, lesson 03 simulates a CUDA stream"
+    return HealthCheck("nvidia-smi", "missing: no GPU (lesson 03 uses a GPU with CUDA)", fix)
+
+
+def free_threaded() -> HealthCheck:
+    """Check for a build of Python without the GIL, which lesson 18 compares with the usual build."""
+    if build := builds.free_threaded():
+        return HealthCheck("free-threaded Python", f"{build.path} ({build.name})")
+    missing = builds.wrong_variable() or "missing (lesson 18 then shows recorded runs)"
+    return HealthCheck("free-threaded Python", missing, builds.install())
+
+
+def ran(command: Sequence[str], given: str = "", *, timeout_s: float = 120) -> tuple[int, str]:
+    """Run a program with `given` as its input. Return its exit status and its text on standard error."""
+    try:
+        ended = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=timeout_s)
+    except OSError as error:
+        return 126, error.strerror or str(error)
+    except subprocess.TimeoutExpired:
+        return 124, f"this test takes more than {timeout_s:g} s"
+    return ended.returncode, ended.stderr
+
+
+def failure_reason(status: int, said: str) -> str:
+    """Return the signal that ended a process, or the last line of its output `said`. Return "" if it did not fail."""
+    if status < 0:
+        cpu = ": this CPU lacks instructions that it needs" if -status == signal.SIGILL else ""
+        return f"ended by {signal.Signals(-status).name}{cpu}"
+    lines = said.strip().splitlines() or [f"exit status {status}"]
+    return lines[-1][:200] if status else ""

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader.diagnosis.health_check import HealthCheck
 from grader.isolation import machine_facts, sandbox_problems
 from harness.errors import MachineError
 from harness.machine import lanes, programs
@@ -20,6 +21,25 @@ from harness.storage import disk_cache, user_files
 
 ENOUGH_BYTES: Final = 1 << 30
 """The free disk space that a folder should have. Grading a class used less than 300 MiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """The result of checking one part of the machine.
+
+    `found` describes the part, and `fix` is advice if it does not work, or else "". The grader refuses to grade unless
+    every `needed` part works.
+    """
+
+    part: str
+    found: str
+    fix: str = ""
+    needed: bool = False
+
+    @property
+    def works(self) -> bool:
+        """Whether the part works."""
+        return not self.fix
 
 
 def gil() -> HealthCheck:
@@ -76,14 +96,16 @@ def noise_level() -> HealthCheck:
     return HealthCheck("noise", str(control), fix if control.noisy else "")
 
 
-def folders() -> tuple[HealthCheck, ...]:
-    """Check each folder to which fairclock writes."""
-    return (
-        temporary(),
-        user_folder("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, runs=True),
-        user_folder("progress", user_files.state_folder(), user_files.FOLDER_VARIABLE),
-        locks(),
-    )
+def folders() -> Iterator[HealthCheck]:
+    """Check each folder to which fairclock writes. It must be possible to run compiled code from the cache."""
+    yield temporary()
+    for part, folder, variable, runs in (
+        ("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, True),
+        ("progress", user_files.state_folder(), user_files.FOLDER_VARIABLE, False),
+    ):
+        trouble, fix = _trouble(folder, runs=runs), f"set {variable} to another folder: `export {variable}=FOLDER`"
+        yield HealthCheck(part, trouble or str(folder), fix if trouble else "")
+    yield locks()
 
 
 def temporary() -> HealthCheck:
@@ -96,16 +118,6 @@ def temporary() -> HealthCheck:
     if folder == Path("/tmp") and _is_closed(folder):  # noqa: S108 - only other folders are the user's own
         fix = f"`sudo chmod 1777 {folder}`, or {fix}"
     trouble = _trouble(folder, runs=True)
-    return HealthCheck(part, trouble or str(folder), fix if trouble else "")
-
-
-def user_folder(part: str, folder: Path, variable: str, *, runs: bool = False) -> HealthCheck:
-    """Check a folder of this user, such as the cache.
-
-    `part` names the folder in the report, and `variable` is the environment variable that moves it. With `runs`,
-    compiled code must be able to run from the folder.
-    """
-    trouble, fix = _trouble(folder, runs=runs), f"set {variable} to another folder: `export {variable}=FOLDER`"
     return HealthCheck(part, trouble or str(folder), fix if trouble else "")
 
 

@@ -168,7 +168,7 @@ def task(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> Task
 
 
 def found(task: Task, source: str) -> Tally:
-    return tally(task, {"right.py": source}, cores=1)
+    return tally(task, {"right.py": source})
 
 
 def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_it(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.diagnosis import machine, tools
-from grader.diagnosis.health_check import HealthCheck, failure_reason
+from grader.diagnosis import doctor, machine
+from grader.diagnosis.doctor import failure_reason
+from grader.diagnosis.machine import HealthCheck
 from grader.isolation import machine_facts
 from harness import extensions
 from harness.errors import MachineError
@@ -36,9 +37,9 @@ def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def check(version: str, status: int = 0, said: str = "") -> HealthCheck:
-        monkeypatch.setattr(tools, "version", lambda _: version)
-        monkeypatch.setattr(tools, "ran", lambda *_, **__: (status, said))
-        return tools.torch()
+        monkeypatch.setattr(doctor, "version", lambda _: version)
+        monkeypatch.setattr(doctor, "ran", lambda *_, **__: (status, said))
+        return doctor.torch()
 
     for version in ("2.8.0+cu126", "1.13.1"):
         lacks(check(version), f"{version} is too old", "pip install 'torch>=2.9'")
@@ -50,9 +51,9 @@ def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_i
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
-    monkeypatch.setattr(tools, "version", missing)
-    lacks(tools.torch(), "missing", "pip install 'torch>=2.9'")
-    assert tools.torch().needed
+    monkeypatch.setattr(doctor, "version", missing)
+    lacks(doctor.torch(), "missing", "pip install 'torch>=2.9'")
+    assert doctor.torch().needed
     assert failure_reason(3, "") == "exit status 3"
     assert failure_reason(-11, "") == "ended by SIGSEGV"
     assert "this CPU lacks instructions" in failure_reason(-4, "")
@@ -62,7 +63,7 @@ def test_each_fault_of_torch_is_told_the_oldest_that_works_or_why_it_cannot_be_i
 def test_each_fault_of_valgrind_is_told_its_own_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "manager", lambda: "apt-get")
     monkeypatch.setenv("PATH", str(tmp_path))
-    lacks(tools.valgrind(), "missing", programs.VALGRIND)
+    lacks(doctor.valgrind(), "missing", programs.VALGRIND)
     symbols = programs.install("libc debug symbols", "apt-get")
     mandatory = "valgrind: Fatal error at startup: a function redirection\nvalgrind: which is mandatory for this tool"
     unknown = "does not know an instruction of this CPU"
@@ -73,7 +74,7 @@ def test_each_fault_of_valgrind_is_told_its_own_fix(tmp_path: Path, monkeypatch:
         ("valgrind: failed to start tool", 1, "does not work (valgrind: failed to start tool)", "again"),
     ):
         plant(tmp_path, "valgrind", said, status)
-        lacks(tools.valgrind(), found, fix)
+        lacks(doctor.valgrind(), found, fix)
 
 
 def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
@@ -82,19 +83,19 @@ def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
     for name in ("gcc", "g++"):
         plant(tmp_path, name, "<stdin>:2:10: fatal error: string.h: No such file or directory", 1)
     monkeypatch.setenv("PATH", str(tmp_path))
-    c, cpp = tools.compilers()
+    c, cpp = doctor.compilers()
     lacks(c, "fatal error: string.h", programs.C_COMPILER)
     lacks(cpp, "fatal error: string.h", programs.CPP_COMPILER)
     monkeypatch.setattr(extensions, "headers", lambda: str(tmp_path))
-    lacks(tools.headers(), str(tmp_path / "Python.h"), programs.PYTHON_HEADERS)
+    lacks(doctor.headers(), str(tmp_path / "Python.h"), programs.PYTHON_HEADERS)
     (tmp_path / "Python.h").touch()
-    assert tools.headers().works
+    assert doctor.headers().works
 
 
 @pytest.mark.program("gcc")
 @pytest.mark.program("g++")
 def test_compilers_that_compile_are_right() -> None:
-    assert [one.works for one in tools.compilers()] == [True, True]
+    assert [one.works for one in doctor.compilers()] == [True, True]
 
 
 @linux
@@ -134,23 +135,28 @@ def test_a_clock_that_may_not_be_read_is_told_from_a_process_that_has_ended(monk
 def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert machine.user_folder("progress", tmp_path / "to" / "be" / "made", user_files.FOLDER_VARIABLE).works
+    def check(cache: Path, state: Path) -> dict[str, HealthCheck]:
+        monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(cache))
+        monkeypatch.setenv(user_files.FOLDER_VARIABLE, str(state))
+        return {one.part: one for one in machine.folders()}
+
+    assert check(tmp_path, tmp_path / "to" / "be" / "made")["progress"].works
     assert not (tmp_path / "to").exists()
     (tmp_path / "file").touch()
-    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        check = machine.user_folder("compiled code", folder, disk_cache.FOLDER_VARIABLE)
-        lacks(check, "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
+    found = check(tmp_path / "file", tmp_path / "file" / "below")
+    lacks(found["compiled code"], "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
+    lacks(found["progress"], "this user cannot write to", "export FAIRCLOCK_STATE=FOLDER")
     with monkeypatch.context() as patch:
         patch.setattr(machine_facts, "noexec", lambda _path: "/home")
-        check = machine.user_folder("compiled code", tmp_path, disk_cache.FOLDER_VARIABLE, runs=True)
-        lacks(check, "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
-        assert machine.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE).works
-        lacks(machine.temporary(), "noexec", "TMPDIR")
+        found = check(tmp_path, tmp_path)
+        lacks(found["compiled code"], "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
+        assert found["progress"].works
+        lacks(found["temporary files"], "noexec", "TMPDIR")
     with monkeypatch.context() as patch:
         patch.setattr(machine, "ENOUGH_BYTES", 1 << 60)
-        check = machine.user_folder("progress", tmp_path, user_files.FOLDER_VARIABLE)
-        lacks(check, "MiB of", "export FAIRCLOCK_STATE=FOLDER")
-        lacks(machine.temporary(), "MiB of", "TMPDIR")
+        found = check(tmp_path, tmp_path)
+        lacks(found["progress"], "MiB of", "export FAIRCLOCK_STATE=FOLDER")
+        lacks(found["temporary files"], "MiB of", "TMPDIR")
 
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
