@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -92,6 +92,12 @@ def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable
     side = "long" if error > 0 else "short"
     size = f"{units.ratio(1 + error)} the right time" if error > 1 else f"{units.percent(abs(error))} too {side}"
     return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {why(got_s)}")
+
+
+VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
+THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
+FUNCTION_NAMES: Final = (VERBS, "_", THINGS)
+"""The parts of a function's name."""
 
 
 def invented(rng: np.random.Generator, number: int, *parts: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ different true times, so that a constant cannot be right.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,9 @@ SCENARIOS_EACH = 2
 
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     """Return two scenarios for each of the five functions, in the order of the file."""
-    scenarios: tuple[Callable[[np.random.Generator], Scenario], ...] = (_sum, _multiply, _matmul, _sort, _hash)
+    add_up = partial(_with_lists, "time_sum", "add_up", "making a list takes time too", sorts=False)
+    sort = partial(_with_lists, "time_sort", "sort", "a list that is already sorted takes less time", sorts=True)
+    scenarios: tuple[Callable[[np.random.Generator], Scenario], ...] = (add_up, _multiply, _matmul, sort, _hash)
     return tuple(scenario(rng) for scenario in scenarios for _ in range(SCENARIOS_EACH))
 
 
@@ -32,20 +35,11 @@ def _per_call_s(rng: np.random.Generator) -> float:
     return float(rng.uniform(5e-6, 50e-6))
 
 
-def _sum(rng: np.random.Generator) -> Scenario:
-    title = "time_sum, where making a list takes time too"
-    return _with_lists(rng, "time_sum", "add_up", title, sorts=False)
-
-
-def _sort(rng: np.random.Generator) -> Scenario:
-    title = "time_sort, where a list that is already sorted takes less time"
-    return _with_lists(rng, "time_sort", "sort", title, sorts=True)
-
-
-def _with_lists(rng: np.random.Generator, function: str, measured: str, title: str, *, sorts: bool) -> Scenario:
+def _with_lists(function: str, measured: str, why: str, rng: np.random.Generator, *, sorts: bool) -> Scenario:
     per_call_s = 20 * _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
     machine = _machine(rng, per_call_s / 500)
+    title = f"{function}, where {why}"
     return ListScenario(function, measured, title, machine, per_call_s, make_s=make_s, sorts=sorts)
 
 

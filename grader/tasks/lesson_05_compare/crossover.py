@@ -97,9 +97,8 @@ class CrossingScenario:
             return Mismatch(expected, shown(answer), said)
         if not LOW <= size <= HIGH:
             return Mismatch(expected, units.number(size), f"Sizes lie between {LOW} and {units.count(HIGH)}.")
-        costs = (
-            f"At this size, one function costs {units.percent(math.expm1(abs(self.apart(size))))} more than the other."
-        )
+        more = units.percent(math.expm1(abs(self.apart(size))))
+        costs = f"At this size, one function costs {more} more than the other."
         return Mismatch(expected, units.number(size), f"{costs} {remark}".rstrip())
 
     def _is_right(self, answer: Value) -> bool:
@@ -122,10 +121,8 @@ by luck in less than one of 10,000 draws. A method that is wrong in one scenario
 def draw_scenarios(rng: np.random.Generator) -> tuple[CrossingScenario, ...]:
     """Return the scenarios for one grading, of six kinds, in random order."""
     scatter = "g is faster at small sizes, noise of 1 %"
-    cold, changes = (
-        "the first measurement is cold, some later ones are interrupted",
-        "the machine changes its speed now and then",
-    )
+    cold = "the first measurement is cold, some later ones are interrupted"
+    changes = "the machine changes its speed now and then"
     scenarios = [
         _crossing(rng, "exact measurements", _noise(rng, 0.0)),
         *(_crossing(rng, scatter, _noise(rng), swapped=True) for _ in range(EACH["scatter"])),

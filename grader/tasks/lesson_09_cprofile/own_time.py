@@ -20,7 +20,7 @@ import numpy as np
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks import recordings
-from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
+from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented, random_depths, renamed
 from grader.values import Value
 
 FOLDER: Final = Path(__file__).parent
@@ -38,9 +38,6 @@ TIMED_FUNCTIONS: Final = 80
 BACK, MOST = 2, 100  # the most levels between a row and a next row that is not deeper, and the greatest depth
 DEEPER: Final = 0.7
 """The probability that the next row of a random tree is one deeper than a row. Such trees reach the greatest depth."""
-
-VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
-THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
 
 
 @dataclass
@@ -93,7 +90,7 @@ class CallTree(RowsScenario):
 
 def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
     """Return a random call tree for each special case, and one for each recorded program."""
-    a, b, c, d = invented(rng, 4, VERBS, "_", THINGS)
+    a, b, c, d = invented(rng, 4, *FUNCTION_NAMES)
     t = [int(n) for n in rng.integers(10, 1000, 8)]
     low, high = sorted((a, b))
     return (
@@ -145,7 +142,7 @@ RECURSIVE: Final = (
 
 def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
     """Return a call tree of random shape that is timed."""
-    names = invented(rng, TIMED_FUNCTIONS, VERBS, "_", THINGS)
+    names = invented(rng, TIMED_FUNCTIONS, *FUNCTION_NAMES)
     depths = random_depths(rng, TIMED_ROWS, DEEPER, BACK, MOST)
     drawn = (rng.integers(low, high, TIMED_ROWS).tolist() for low, high in ((0, len(names)), (1, 9), (0, 1000)))
     rows = zip(depths, *drawn, strict=True)
@@ -154,7 +151,7 @@ def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
 
 def _drawn(rng: np.random.Generator, program: str) -> CallTree:
     nodes: list[Node] = recordings.read(TREES)[program]
-    called = renamed(rng, (name for _, name, _, _ in nodes), VERBS, "_", THINGS)
+    called = renamed(rng, (name for _, name, _, _ in nodes), *FUNCTION_NAMES)
     factors = rng.uniform(0.3, 3.0, len(nodes))
     drawn = tuple(
         (depth, called[name], calls, int(own_us * factor))

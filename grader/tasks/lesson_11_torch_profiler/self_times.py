@@ -97,6 +97,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
         )
 
     x, y, z = t[:3]
+    itself = (a, 0, x + y + 2 * z, x), (b, x, y + 2 * z, z), (a, x + z, y + z, y), (a, x + z + y, z, z)
     return (
         spans("no events", "For an empty list of events, return an empty list."),
         spans("one event", "If there is no event within an event, its own time is its duration.", (a, 0, x, x)),
@@ -118,7 +119,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
             (c, 0, x, x),
             (a, 0, x + y + z, z),
         ),
-        spans("calls itself", "Each event subtracts from the event directly around it.", *_itself(a, b, x, y, z)),
+        spans("calls itself", "Each event subtracts from the event directly around it.", *itself),
         spans("an event without duration", "An event may take no time.", (a, 0, x, x), (b, x, 0, 0), (c, x, y, y)),
         spans("equal own times", "Sort equal own times by name.", (high, 0, x, x), (low, x, x, x), (c, 2 * x, y, y)),
         _together("two threads at once", (here, there), (a, b), x, begin),
@@ -152,10 +153,6 @@ def draw_timed(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
         return tuple(zip(depths, (names[n] for n in which.tolist()), own_ns.tolist(), strict=True))
 
     return (_trace(rng, "a long trace", nodes(), nodes()),)
-
-
-def _itself(a: str, b: str, x: int, y: int, z: int) -> tuple[tuple[str, int, int, int], ...]:
-    return (a, 0, x + y + 2 * z, x), (b, x, y + 2 * z, z), (a, x + z, y + z, y), (a, x + z + y, z, z)
 
 
 def _together(title: str, threads: tuple[Thread, Thread], names: tuple[str, str], x: int, begin: int) -> TraceScenario:

@@ -41,16 +41,14 @@ class Plan(PlainScenario):
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` for the first broken rule. If there is none, set the cost and return None."""
         if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != len(self.jobs):
-            return Mismatch(
-                f"{len(self.jobs)} rows [start, cores]",
-                shown(answer),
-                "Return one row for each job, in the order of the jobs.",
-            )
+            why = "Return one row for each job, in the order of the jobs."
+            return Mismatch(f"{len(self.jobs)} rows [start, cores]", shown(answer), why)
         busy: list[tuple[int, float, float, int]] = []
         for number, (row, (width, seconds)) in enumerate(zip(answer, self.jobs, strict=True)):
-            if wrong := self._row(number, row, width):
-                return wrong
-            start_s, taken = _read(row)
+            read = self._read(number, row, width)
+            if isinstance(read, Mismatch):
+                return read
+            start_s, taken = read
             busy += [(core, start_s, start_s + seconds, number) for core in taken]
         busy.sort()
         for (core, _, end_s, first), (other, start_s, _, second) in pairwise(busy):
@@ -60,7 +58,7 @@ class Plan(PlainScenario):
         self.cost = max((end_s for _, _, end_s, _ in busy), default=1.0)
         return None
 
-    def _row(self, number: int, row: Value, width: int) -> Mismatch | None:
+    def _read(self, number: int, row: Value, width: int) -> tuple[float, list[int]] | Mismatch:
         start_s = as_number(row[0]) if isinstance(row, list) and len(row) == 2 else None
         if not isinstance(row, list) or start_s is None or not isinstance(row[1], list):
             return Mismatch(f"[start, [core, ...]] for job {number}", shown(row))
@@ -69,20 +67,9 @@ class Plan(PlainScenario):
         good = [core for core in row[1] if is_whole(core, 0, self.cores - 1)]
         if len(good) != len(row[1]) or len(set(good)) != len(good) or len(good) != width:
             wanted = f"{width} different cores of 0 to {self.cores - 1} for job {number}"
-            return Mismatch(
-                wanted,
-                shown(row[1]),
-                ("The width of a job is the number of its cores. Return this number of different cores."),
-            )
-        return None
-
-
-def _read(row: Value) -> tuple[float, list[int]]:
-    assert isinstance(row, list)
-    start_s, taken = as_number(row[0]), row[1]
-    assert start_s is not None
-    assert isinstance(taken, list)
-    return start_s, [core for core in taken if isinstance(core, int)]
+            why = "The width of a job is the number of its cores. Return this number of different cores."
+            return Mismatch(wanted, shown(row[1]), why)
+        return start_s, good
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Plan, ...]:

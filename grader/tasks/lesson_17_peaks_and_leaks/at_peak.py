@@ -19,7 +19,7 @@ import numpy as np
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
 from grader.tasks import recordings
-from grader.tasks.plain import RowsScenario, invented, renamed
+from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented, renamed
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
@@ -34,8 +34,6 @@ TIMED_EVENTS: Final = 600
 
 TIMED_FUNCTIONS: Final = 8
 
-VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
-THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
 
 FREED: Final = "Memory that was freed before the peak does not count."
 FIRST_PEAK: Final = "If the sum is largest at several times, use the first of them."
@@ -78,7 +76,7 @@ def _in_use(events: Sequence[Event]) -> dict[str, int]:
 
 def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
     """Return the cases in random order: an invented recording for each special case, and a real one of each program."""
-    a, b, c = invented(rng, 3, VERBS, "_", THINGS)
+    a, b, c = invented(rng, 3, *FUNCTION_NAMES)
     low, high = sorted((a, b))
     s, m, t = (int(n) for n in (rng.integers(10, 100), rng.integers(200, 400), rng.integers(1000, 2000)))
     first, second, third = (int(n) for n in rng.choice(1000, 3, replace=False))
@@ -138,7 +136,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
 
 def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
     """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
-    names, addresses = invented(rng, TIMED_FUNCTIONS, VERBS, "_", THINGS), rng.permutation(TIMED_EVENTS).tolist()
+    names, addresses = invented(rng, TIMED_FUNCTIONS, *FUNCTION_NAMES), rng.permutation(TIMED_EVENTS).tolist()
     share = np.linspace(rng.uniform(0.66, 0.72), rng.uniform(0.36, 0.42), TIMED_EVENTS)
     allocates = (rng.random(TIMED_EVENTS) < share).tolist()
     places, sizes = rng.random(TIMED_EVENTS).tolist(), rng.integers(16, 2000, TIMED_EVENTS).tolist()
@@ -162,7 +160,7 @@ def _free(address: int) -> Event:
 
 def _drawn(rng: np.random.Generator, program: str) -> Blocks:
     events: list[Event] = recordings.read(EVENTS)[program]
-    called = renamed(rng, filter(None, (name for *_, name in events)), VERBS, "_", THINGS)
+    called = renamed(rng, filter(None, (name for *_, name in events)), *FUNCTION_NAMES)
     factors = dict(zip(called, rng.uniform(0.5, 2.0, len(called)).tolist(), strict=True))
     addresses = rng.permutation(1 + max(address for _, address, _, _ in events)).tolist()
     drawn = tuple(

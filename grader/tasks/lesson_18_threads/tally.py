@@ -7,7 +7,7 @@ lock counts as well.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -77,14 +77,8 @@ class TableScenario:
                 key = self.chance.choice(list(self.table))
                 self.table[key] += 1
                 self.expected[key] += 1
-        calls: dict[str, Callable[[Sequence[Value]], Value]] = {
-            "key_of": self._key_of,
-            "get": self._get,
-            "put": self._put,
-            "acquire": self._acquire,
-            "release": self._release,
-        }
-        return calls[name](arguments)
+        methods = (self._key_of, self._get, self._put, self._acquire, self._release)
+        return methods[FUNCTIONS.index(name)](arguments)
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` if an update is lost, if the lock is still held, or if the answer is wrong, else None."""

@@ -39,11 +39,15 @@ def time_sort(make_list, sort, clock):
 
 
 def time_hash(hash_text, clock):
-    calls, blocks = 50, 10
+    return min(block_times(hash_text, clock))
+
+
+def block_times(hash_text, clock, blocks=10):
+    calls = 50
     times = []
     for _ in range(blocks):
         start = clock()
         for _ in range(calls):
             hash_text()
         times.append((clock() - start) / calls)
-    return min(times)
+    return times

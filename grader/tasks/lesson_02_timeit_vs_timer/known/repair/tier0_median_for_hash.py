@@ -6,15 +6,8 @@ too large.
 
 from statistics import median
 
-from baseline import time_matmul, time_multiply, time_sort, time_sum
+from baseline import block_times, time_matmul, time_multiply, time_sort, time_sum
 
 
 def time_hash(hash_text, clock):
-    calls, blocks = 50, 11
-    times = []
-    for _ in range(blocks):
-        start = clock()
-        for _ in range(calls):
-            hash_text()
-        times.append((clock() - start) / calls)
-    return median(times)
+    return median(block_times(hash_text, clock, 11))

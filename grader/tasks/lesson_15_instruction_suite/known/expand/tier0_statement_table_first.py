@@ -6,46 +6,21 @@ Trade: The table of statements is easy to test. The rules are in two places: the
 from baseline import row
 
 
-def parse(signature):
-    if signature is None:
-        return None, None
-    call, _, output = signature.partition("->")
-    names = call.strip().removeprefix("f").strip()[1:-1]
-    arguments = [name.strip() for name in names.split(",") if name.strip()]
-    output = output.strip()
-    return arguments, None if output == "None" else output
-
-
 def expand(benchmark):
-    arguments, output = parse(benchmark["signature"])
-    statements = {}
-    for language, key in (("Python", "py"), ("C++", "cpp")):
-        if benchmark[key] is not None:
-            statements["Eager", language] = benchmark[key]
-    if benchmark["torchscript"] and arguments is not None:
-        call = "jit_model(" + ", ".join(arguments) + ")"
-        if ("Eager", "Python") in statements:
-            statements["TorchScript", "Python"] = f"{output} = {call}" if output else call
-        if ("Eager", "C++") in statements:
-            statements["TorchScript", "C++"] = (f"auto {output} = {call}" if output else call) + ";"
-
-    modes = ["Forward"] + ["Forward + Backward"] * bool(benchmark["autograd"] and output)
-    threads = benchmark["num_threads"]
-    if not isinstance(threads, list):
-        threads = [threads]
+    call, output = (benchmark["signature"] or "f() -> None").split(" -> ")
+    result = "" if output == "None" else f"{output} = "
+    statements = {("Eager", "Python"): benchmark["py"], ("Eager", "C++"): benchmark["cpp"]}
+    if benchmark["torchscript"]:
+        statements["TorchScript", "Python"] = f"{result}jit_model{call[1:]}"
+        statements["TorchScript", "C++"] = f"{'auto ' * bool(result)}{result}jit_model{call[1:]};"
+    languages = [name for name, key in (("Python", "py"), ("C++", "cpp")) if benchmark[key] is not None]
     backward = {"Python": f"\n{output}.backward()", "C++": f"\n{output}.backward();"}
+    threads = benchmark["num_threads"]
     return [
-        row(
-            benchmark,
-            runtime,
-            mode,
-            language,
-            n,
-            statements[runtime, language] + backward[language] * (mode != "Forward"),
-        )
+        row(benchmark, runtime, mode, language, n, statement + backward[language] * (mode != "Forward"))
         for runtime in ("Eager", "TorchScript")
-        for mode in modes
-        for language in ("Python", "C++")
-        if (runtime, language) in statements
-        for n in threads
+        for mode in ["Forward"] + ["Forward + Backward"] * benchmark["autograd"]
+        for language in languages
+        if (statement := statements.get((runtime, language)))
+        for n in (threads if isinstance(threads, list) else [threads])
     ]

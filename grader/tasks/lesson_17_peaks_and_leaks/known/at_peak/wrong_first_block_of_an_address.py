@@ -2,23 +2,11 @@
 block with another size and another function. Remove the old block when it is freed.
 """
 
+from wrong_last_peak import held_after_each, ordered
+
 
 def at_peak(events):
-    first, held, best = {}, {}, {}
-    in_use = set()
-    total = highest = 0
-    for kind, address, n_bytes, name in events:
-        if kind == "alloc":
-            size, owner = first.setdefault(address, (n_bytes, name))
-            in_use.add(address)
-            held[owner] = held.get(owner, 0) + size
-            total += size
-            if total > highest:
-                highest, best = total, dict(held)
-        elif address in in_use:
-            in_use.remove(address)
-            size, owner = first[address]
-            held[owner] -= size
-            total -= size
-    rows = [[name, size] for name, size in best.items() if size]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
+    first, changed = {}, []
+    for kind, address, *block in events:
+        changed.append([kind, address, *(first.setdefault(address, block) if kind == "alloc" else block)])
+    return ordered(max([{}, *held_after_each(changed)], key=lambda held: sum(held.values())))

@@ -4,12 +4,7 @@ counts.
 
 
 def at_peak(events):
-    best = {}
-    highest = 0
-    for held in held_after_each(events):
-        if sum(held.values()) >= highest:
-            highest, best = sum(held.values()), held
-    return ordered(best)
+    return ordered(max(reversed([{}, *held_after_each(events)]), key=lambda held: sum(held.values())))
 
 
 def held_after_each(events):

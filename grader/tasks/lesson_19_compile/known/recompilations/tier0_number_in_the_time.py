@@ -5,8 +5,9 @@ Trade: It needs no search for the highest number. It relies on a part of the lin
 
 import re
 
+from baseline import cause
+
 HEAD = re.compile(r"\[\d+/(\d+)\] \[__recompiles\] Recompiling function (\S+) in (.*)$")
-CAUSES = ("size", "stride", "rank", "dtype", "requires_grad")
 
 
 def recompilations(log):
@@ -19,8 +20,5 @@ def recompilations(log):
             continue
         guard = re.search(rf"\[__recompiles\]     - \d+/{newest}: (.*)", line) if key else None
         if guard:
-            text = guard[1].split(" #")[0]
-            cause = next((each for each in CAUSES if re.match(rf"tensor '\w+' {each} mismatch", text)), None)
-            cause = cause or ("mode" if text.startswith("GLOBAL_STATE") else "range" if ".size()[" in text else "value")
-            counts.setdefault((*key, cause), []).append(line)
+            counts.setdefault((*key, cause(guard[1])), []).append(line)
     return sorted([*key, len(lines)] for key, lines in counts.items())
