@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from playing import Game, find_task, play
 
-from grader import overlays, paths
+from grader import overlays
 
 TASK = find_task("06_ab_testing", "is_slower")
 SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
 JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.is_slower")
-SOLUTION = paths.solution("06_ab_testing").read_text(encoding="utf-8")
 
 ALWAYS = "def is_slower(next_pair, threshold): return True"
 BET = """
@@ -47,10 +46,6 @@ def scenarios(game: Game) -> tuple[Any, ...]:
     return game.scenarios
 
 
-def slowed(game: Game) -> list[Any]:
-    return [scenario for scenario in scenarios(game) if scenario.effect]
-
-
 def test_the_density_is_that_of_the_noise_drawn() -> None:
     """If the density is right, the mean of the odds over scenarios without a slowdown is 1."""
     for given in ({"freedom": 2.0}, {"outlier_rate": 0.1, "outlier_scale": 0.3}):
@@ -62,26 +57,6 @@ def test_the_density_is_that_of_the_noise_drawn() -> None:
         assert sum(value < 0 for value in values) / len(values) == pytest.approx(0.5, abs=0.01)
 
 
-def estimated(game: Game) -> float:
-    return float(JUDGING.least_false_alarms(slowed(game), len(game.scenarios) - len(slowed(game))))
-
-
-def weighed_in_all(game: Game) -> float:
-    """Return an unbiased estimate of the probability of a false alarm, from 60 equal and 72 slowed scenarios."""
-    alarms = [scenario for scenario in scenarios(game) if scenario.answer]
-    return math.fsum(1 / (60 + 72 / math.exp(scenario.log_odds)) for scenario in alarms)
-
-
-@pytest.mark.long
-def test_the_odds_of_slowed_scenarios_tell_how_often_equal_ones_raise_an_alarm() -> None:
-    """This rule has many false alarms, so the test can count them in equal scenarios and compare with the estimate."""
-    games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
-    equal = [scenario for game in games for scenario in scenarios(game) if scenario not in slowed(game)]
-    counted = fmean(bool(scenario.answer) for scenario in equal)
-    assert counted == pytest.approx(fmean(map(weighed_in_all, games)), rel=0.25)
-    assert counted > 0.05
-
-
 def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
     scenario = scenarios(play(TASK, ALWAYS, 1))[0]
     weights = []
@@ -89,15 +64,6 @@ def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted(
         scenario.log_odds = math.log(odds)
         weights.append(JUDGING.least_false_alarms([scenario], 60))
     assert weights == pytest.approx([1 / (60 + 1 / 0.01), 1 / 61, 1 / 60])
-
-
-@pytest.mark.long
-def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_has() -> None:
-    games = [play(TASK, SOLUTION, seed) for seed in range(60)]
-    missed = fmean(not scenario.answer for game in games for scenario in slowed(game))
-    assert missed < 0.05
-    assert fmean(map(estimated, games)) <= fmean(map(weighed_in_all, games)) < 0.01
-    assert not any(map(judged, games))
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import pytest
 from playing import find_task, play
 
 from grader import overlays
@@ -33,13 +32,9 @@ def jobs(*given: tuple[int, int]) -> Any:
 WRONG: dict[Callable[[], Any], tuple[tuple[Value, str], ...]] = {
     network: (
         ([[0, 2], 6], "The kept layers need 6 KiB, and the largest segment needs 6 KiB more."),
-        ([[0, 2], True], "a peak of 12 for [0, 2]"),
         ([[2], 12], "a list that begins with layer 0"),
-        ([[], 12], "a list that begins with layer 0"),
-        ([[0, 2, 2], 12], "ascending numbers up to 4"),
         ([[0, 5], 12], "ascending numbers up to 4"),
         ([[0, True], 12], "a list of the numbers of layers"),
-        ([0, 12], "a list of the numbers of layers"),
         ([[0, 2]], "[kept, peak]"),
         ({"0": [0], "1": 15}, "[kept, peak]"),
     ),
@@ -47,7 +42,6 @@ WRONG: dict[Callable[[], Any], tuple[tuple[Value, str], ...]] = {
         ([0, 1, 2, 3], "each number from 0 to 4 once"),
         ([0, 1, 2, 3, 3], "each number from 0 to 4 once"),
         ([0, True, 2, 3, 4], "each number from 0 to 4 once"),
-        ("01234", "each number from 0 to 4 once"),
         ([1, 0, 2, 3, 4], "0 before 1"),
         ([0, 2, 1, 4, 3], "3 before 4"),
         ([0, 2, 3, 1, 4], "1 before 3"),
@@ -61,37 +55,29 @@ WRONG: dict[Callable[[], Any], tuple[tuple[Value, str], ...]] = {
         ([[0, [0]], [2, [True]]], "1 different cores"),
         ([[0, [0]], [-1, [1]]], "a start of at least 0 for job 1"),
         ([[0, [0]], [float("inf"), [0]]], "for job 1"),
-        ([[0, [0]], [2, 0]], "for job 1"),
     ),
 }
 """For each scenario, wrong answers and words that the student reads."""
 
 
-@pytest.mark.parametrize("scenario", WRONG, ids=lambda scenario: scenario.__name__)
-def test_an_answer_that_breaks_a_rule_is_told_which_and_costs_more_than_any_right_one(
-    scenario: Callable[[], Any],
-) -> None:
-    for answer, words in WRONG[scenario]:
-        judged = scenario()
-        assert words in " ".join(judged.judge(answer).lines), answer
-        assert judged.cost >= 1e9
+def test_an_answer_that_breaks_a_rule_is_told_which_and_costs_more_than_any_right_one() -> None:
+    for scenario, wrong in WRONG.items():
+        for answer, words in wrong:
+            judged = scenario()
+            assert words in " ".join(judged.judge(answer).lines), answer
+            assert judged.cost >= 1e9
 
 
-@pytest.mark.parametrize(
-    ("scenario", "answer", "cost"),
-    [
+def test_a_right_answer_costs_what_was_computed_by_hand() -> None:
+    for scenario, answer, cost in (
         (network(), [[0, 2], 12], 12),
-        (network(), [[0], 15], 15),
         (network(), [[0, 1, 2, 3, 4], 15], 15),
         (function(), [0, 1, 2, 3, 4], 3),
         (function(), [0, 2, 1, 3, 4], 2),
         (jobs((1, 2), (1, 3), (2, 4)), [[0, [0]], [0, [1]], [3, [1, 0]]], 7),
         (jobs((1, 5), (1, 2)), [[2, [0]], [0, [0]]], 7),
-    ],
-)
-def test_a_right_answer_costs_what_was_computed_by_hand(scenario: Any, answer: Value, cost: float) -> None:
-    assert scenario.judge(answer) is None
-    assert scenario.cost == cost
+    ):
+        assert (scenario.judge(answer), scenario.cost) == (None, cost)
 
 
 def break_even_remarks(source: str) -> dict[str, str]:
@@ -105,10 +91,6 @@ def test_a_wrong_number_of_calls_is_told_the_totals_that_prove_it_wrong() -> Non
         wrong = break_even_remarks(overlays.whole(known / f"wrong_{name}.py"))
         assert wrong
         assert all(remark.endswith(f"compiling {end}") for remark in wrong.values())
-    for answer in ("0", "-3", "2.5"):
-        wrong = break_even_remarks(f"def break_even(compile_s, slow_s, fast_s):\n    return {answer}\n")
-        assert "The answer must be a whole number of calls, at least 1." in wrong["an ordinary case"]
-        assert "so compiling never pays: return None." in wrong["a compiled call is slower"]
 
 
 def test_the_name_of_a_clone_is_not_the_name_of_its_function() -> None:

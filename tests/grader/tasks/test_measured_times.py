@@ -10,8 +10,10 @@ import pytest
 from measuring import fixed_blocks, launches
 from playing import find_task, play
 
-from grader import overlays, paths
+from grader import paths
 from grader.task import Scenario, SimulatedExam, Task
+from grader.tasks.plain import PlainScenario
+from grader.tasks.simulated import STANDSTILL, LateWeather, Machine, Weather, stratified
 from grader.values import Value
 from harness.machine import clocks
 from harness.machine.devices import SimulatedStream
@@ -86,13 +88,6 @@ def test_an_interruption_hits_the_call_that_was_drawn_for_it() -> None:
     assert scenario.cost == interrupted + 2
 
 
-def test_a_known_wrong_repair_breaks_one_function_and_leaves_the_others_right() -> None:
-    for path in REPAIR.wrong_answers:
-        game = play(REPAIR, overlays.whole(path), seed=2)
-        pairs = zip(game.scenarios, game.mismatches, strict=True)
-        assert len({scenario.function for scenario, mismatch in pairs if mismatch}) == 1, path.stem
-
-
 def test_a_launch_returns_at_once_until_the_queue_is_full_and_then_costs_a_wait() -> None:
     scenario = fresh(LAUNCHES, "longer work")
     took(scenario, "launch", "synchronize")
@@ -150,10 +145,41 @@ def test_samples_and_statistics_that_do_not_fit_the_blocks_are_found_out() -> No
     assert remark([10**9, [1e308] * 20, 1.0, 0.0])
 
 
-def test_all_simulated_time_counts_the_readings_of_the_clock_included() -> None:
-    scenario = fresh(RUNS, "a fast statement")
-    costs = [scenario.cost]
-    for name, arguments in (("clock", ()), ("clock", ()), ("run", (1,))):
-        scenario.call(name, arguments)
-        costs.append(scenario.cost)
-    assert 0 < costs[0] == costs[1] < costs[2] < costs[3]
+def test_work_takes_as_much_longer_as_the_weather_is_slower_and_weather_repeats() -> None:
+    slow = Weather([(1.0, 1.0), (1.0, 2.0)])
+    for start_s, work_s, end_s in ((0.0, 1.5, 2.0), (1.0, 0.25, 1.5), (0.0, 1500.0, 2000.0), (2000.0, 1.5, 2002.0)):
+        assert slow.end_s(start_s, work_s) == pytest.approx(end_s)
+    interrupted = Weather([(1.0, 1.0), (0.5, STANDSTILL)])
+    assert interrupted.end_s(0.0, 0.9) == pytest.approx(0.9)
+    assert interrupted.end_s(0.9, 0.2) == pytest.approx(1.6)
+
+
+def test_the_clock_shows_whole_ticks_and_no_interruption_falls_into_a_reading() -> None:
+    """Otherwise a measured step of the clock, or a block's time, could be wrong by a whole interruption."""
+    machine = Machine(tick_s=0.5, reading_s=0.2, origin_s=10, weather=Weather([(1.0, 1.0), (50.0, STANDSTILL)]))
+    assert [machine.read() for _ in range(10)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0, 11.0, 11.5, 11.5, 12.0]
+    machine.work(0.1)
+    assert machine.now_s == pytest.approx(51.1)
+    assert machine.step_s == 0.5
+
+
+def test_stratified_draws_cover_every_part_of_the_range() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        drawn = stratified(rng, 2.0, 6.0, 8)
+        assert [int(2 * (value - 2.0)) for value in sorted(drawn)] == list(range(8))
+    assert stratified(rng, 0.0, 1.0, 50) != sorted(stratified(rng, 0.0, 1.0, 50))
+
+
+def test_weather_that_begins_late_disturbs_nothing_before() -> None:
+    weather = LateWeather([(1.0, STANDSTILL), (3.0, 1.0)])
+    assert weather.end_s(5.0, 2.0) == 7.0
+    weather.begin(10.0)
+    assert weather.end_s(5.0, 2.0) == 7.0
+    assert weather.end_s(9.0, 2.0) == pytest.approx(12.0)
+    assert weather.end_s(10.5, 1.0) == pytest.approx(12.0)
+
+
+def test_a_test_case_without_simulated_functions_refuses_a_call_of_one() -> None:
+    with pytest.raises(ValueError, match="no function clock"):
+        PlainScenario().call("clock", [])

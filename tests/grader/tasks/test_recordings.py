@@ -65,7 +65,6 @@ def stack(samples: int, *frames: tuple[str, str, int]) -> Any:
 def test_profiles_are_written_and_read_back_and_count_each_different_stack() -> None:
     record = import_module("grader.tasks.lesson_16_sampling.record")
     kept = {name: sampling.profile(name) for name in ("before", "after", "recursive")}
-    assert all(len(stacks) > 20 for stacks in kept.values())
     text = sampling.PROFILES.read_text(encoding="utf-8")
     assert recordings.as_text(json.loads(text)["made by"], kept) == text
     main, c = {"name": "main", "file": "a.py", "line": 3}, {"name": "gemm", "file": "libc.so.6", "line": None}

@@ -69,14 +69,9 @@ def test_bytes_for_a_checksum_begin_at_every_address_among_other_bytes() -> None
     assert any((x > 127).any() for x in arrays)
 
 
-def test_oracles_of_whole_numbers_are_exact() -> None:
+def test_the_oracle_of_a_checksum_returns_the_published_one() -> None:
     published = exam(find_task("14_extensions", "checksum")).oracle(np.frombuffer(b"123456789", np.uint8))
     assert bytes(published.astype(np.uint8)) == 0xCBF43926.to_bytes(4, "little")
-    convolve = exam(find_task("05_compare", "convolve"))
-    timed = [first(drawing) for drawing in (convolve.timed, *convolve.also_timed)]
-    for signal, weights in [*convolve.cases(generator("a seed")), *timed]:
-        assert np.array_equal(convolve.oracle(signal, weights), np.convolve(signal, weights))
-        assert not convolve.allowed(signal, weights).any()
 
 
 def test_the_plain_functions_in_the_stubs_are_right() -> None:
