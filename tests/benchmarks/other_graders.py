@@ -120,9 +120,8 @@ def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
 
 def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> Got:
     """Return the result of an attack. Attacks that look for secrets raise an exception if they find none."""
-    leaked = (
-        bool(heard) if student.startswith(SENDS) else student.startswith(READS) and one.says not in outcome.rationale
-    )
+    found_none = any(words in outcome.rationale for words in one.says.split(" | "))
+    leaked = bool(heard) if student.startswith(SENDS) else student.startswith(READS) and not found_none
     return Got(outcome.points, outcome.status.lower().replace("_", " "), leaked=leaked)
 
 
