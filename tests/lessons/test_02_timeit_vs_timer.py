@@ -4,8 +4,7 @@ import pytest
 import torch
 from sessions import MadeUp
 
-from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
-from lessons.engine.interval import Interval
+from harness.machine.background_load import BackgroundLoad
 
 LESSON = MadeUp("02_timeit_vs_timer")
 Row = list[float]
@@ -30,12 +29,6 @@ def test_a_single_thread_skips_the_claims_about_threads(monkeypatch: pytest.Monk
     LESSON.check("one_thread_or_all", found, "skipped", "needs a second", UNCLEAR, absent=["with 1 thread as with one"])
 
 
-def test_on_a_busy_machine_nothing_is_said_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = threads(monkeypatch, turns_of([1.0, 0.01, 1.0], [1.0, 0.02, 1.0], number=9), 2, others=HIGH_LOAD)
-    words = "This run does not show how threads change the comparison"
-    LESSON.check("one_thread_or_all", found, "inconclusive", UNCLEAR, words)
-
-
 def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for one, full, said in (
         ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "So much that the other function is faster."),
@@ -48,16 +41,6 @@ def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(monkeypatch
     ):
         turns = [turns_of([1.0] * 3, [few, few, many], number=1)[0] for few, many in zip(one, full, strict=True)]
         LESSON.check("one_thread_or_all", threads(monkeypatch, turns, 4), {}, said)
-
-
-def test_a_result_grew_only_if_its_whole_interval_shows_it() -> None:
-    for total, per_run, letter in (
-        ([10, 10], [1, 1], "b"),
-        ([10, 10], [9, 11], "a"),
-        ([1, 1], [1, 1], "c"),
-        ([10, 10], [1, 5], None),
-    ):
-        assert LESSON.grew(Interval.every(total), Interval.every(per_run)) == letter
 
 
 def test_one_disturbed_repetition_does_not_turn_the_direction_of_a_change() -> None:

@@ -53,14 +53,6 @@ def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribut
     assert mean(shares) == pytest.approx(1, rel=0.15)
 
 
-def test_two_medians_that_are_close_refute_nothing() -> None:
-    for apart in (1.0, 1.001):
-        answers = [Measurement(1, [middle + 0.01 * step for step in range(-4, 5)], SPEC) for middle in (1.0, apart)]
-        times = LESSON.wandered(answers)
-        assert times.middle < 0.1
-        assert times.highest >= 2
-
-
 def test_too_few_measurements_or_blocks_show_no_distance() -> None:
     one_block_each = [blocks_of(seconds, 1) for seconds in (1.0, 1.5, 2.0)]
     assert math.isnan(LESSON.wandered([]).middle)
@@ -68,23 +60,6 @@ def test_too_few_measurements_or_blocks_show_no_distance() -> None:
     assert math.isnan(LESSON.by_chance(one_block_each).mean)
     assert math.isnan(LESSON.by_chance([Measurement(1, [1.0, 2.0, 3.0], SPEC)]).mean)
     assert math.isnan(LESSON.apart([]))
-
-
-def test_a_measurement_that_ran_out_of_time_did_not_become_steady() -> None:
-    assert LESSON.became_steady([blocks_of(0.06, 3)]) == []
-    assert len(LESSON.became_steady([blocks_of(0.06, 4)])) == 1
-    for block_s, known in ((0.005, True), (0.06, False)):  # long blocks do not show how long it takes
-        part = LESSON.part_spent([blocks_of(block_s, 4)] * 3, whole_s=0.217)
-        assert math.isnan(part.middle) != known
-
-
-def test_one_of_ten_calls_is_slow_in_each_way_of_measuring() -> None:
-    """Each run and each block contains slow calls. A single measurement makes three calls, so it meets slow calls."""
-    work = LESSON.uneven()
-    assert [next(work) for _ in range(20)] == [*[4950] * 9, 1_249_975_000] * 2
-    found = LESSON.called_median(fast=True)
-    assert found.blocks.number_per_run >= 10
-    assert 50 <= sum(seconds > 5 * found.single.median for seconds in found.single.times) <= 500
 
 
 def test_one_block_as_long_as_the_measurement_refutes_nothing_about_the_spread() -> None:

@@ -1,15 +1,12 @@
-import math
 import pickle
 from types import SimpleNamespace
 
 import pytest
 from sessions import MadeUp
-from torch.utils.benchmark import Compare, Measurement
-from torch.utils.benchmark.utils.common import TaskSpec
+from torch.utils.benchmark import Compare
 
 from harness.machine.background_load import BackgroundLoad
 from harness.paired.duel import Finding
-from lessons.engine.interval import Interval
 
 LESSON = MadeUp("05_compare")
 
@@ -19,18 +16,6 @@ def fought(ratio: float, doubt: float) -> SimpleNamespace:
         Finding.UNDECIDED if ratio - doubt < 1 < ratio + doubt else Finding.FASTER if ratio > 1 else Finding.SLOWER
     )
     return SimpleNamespace(ratio=ratio, low=ratio - doubt, high=ratio + doubt, verdict=finding, margin=0.01)
-
-
-def test_figures_are_read_from_a_table_as_they_are_printed() -> None:
-    slept = LESSON.sleeps(2)
-    assert (slept.number_per_run, len(slept.times)) == (1, 2)
-    figures = LESSON.figures_in(str(Compare([LESSON.timed(1, LESSON.mul_sum, 1e-3), slept])))
-    assert len(figures) == 2
-    assert all(float(figure) > 0 for figure in figures)
-    for median_s, printed in ((2e-6, "2"), (2.34567e-3, "2.346")):
-        table = Compare([Measurement(1, [median_s] * 30, TaskSpec("f", "pass", description="d"))])
-        table.trim_significant_figures()
-        assert LESSON.figures_in(str(table)) == [printed]
 
 
 @pytest.mark.parametrize(
@@ -54,25 +39,12 @@ def test_the_search_with_a_constant_factor_measures_the_stated_number_of_sizes()
     assert len(sizes) == 44
 
 
-def test_a_winner_that_never_changes_has_no_crossing() -> None:
-    search = LESSON.Search([LESSON.Compared(8192, fought(0.5, 0.1))], fought(0.5, 0.1), fought(0.5, 0.1))
-    words = "mul_sum had the smaller time, so the winner never changes"
-    LESSON.check("where", search, "inconclusive", "This run gives no clear answer", words)
-
-
 def test_nothing_is_said_of_several_threads_where_other_programs_use_their_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     result = LESSON.sizes_and_threads(fast=True)._replace(others=BackgroundLoad(0.5))
     LESSON.check("sizes_and_threads", result, {"threads-move-margin": "inconclusive"}, "no clear answer")
-
-
-def test_the_ratio_changes_by_the_same_factor_in_both_directions() -> None:
-    for shift, change in ((math.log(2), 2), (-math.log(2), 2), (0.0, 1)):
-        found = LESSON.change_of_ratio(Interval.plus_minus(shift, math.log(1.25)))
-        assert found.middle == pytest.approx(change)
-        assert (found.low, found.high) == pytest.approx((change / 1.25, change * 1.25))
 
 
 def test_a_pickled_table_keeps_each_setting_and_a_lost_setting_refutes_the_claim() -> None:

@@ -7,7 +7,6 @@ from sessions import MadeUp
 
 from harness.torch_benchmark.result_store import load
 from lessons.engine.catalogue import FOLDER
-from lessons.engine.interval import Interval
 
 LESSON = MadeUp("06_ab_testing")
 
@@ -57,26 +56,3 @@ def test_with_peeking_the_bet_keeps_its_error_rate_on_normal_values_and_the_t_te
     tests = [LESSON.t_test(each) for each in tosses]
     assert LESSON.share_by(tests)[-1] > 0.12
     assert fmean(says[-1] for says in tests) < 0.08
-
-
-def test_a_report_counts_for_all_later_numbers_of_pairs() -> None:
-    assert LESSON.share_by([[False, True, False], [False, False, False]]) == [0, 0.5, 0.5]
-
-
-def test_the_limit_of_the_t_test_is_the_quantile_of_student_s_t() -> None:
-    for pairs, quantile in ((10, 1.8331), (100, 1.6604)):
-        assert LESSON.t_limit(pairs) == pytest.approx(quantile, rel=0.001)
-
-
-def test_the_size_of_a_difference_is_an_interval_of_absolute_values() -> None:
-    for difference, size in (
-        (Interval(0.1, 0.05, 0.2), Interval(0.1, 0.05, 0.2)),
-        (Interval(-0.1, -0.2, -0.05), Interval(0.1, 0.05, 0.2)),
-        (Interval(0.05, -0.1, 0.2), Interval(0.05, 0.0, 0.2)),
-    ):
-        assert LESSON.size_of(difference) == size
-
-
-def test_a_share_that_never_occurs_still_gives_a_finite_ratio() -> None:
-    times = LESSON.times_as_often(0.2, 0.0, 1000)
-    assert times.low < times.middle == 200 < times.high < math.inf

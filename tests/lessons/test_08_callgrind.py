@@ -29,13 +29,6 @@ def test_the_two_loops_of_the_second_step_execute_as_many_instructions() -> None
     assert by_function.filter(lambda function: "memset" in function or "memcpy" in function).sum() < 0.01 * loop
 
 
-def test_both_lists_of_the_second_step_contain_the_same_numbers_in_different_orders() -> None:
-    names: dict[str, list[int]] = {}
-    exec(LESSON.two_orders(5_000), names)  # noqa: S102 - code of the lesson
-    assert sorted(names["jumping"]) == names["in_order"] == list(range(5_000))
-    assert all(abs(a - b) >= 1_000 for a, b in zip(names["jumping"], names["jumping"][1:], strict=False))
-
-
 def test_names_and_files_are_extracted_from_the_names_of_callgrind() -> None:
     for function, name, file in (
         (EVAL, "_PyEval_EvalFrameDefault", "[python3.13]"),
@@ -46,11 +39,6 @@ def test_names_and_files_are_extracted_from_the_names_of_callgrind() -> None:
         ("???:(below main) [/a/libc.so.6]", "(below main)", "[libc.so.6]"),
     ):
         assert (LESSON.function_name(function), LESSON.group_by_file(function)) == (name, file)
-
-
-def test_a_function_that_two_filters_keep_is_added_up_once() -> None:
-    both, rest = counts((10, "m.c:mutex_alloc [/a]")), counts((50, "e.c:eval [/a]"))
-    LESSON.check("a_filter", LESSON.Filtered(both + rest, both, both, rest), {"filters-add-up": "held"})
 
 
 def test_a_chain_that_loses_counts_is_noticed() -> None:

@@ -33,11 +33,6 @@ def test_few_samples_decide_nothing_and_equal_calls_refute_that_counts_know_no_t
     LESSON.check("three_ways_to_look", equal_calls, {"counts-know-no-time": "refuted"})
 
 
-def test_the_width_of_a_box_is_read_from_the_code_of_the_page() -> None:
-    code = "var node_time = stats[node_name]['stats'][{}];"
-    assert [LESSON.width_option(code.replace("{}", field)) for field in "231"] == ["a", "b", None]
-
-
 def test_a_name_with_an_address_is_shown_without_it() -> None:
     """The address differs in each run, so tables with addresses cannot be compared."""
     assert LESSON.bare("torch._C._VariableFunctionsClass.relu") == "_VariableFunctionsClass.relu"

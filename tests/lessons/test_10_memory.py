@@ -37,11 +37,6 @@ def test_a_system_without_a_stored_peak_skips_the_claim_about_it(exact: bool) ->
     LESSON.check("over_time", found, wanted, "Less than a tenth. 2 samples showed a growth of 0 B.")
 
 
-def test_the_answer_about_a_cycle_follows_the_measurement() -> None:
-    for stays, cycle, letter in ((False, 0, "a"), (True, WHOLE, "b"), (True, 0, None)):
-        assert LESSON.when_freed(LESSON.LetGo(2, True, stays, cycle, WHOLE)) == letter
-
-
 def test_without_a_compiler_the_heap_is_measured_and_the_stack_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LESSON.module, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
     printed, standings = LESSON.explained("stack_and_heap", LESSON.stack_and_heap())

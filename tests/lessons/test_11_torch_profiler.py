@@ -31,11 +31,6 @@ def test_equal_rates_and_wrong_flops_refute_all_claims_about_shapes() -> None:
     assert LESSON.flops_by_hand(doubled) == 2 * 2 * 16 * 32 * 16
 
 
-def test_time_without_a_stack_is_not_taken_for_time_of_the_forward_pass() -> None:
-    places = {(6.0, 0.0): "a", (1.0, 2.0): "b", (1.0, 5.0): None, (5.0, 0.0): None}
-    assert {each: LESSON.place_of_backward(10.0, *each) for each in places} == places
-
-
 def test_stacks_without_keep_stacks_refute_all_claims_about_stacks() -> None:
     stacks = "a.py(1):_run;a.py(2):_step;b.py(3):_backward 4\na.py(1):_run 1\n"
     rows = (row("backward", 4e-6, 4e-6), row("other", 1e-3, 1e-3))
@@ -63,11 +58,6 @@ def test_a_torch_that_deprecates_or_lacks_with_modules_is_named() -> None:
     LESSON.check("the_trace", exported(NamedModules(0, "")), held, absent=[warns])
     LESSON.check("the_trace", exported(NamedModules(0, "with_modules is deprecated")), held, warns)
     LESSON.check("the_trace", exported(NamedModules(None, "")), skipped, "which this torch no longer has")
-
-
-def test_a_call_within_a_call_is_drawn_deeper() -> None:
-    inside = (event("a", 0, 9), event("b", 1, 5), event("c", 2, 3), event("d", 7, 1))
-    assert [LESSON.depth_of(each, inside) for each in inside] == [0, 1, 2, 1]
 
 
 def scheduled(board: TensorBoard) -> Any:

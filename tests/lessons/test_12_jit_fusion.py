@@ -37,17 +37,6 @@ def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatc
     assert (len(passes) > 5, written, gained) == (True, "", None)
 
 
-def test_an_unclear_duel_is_not_explained_as_a_result() -> None:
-    for low, high, tanh, pays in (
-        (0.5, 0.9, "the loop is slower", "never pays"),
-        (1.2, 1.4, "the loop is faster", "take more than about 2 s"),
-        (0.8, 1.4, "does not show", "does not show"),
-    ):
-        fought = replace(duel(1.0), low=low, high=high)
-        assert tanh in LESSON.tanh_in_words(fought)
-        assert pays in LESSON.pays_in_words(fought, 2.0)
-
-
 def test_the_calls_until_compiling_pays_follow_from_the_price_and_the_interval_of_the_gain() -> None:
     assert LESSON.needed(COLD, 3.0, 1.0) == 3
     assert LESSON.needed(COLD, 1.0, 1.0) == math.inf

@@ -34,13 +34,6 @@ def test_pictures_stand_beside_the_instructions_of_this_python() -> None:
     assert {line.split(maxsplit=1)[0] for line in printed.splitlines() if line[:4].strip()} == {"0", "2", "3"}
 
 
-def test_inline_caches_are_counted_where_they_are_mentioned() -> None:
-    found = LESSON.from_text_to_opcodes()
-    hidden = len(found.code.co_code) - 2 * len(list(dis.get_instructions(found.code)))
-    assert hidden > 0
-    LESSON.check("from_text_to_opcodes", found, {}, f"does not list {hidden} B of the code object")
-
-
 def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

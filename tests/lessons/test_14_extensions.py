@@ -64,8 +64,3 @@ def test_two_threads_are_judged_where_nobody_else_uses_the_cores(monkeypatch: py
     check("held_or_released", spins(), {"released-at-once": "skipped"})
     monkeypatch.setattr(LESSON.module, "has_gil", lambda: False)
     check("held_or_released", spins(*WAYS), "skipped", "without the GIL")
-
-
-def test_the_ways_in_which_a_second_thread_ran_choose_the_answer() -> None:
-    answers = {(): "a", WAYS[1:2]: "b", (WAYS[1], WAYS[3]): "c", WAYS: "d", WAYS[3:]: None}
-    assert {ran: LESSON.thread_answer(spins(*ran)) for ran in answers} == answers

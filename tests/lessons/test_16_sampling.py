@@ -6,7 +6,6 @@ import pytest
 from sessions import MadeUp
 
 from harness.sampling.pyspy import Samples, StackSample
-from lessons.engine.interval import Interval
 
 LESSON = MadeUp("16_sampling")
 REASON = "needs py-spy. Run: python -m pip install 'fairclock[profilers]'"
@@ -85,20 +84,3 @@ def test_shares_that_spread_as_computed_hold_and_a_wide_spread_refutes() -> None
 
     LESSON.check("how_many", groups([0.34, 0.66], [0.42, 0.58], 76, 20), "held", "About 2.")
     LESSON.check("how_many", groups([0.0, 1.0], [0.0, 1.0], 0, 0), "refuted")
-
-
-def test_intervals_of_shares_need_samples_are_never_empty_and_contain_the_share() -> None:
-    few = samples((10, ("f",)))
-    assert LESSON.across(few, lambda part: part.share("f")).compare(at_least=0) == "inconclusive"
-    many = LESSON.across(samples((400, ("f",)), (400, ("g",))), lambda part: part.share("f"))
-    assert isinstance(many, Interval)
-    assert many.low <= 0.5 <= many.high
-    for count, total in ((0, 10), (3, 10), (10, 10), (500, 1000)):
-        low, high = LESSON.interval(count, total)  # Wilson's interval
-        assert low - 1e-9 <= count / total <= high + 1e-9
-        assert high - low > 0.05
-
-
-def test_the_mean_of_the_last_rounds_covers_the_given_seconds() -> None:
-    assert LESSON.mean_s(["9.0", "0.1", "0.1", "0.1", "0.1"], 0.35) == pytest.approx(0.1)
-    assert LESSON.mean_s(["0.2", "0.4"], 100.0) == pytest.approx(0.3)

@@ -9,7 +9,7 @@ from sessions import Play
 
 from harness.rendering import units
 from lessons.engine import Choice, Claim, Lesson, Page
-from lessons.engine.interval import UNLIKELY, Interval, Standing, interval_of, largest, smallest
+from lessons.engine.interval import UNLIKELY, Interval, Standing, largest, smallest
 from lessons.engine.listing import claims_words
 from lessons.engine.progress import ProgressFile
 from lessons.engine.words import change, followed, part_of, signed, things, yes_no
@@ -127,11 +127,6 @@ def test_noise_widens_an_interval_on_both_sides() -> None:
     assert Interval.exact(2).void_if(True).compare(at_least=1) is INCONCLUSIVE
     assert Interval.exact(2).void_if(False).compare(at_least=1) is HELD
     assert Interval.unknown().with_noise(0.1).noise == 0
-
-
-def test_an_increasing_function_keeps_the_order_of_the_ends_and_a_number_is_exact() -> None:
-    assert Interval(0, -1, 1).mapped(math.exp) == Interval(1, 1 / math.e, math.e)
-    assert interval_of(True) == Interval(1, 1, 1)
 
 
 def test_only_a_clear_winner_is_named() -> None:

@@ -1,15 +1,11 @@
 """Questions: what a student may type, the right answers, and the score."""
 
-import io
-
 import pytest
-from rich.console import Console
 
 from harness.rendering import units
 from lessons.engine.interval import Interval
 from lessons.engine.numbers import positive
 from lessons.engine.predict import Choice, Guess, Judgement, PredictionResult, Score, StudentAnswer, ask
-from lessons.engine.screen import Screen
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
 GUESS = Guess("How many calls?", "calls")
@@ -71,14 +67,6 @@ def test_a_wrong_choice_is_answered_with_the_right_one() -> None:
     assert CHOICE.judge(None, "b") == Judgement(None, "two", "two.")
 
 
-def test_options_that_do_not_fit_on_one_line_have_a_line_each() -> None:
-    short, long = (Choice("Which?", {"a": words, "b": words, "c": words}) for words in ("yes", "a long answer " * 3))
-    for choice, lines in ((short, 1), (long, 3)):
-        out = io.StringIO()
-        Screen(Console(file=out, width=80)).ask(choice.question, choice.offer())
-        assert len(out.getvalue().strip().splitlines()) == 1 + lines
-
-
 def test_a_question_about_ranges_has_one_option_per_range() -> None:
     assert list(TIMES.options.values()) == ["less than 1.5×", "1.5× to 5×", "5× or more"]
     with pytest.raises(ValueError, match="one limit fewer than options"):
@@ -136,13 +124,3 @@ def test_only_decided_answers_count_in_the_score() -> None:
         assert Score.of(predictions).sentence() == sentence
     total = sum([Score.of([RIGHT]), Score.of([WRONG, UNDECIDED])], Score())
     assert (total.right, total.decided, total.undecided) == (1, 2, 1)
-
-
-def test_wrong_predictions_are_shown_with_the_right_answers() -> None:
-    out = io.StringIO()
-    Screen(Console(file=out, width=80)).score(Score.of([SKIPPED]))
-    assert out.getvalue() == ""
-    Screen(Console(file=out, width=80)).score(Score.of([RIGHT, WRONG]))
-    printed = " ".join(out.getvalue().split())
-    assert "1 of 2 predictions right. ✗ How long? your answer: 2 s; right: 30 s" in printed
-    assert "many" not in printed

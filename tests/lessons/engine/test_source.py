@@ -4,7 +4,7 @@ from pathlib import Path
 
 import small_lesson
 
-from lessons.engine.source import code_of, imports_of, prose_of
+from lessons.engine.source import code_of, imports_of
 
 
 def test_the_shown_code_has_no_docstring_and_no_decorators_of_the_engine() -> None:
@@ -19,10 +19,6 @@ def test_the_shown_code_runs_when_pasted() -> None:
     exec(small_lesson.four_times.shown_code, namespace)  # noqa: S102
     exec("results = twice(), four_times()", namespace)  # noqa: S102
     assert namespace["results"] == (small_lesson.twice(), small_lesson.four_times())
-
-
-def test_the_introduction_is_the_docstring_in_paragraphs() -> None:
-    assert prose_of(small_lesson.twice.function) == "Double a number.\n\nThat is all there is to it."
 
 
 ANNOTATED = """
@@ -55,14 +51,6 @@ def test_return_annotations_and_comments_for_tools_are_not_shown(tmp_path: Path)
         "",
         '    return {"->": inner(2)}',
     ]
-
-
-def test_a_long_import_has_one_name_on_each_line(tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    names = ["a_very_long_name", "another_very_long_name", "a_third_very_long_name"]
-    file.write_text(f"from somewhere import {', '.join(names)}\n")
-    imports = imports_of(file, needed_by=" + ".join(names))
-    assert imports == f"from somewhere import (\n    {names[0]},\n    {names[1]},\n    {names[2]},\n)"
 
 
 def test_only_the_imports_that_the_code_uses_are_returned() -> None:

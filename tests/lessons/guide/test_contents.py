@@ -82,27 +82,6 @@ def test_without_results_a_page_has_the_expected_answers() -> None:
     assert twice.claims[0].result is None
 
 
-EXPLAINED = "… stands for a value that your run measures."
-
-
-def test_a_value_that_the_results_do_not_have_is_explained() -> None:
-    unknown = small_page(None)
-    assert "And four times …?" in lesson_page(unknown)
-    assert lesson_page(unknown).count(EXPLAINED) == 1
-    assert slides_page(unknown).count(EXPLAINED) == 1
-    assert EXPLAINED not in lesson_page(small_page()) + slides_page(small_page())
-
-
-def test_the_right_option_is_the_first_sentence_of_a_measured_answer() -> None:
-    for measured, option in (
-        ("less than 2×", "less than 2×"),
-        ("Less than 2×. It took 2 s.", "less than 2×"),
-        ("Less than 2× or 2× to 3×.", ""),
-        ("", ""),
-    ):
-        assert contents.right_option(measured, ("less than 2×", "less", "2× to 3×")) == option
-
-
 def test_a_text_about_a_claim_is_read_from_the_source_and_filled_with_recorded_values() -> None:
     said = said_about_claims(Path(small_lesson.__file__))
     texts = Said("It is two.", "It is not two.", "Two or not: unclear.")

@@ -3,7 +3,7 @@
 import pytest
 from teachers_pack import pages, small_page
 
-from lessons.engine.route import FULL, SHORT, lessons_of
+from lessons.engine.route import FULL, lessons_of
 from lessons.guide import project, syllabus
 
 PROJECTS = {
@@ -22,12 +22,6 @@ def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None
     assert course.before_midterm == tuple(page for week in course.weeks[:6] for page in week.lessons)
     minutes = [week.class_minutes + week.homework_minutes for week in course.weeks if week.lessons]
     assert max(minutes) <= 2 * sum(minutes) / len(minutes)
-
-
-def test_the_short_course_has_one_lesson_a_week() -> None:
-    course = syllabus.four_weeks(pages())
-    assert [[page.name for page in week.lessons] for week in course.weeks] == [[name] for name in lessons_of(SHORT)]
-    assert course.before_midterm == course.lessons
 
 
 def test_a_week_asks_about_the_lessons_of_the_week_before_it() -> None:

@@ -9,8 +9,7 @@ from harness.charts import plots
 from harness.rendering import units
 from lessons.guide.chart_values import NUMBER, PERCENT, RATIO, SIZE, TIME, read
 from lessons.guide.charts import MOST_ROWS, drawn, with_charts
-from lessons.guide.contents import Photo
-from lessons.guide.pictures import MOST_FACTOR, claim_chart, displayed_height, factors, image, photo
+from lessons.guide.pictures import MOST_FACTOR, claim_chart, factors
 from lessons.guide.results import ClaimResult, Shown
 
 TIMES = Shown(
@@ -62,13 +61,6 @@ def test_the_columns_after_a_value_can_be_the_ends_of_its_interval() -> None:
     drawing = drawn(table)
     assert drawing.count('class="end"') == 2
     assert words(drawing) == ["Ratios", "a", "2×", "b", "3×"]
-
-
-def test_a_table_without_words_has_its_first_column_as_labels() -> None:
-    calls = Shown("Runs", ("calls", "time"), (("1", "2 s"), ("10", "3 s")))
-    assert described(drawn(calls)) == "calls: 1: time 2 s; calls: 10: time 3 s."
-    measured = Shown("Runs", ("median", "IQR"), (("1 s", "2 %"), ("2 s", "3 %")))
-    assert described(drawn(measured)) == "row 1: median 1 s; row 2: median 2 s."
 
 
 def test_what_has_no_comparable_numbers_is_not_drawn() -> None:
@@ -132,11 +124,3 @@ def test_the_chart_of_claims_has_a_dot_for_each_margin_and_a_wide_line_for_an_in
     places = {tuple(each.items()) for chart in (largest, larger) for each in parsed(chart).findall(".//{*}circle")}
     assert len(places) == 1, "a very large margin does not move the other dots together"
     assert words(larger)[-1] == "1 000 000×"
-
-
-def test_a_picture_has_its_words_its_height_and_no_script() -> None:
-    shown = image("<svg><title>a &amp; b</title><script>alert(1)</script></svg>")
-    assert "<script>" not in shown
-    assert 'alt="a &amp; b"' in shown
-    assert photo(Photo("a <page>", b"PNG")) == '<img alt="a &lt;page&gt;" src="data:image/png;base64,UE5H">'
-    assert displayed_height('<svg viewBox="0 0 200 50">', 400) == 100

@@ -128,13 +128,6 @@ def test_the_right_option_of_a_mistake_is_its_own_explanation() -> None:
         assert f"return {number} < 3" in question.code
 
 
-def test_a_term_is_not_asked_if_its_meaning_contains_it_or_if_options_are_related() -> None:
-    words = {each.options[each.right]: each for each in bank.questions_of(small_page()) if each.kind == WORD}
-    assert set(words) == {"tick", "step", "sample", "block", "A/A test"}
-    assert "step" not in words["tick"].options
-    assert "tick" not in words["step"].options
-
-
 def test_the_questions_of_all_lessons_have_different_ids_and_one_right_option() -> None:
     questions = [question for page in pages().values() for question in bank.questions_of(page)]
     assert len({question.id for question in questions}) == len(questions)

@@ -6,10 +6,9 @@ from dataclasses import replace
 from teachers_pack import RESULTS, small_page
 
 from lessons.guide.claim_texts import VALUE
-from lessons.guide.contents import Photo
 from lessons.guide.rendering import highlighted, html
 from lessons.guide.results import Shown
-from lessons.guide.slides import MOST_LINES, PICTURES_WIDTH, fitting, in_chunks, slides_of, slides_page
+from lessons.guide.slides import MOST_LINES, in_chunks, slides_of, slides_page
 
 
 def test_each_step_has_its_code_its_question_and_its_answer() -> None:
@@ -44,21 +43,6 @@ def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> No
     assert not [slide for slide in slides_of(small_page(with_picture)) if slide.shown]
     page = slides_page(small_page(replace(RESULTS, pictures={}, shown={"twice": (short,)})))
     assert "<td>a</td><td>n</td>" in page
-
-
-def test_pictures_are_shown_if_they_fit_and_the_first_one_always() -> None:
-    low, high = (f'<svg viewBox="0 0 {PICTURES_WIDTH} {height}">' for height in (200, 900))
-    assert fitting([low, low, low]) == [low, low]
-    assert fitting([high, low]) == [high]
-    assert fitting([]) == []
-
-
-def test_each_photo_has_a_slide_of_its_own() -> None:
-    page = small_page()
-    photos = (Photo("one", b"1"), Photo("two", b"2"))
-    with_photos = replace(page, steps=(replace(page.steps[0], photos=photos), *page.steps[1:]))
-    assert [slide.photo for slide in slides_of(with_photos) if slide.kind == "photo"] == list(photos)
-    assert slides_page(with_photos).count('src="data:image/png;base64,') == 2
 
 
 def test_functions_stay_whole_on_a_slide_or_are_divided_at_an_empty_line() -> None:
