@@ -12,7 +12,7 @@ from grader.grade import grade_task
 from grader.isolation import forkserver, sandbox
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.records import Control, Status, Submission, Verdict
+from grader.records import Control, Status, Submission
 from grader.session import Session
 from grader.task import Task
 from grader.trials import control, speed
@@ -38,13 +38,10 @@ def task(tmp_path: Path) -> Task:
 
 
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-def test_a_right_and_cheap_answer_gets_all_points(task: Task, session: Session) -> None:
+def test_a_right_answer_gets_points_and_a_cheap_one_gets_all(task: Task, session: Session) -> None:
     verdict = grade_task(task, hand_in(BISECT), session)
     assert (verdict.status, verdict.points, verdict.max_points) == (Status.PASSED, 10, 10)
-
-
-def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task) -> None:
-    verdict = grade_task(task, hand_in(COUNT_UP), BARE)
+    verdict = grade_task(task, hand_in(COUNT_UP), session)
     assert (verdict.status, verdict.points) == (Status.PASSED, 4)
     assert "Next tier: 2×, 6 points." in verdict.attempt.rationale
 
@@ -83,17 +80,14 @@ def test_a_file_without_a_working_function_or_that_is_no_python_is_told_so(task:
     for source in ("", "import nothing_of_that_name", "find = 3", "raise SystemExit"):
         verdict = grade_task(task, hand_in(source), BARE)
         assert (verdict.status, verdict.points) == (Status.RAISED, 0)
+    verdict = grade_task(task, hand_in("def find(probe):\n    raise NotImplementedError"), BARE)
+    assert "still raises NotImplementedError (line 2 of the file)" in verdict.attempt.rationale
     verdict = grade_task(task, hand_in("def find(probe"), BARE)
     assert (verdict.status, verdict.points) == (Status.REFUSED, 0)
     refused = Submission("ada", "00_small", "ada/00_small.py", "0", None, "It is not UTF-8 text.")
     verdict = grade_task(task, refused, BARE)
     assert (verdict.status, verdict.points) == (Status.REFUSED, 0)
     assert verdict.attempt.rationale == "It is not UTF-8 text."
-
-
-def test_a_stub_reads_that_it_is_not_written_yet(task: Task) -> None:
-    verdict = grade_task(task, hand_in("def find(probe):\n    raise NotImplementedError"), BARE)
-    assert "still raises NotImplementedError (line 2 of the file)" in verdict.attempt.rationale
 
 
 @pytest.mark.parametrize("baseline", ["def negate(x): return 1", "raise SystemExit"])
@@ -127,23 +121,22 @@ def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(task: 
     assert report.duration_s > 0
 
 
-def tensors(tmp_path: Path, source: str) -> Verdict:
-    return grade_task(negation(tmp_path), hand_in(source), BARE)
-
-
-def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
-    verdict = tensors(tmp_path, "def negate(x): return -x.nan_to_num()")
-    assert (verdict.status, verdict.points) == (Status.WRONG, 0)
-    assert verdict.attempt.rationale.startswith(
-        "Fails 1 of 4 cases. The smallest: x of shape (2, 3), float32, x has a NaN"
-    )
-    assert (verdict.attempt.cases_passed, verdict.attempt.cases) == (3, 4)
+def test_the_smallest_failing_case_is_shown_also_if_the_process_ends_in_it(tmp_path: Path) -> None:
+    task = negation(tmp_path)
+    verdict = grade_task(task, hand_in("def negate(x): return -x.nan_to_num()"), BARE)
+    assert (verdict.status, verdict.points, verdict.attempt.cases_passed) == (Status.WRONG, 0, 3)
+    case = "The smallest: x of shape (2, 3), float32, x has a NaN"
+    assert verdict.attempt.rationale.startswith(f"Fails 1 of 4 cases. {case}")
+    verdict = grade_task(task, hand_in("import os\ndef negate(x): return -x if len(x) else os._exit(0)"), BARE)
+    assert verdict.status is Status.CRASHED
+    assert "x of shape (0, 3)" in verdict.attempt.help
 
 
 def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_explains(tmp_path: Path) -> None:
     task = negation(tmp_path)
     knows = {
         "wrong_abs.py": '"""You take sizes."""\ndef negate(x): return x.clone() if len(x) < 4 else x.abs()',
+        "wrong_ends.py": '"""You end."""\nimport os\ndef negate(x): os._exit(1)',
         "wrong_raises.py": '"""You gave up."""\ndef negate(x): return x.clone() if len(x) < 4 else x.nothing',
         "wrong_same.py": '"""You return x."""\ndef negate(x): return x.clone()',
     }
@@ -153,23 +146,9 @@ def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_
     assert verdict.attempt.help == "You return x."
 
 
-def test_a_known_mistake_is_explained_although_the_process_of_another_ended(tmp_path: Path) -> None:
-    task = negation(tmp_path)
-    (task.known / "wrong_ends.py").write_text('"""You end."""\nimport os\ndef negate(x): os._exit(1)')
-    (task.known / "wrong_unchanged.py").write_text('"""You return x."""\ndef negate(x): return x.clone()')
-    verdict = grade_task(task, hand_in("def negate(x): return x * 1"), BARE)
-    assert verdict.attempt.help == "You return x."
-
-
-def test_an_end_in_one_case_names_the_case(tmp_path: Path) -> None:
-    verdict = tensors(tmp_path, "import os\ndef negate(x): return -x if len(x) else os._exit(0)")
-    assert verdict.status is Status.CRASHED
-    assert "x of shape (0, 3)" in verdict.attempt.help
-
-
 def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "duel", None)
-    verdict = tensors(tmp_path, AT_ONCE.replace("-x", "x.neg_()"))
+    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE.replace("-x", "x.neg_()")), BARE)
     assert verdict.status is Status.WRONG
     assert "an input that was changed" in verdict.attempt.rationale
 

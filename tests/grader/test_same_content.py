@@ -1,11 +1,10 @@
 """Equal content gets equal grades, from any student and at any time."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from classroom import KIT, ROUNDS, grade, hand_in, notebook, zipped
+from classroom import ROUNDS, grade, hand_in, notebook
 from classroom import run as graded
 from commanding import rows
 from outline import Outline
@@ -131,18 +130,6 @@ def test_a_notebook_a_python_file_and_refused_files_of_equal_bytes_are_different
     refused = [one.submission for one in summary.roll.reports if one.submission.refused]
     assert [one.refusal.partition(" ")[0] for one in refused] == ["may/01_dot.py", "zoe/01_dot.py"]
     assert [one.students for one in summary.roll.same_content] == [("ada", "bob")]
-
-
-def test_bytes_that_were_refused_in_a_changed_zip_are_graded_when_they_come_as_they_should(tmp_path: Path) -> None:
-    folder = tmp_path / "hw1"
-    folder.mkdir()
-    listed = json.dumps({"format": 1, "kit": KIT, "files": []}).encode()
-    (folder / "ada.zip").write_bytes(zipped([("01_dot.py", b"right"), ("manifest.json", listed)]))
-    assert points(run(folder, Drifting())[0]) != {"ada": 6.0}
-    (folder / "ada.zip").unlink()
-    hand_in(folder, "ada", "right")
-    summary, _ = run(folder, grade)
-    assert (summary.graded, points(summary)) == (1, {"ada": 6.0})
 
 
 def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began_nothing(tmp_path: Path) -> None:

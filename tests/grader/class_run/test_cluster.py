@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
@@ -73,29 +74,13 @@ def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
         assert len(found) == number + 2, name
 
 
-class Client:
-    """A client of a cluster whose workers all answer that they do not grade."""
-
-    def __init__(self, **answers: tuple[int, str]) -> None:
-        self.answers = answers
-
-    def wait_for_workers(self, number: int, timeout: float) -> None:
-        if len(self.answers) < number:
-            raise TimeoutError(timeout)
-
-    def register_plugin(self, _plugin: object) -> None:
-        pass
-
-    def run(self, _function: object, on_error: str) -> dict[str, tuple[int, str]]:
-        assert on_error == "return"
-        return self.answers
-
-
 def test_a_cluster_whose_workers_cannot_grade_says_why_and_how_to_add_workers() -> None:
+    client = mock.Mock(**{"run.return_value": {"one": (0, "another kit")}})
     with pytest.raises(MachineError, match=r"No worker .* can grade .*one does not grade: another kit.* `dask worker"):
-        cluster._enlist(Client(one=(0, "another kit")), (), sandboxed=True)  # type: ignore[arg-type]
+        cluster._enlist(client, (), sandboxed=True)
+    client.wait_for_workers.side_effect = TimeoutError
     with pytest.raises(MachineError, match=r"has no worker\. To add workers, run `dask worker"):
-        cluster._enlist(Client(), (), sandboxed=True)  # type: ignore[arg-type]
+        cluster._enlist(client, (), sandboxed=True)
 
 
 def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(

@@ -101,14 +101,6 @@ def test_lessons_that_count_no_more_keep_their_grades_and_come_back_with_them(bo
     assert book.roll().lessons == ("01_dot", "02_timer")
 
 
-def test_a_student_who_left_the_class_leaves_the_roll(book: Journal, found: Collection) -> None:
-    for submission in found.submissions:
-        book.add(graded(submission))
-    book.enrol(replace(found, students=("bob",), submissions=found.submissions[1:]), TASKS)
-    assert book.roll().students == ("bob",)
-    assert [report.submission.student for report in book.reports()] == ["bob"]
-
-
 # ------------------------------------------------------------------------------------------- whose OUT it is
 
 

@@ -76,6 +76,25 @@ def test_an_attempt_that_must_be_graded_first_leaves_no_number_and_names_the_com
     assert said(capsys, "report", out).code == 0
 
 
+def test_the_command_names_seed_and_sandbox_and_students_must_be_in_the_class_or_enrolled(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, before = folder.parent / "out", points(folder)
+    ended = report(capsys, folder, BEST + struck("wrong").replace("ada", "adda"))
+    assert (ended.code, ended.out, "who is not in this class" in ended.err) == (2, "", True)
+    assert points(folder) == before, "nothing changes after an error"
+    enrolled = f'students = ["ivy"]\n[extensions.ivy]\n{LESSONS[0]} = 2026-11-24T00:00:00Z'
+    assert report(capsys, folder, enrolled).code == 0
+    assert points(folder) == {"ada": "0", "bob": "6", "ivy": ""}
+    text = Outline((out / "ivy" / reports.PAGE).read_text()).text
+    assert "nothing handed in , this exercise has 10 points" in text
+    assert "Due 2026-11-24 00:00:00 UTC" in text
+    (out / seeds.FILE).rename(folder.parent / "seed")
+    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
+        db.execute("UPDATE gradings SET sandboxed = 0")
+    assert "--seed-file FILE --no-sandbox" in report(capsys, folder, BEST).out
+
+
 def test_no_number_is_exported_for_what_waits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report(capsys, folder, BEST)
     out = folder.parent / "out"
@@ -109,16 +128,6 @@ def test_an_attempt_that_was_replaced_before_it_was_graded_is_named_and_does_not
     assert "class folder" not in (out / "ada" / reports.PAGE).read_text()
 
 
-def test_the_command_names_the_seed_and_the_missing_sandbox_where_the_class_needs_them(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = folder.parent / "out"
-    (out / seeds.FILE).rename(folder.parent / "seed")
-    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
-        db.execute("UPDATE gradings SET sandboxed = 0")
-    assert "--seed-file FILE --no-sandbox" in report(capsys, folder, BEST).out
-
-
 def test_names_of_the_class_folder_and_of_out_may_be_any_that_the_file_system_allows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,28 +138,3 @@ def test_names_of_the_class_folder_and_of_out_may_be_any_that_the_file_system_al
         command = shlex.join(["python", "-m", "grader", "run", str(tmp_path / name), "--out", str(tmp_path / out)])
         assert ended.code == 3
         assert name.isprintable() == (f"  {command}" in ended.out.splitlines())
-
-
-def test_a_name_that_is_not_in_the_class_is_an_error_in_report_and_nothing_is_touched(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = folder.parent / "out"
-    before = (out / reports.PAGE).read_bytes()
-    ended = report(capsys, folder, BEST + struck("wrong").replace("ada", "adda"))
-    assert (ended.code, ended.out) == (2, "")
-    assert "who is not in this class" in ended.err
-    with journal.read(out) as book:
-        assert "best" not in book.course().text
-    assert (out / reports.PAGE).read_bytes() == before
-
-
-def test_an_enrolled_student_with_nothing_handed_in_may_have_an_extension_and_is_in_every_report(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    policy = f'students = ["ivy"]\n[extensions.ivy]\n{LESSONS[0]} = 2026-11-24T00:00:00Z'
-    assert report(capsys, folder, policy).code == 0
-    assert points(folder) == {"ada": "0", "bob": "6", "ivy": ""}
-    text = Outline((folder.parent / "out" / "ivy" / reports.PAGE).read_text()).text
-    assert "nothing handed in , this exercise has 10 points" in text
-    assert "Due 2026-11-24 00:00:00 UTC" in text
-    assert run(folder)[0].roll.students == ("ada", "bob", "ivy")
