@@ -33,9 +33,3 @@ def test_two_threads_may_parse_at_the_same_time() -> None:
     with ThreadPoolExecutor(2) as threads:
         trees = list(threads.map(syntax.parse, [SOURCE] * 30))
     assert {len(tree.body) for tree in trees} == {len(ast.parse(SOURCE).body)}
-
-
-def test_text_that_is_no_code_raises() -> None:
-    with pytest.raises(SyntaxError):
-        syntax.parse("def f(:")
-    assert syntax.parse("a = 1").body

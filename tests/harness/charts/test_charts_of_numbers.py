@@ -24,6 +24,7 @@ TWO = {"flat": [(1.0, 1e-6), (10.0, 1e-6), (100.0, 1e-6)], "rising": [(1.0, 1e-7
 
 
 def test_a_histogram_is_one_line_between_its_ends_where_one_outlier_of_thousands_still_shows() -> None:
+    assert Axis(0.0, 10.0).counts([0, 4.9, 5, 10, 10, 99, nan], 2) == (2, 4)
     assert histogram([1e-4] * 8 + [1.3e-4] * 4 + [2e-4], bins=4) == "100 µs █▄ ▁ 200 µs"
     assert histogram([1.0] * 100_000 + [2.0], bins=3, unit=number) == "1 █ ▁ 2"
     assert histogram([2e-6, 2e-6]) == "2 µs █ 2 µs"
@@ -104,19 +105,6 @@ def test_texts_are_escaped_and_attributes_have_their_svg_names() -> None:
     assert said(svg.document(3, 2, [shape], title="a < b\x1b", description=" of <x> ")) == ("a < b", "of <x>")
 
 
-def test_on_an_axis_values_go_from_end_to_end_and_on_a_logarithmic_one_equal_factors_are_equal_steps() -> None:
-    axis = Axis(0.0, 10.0, 6, 106)
-    assert [axis.place(value) for value in (-5, 0, 2.5, 10, 99)] == [6, 6, 31, 106, 106]
-    log = Axis(1.0, 16.0, log=True)
-    assert [log.share(value) for value in (1, 2, 4, 8, 16)] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
-    assert [axis.value(0.5), log.value(0.5)] == pytest.approx([5, 4])
-
-
-def test_every_value_is_counted_once_and_the_highest_belongs_to_the_last_part() -> None:
-    assert Axis(0.0, 10.0).counts([0, 4.9, 5, 10, 10, math.nan], 2) == (2, 3)
-    assert Axis(1.0, 4.0, log=True).counts([0.0, math.inf, 2.0], 2) == (1, 2)
-
-
 def test_a_histogram_has_a_bar_per_filled_bin_and_its_median_and_the_words_say_so() -> None:
     drawing = histogram_svg([0.0, 0.0, 4.0], title="t", unit=units.number)
     assert numbers(drawing, "rect", "bar", "x", "height") == [[24, 100], [445.2, 50]]
@@ -174,10 +162,6 @@ def test_very_different_values_have_dots_on_a_logarithmic_axis_if_the_caller_all
     assert first < second
     assert words(drawing) == ["Times", "a", "1 µs", "b", "1 s", "Logarithmic axis: equal distances are equal factors."]
     assert drawing.count('class="end"') == 1
-
-
-def test_a_long_label_keeps_both_of_its_ends() -> None:
-    assert [pictures.shortened(label, 11) for label in ("a" * 100 + "z", "short")] == ["aaaaa…aaaaz", "short"]
 
 
 @pytest.mark.browser

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.memory import resident
-from harness.memory.lines import MIB, Line, line_table, parse_samples, parse_table, timeline
+from harness.memory.lines import MIB, Line, line_table, parse_table, timeline
 from harness.memory.resident import memory_samples, peak_of
 
 MUCH = 64 * MIB
@@ -94,14 +94,6 @@ def test_rows_are_read_with_their_figures_and_lines_never_run_without() -> None:
     assert made.text == "    a = np.ones(5_000_000)"
     assert empty == Line(7, "")
     assert (gone.more_bytes, gone.times) == (-38.1 * MIB, 3)
-
-
-def test_samples_are_in_order_of_time_and_functions_have_begin_and_end() -> None:
-    data = "CMDLINE x\nMEM 2.0 100.5\nFUNC m.work 1.0 100.2 3.0 101.0\nMEM 1.0 100.0\n"
-    looks, functions = parse_samples(data)
-    assert looks == ((0.0, MIB), (0.5, 2.0 * MIB))
-    began_s, ended_s = functions["work"]
-    assert (round(began_s, 6), round(ended_s, 6)) == (0.2, 1.0)
 
 
 def test_a_script_that_fails_or_profiles_nothing_is_an_error_with_the_cause() -> None:

@@ -50,19 +50,19 @@ def test_half_the_cost_is_twice_as_fast_with_a_clear_verdict_after_half_of_the_b
     assert "2\N{MULTIPLICATION SIGN}" in outcome.histogram()
 
 
-def test_differences_within_the_margin_count_as_the_same_and_each_side_has_its_own_setup() -> None:
+def test_differences_within_the_margin_count_as_the_same_and_one_at_the_margin_stays_undecided() -> None:
     assert exact(50e-6, 50e-6).verdict is Finding.SAME
     assert exact(50e-6, 55e-6).verdict is Finding.FASTER
     assert exact(50e-6, 55e-6, margin=0.2).verdict is Finding.SAME
-    setups = {"candidate_setup": "found = dict.fromkeys(values)", "baseline_setup": "found = list(values)"}
-    outcome = duel("found[999]", "999 in found", setup="values = range(1000)", **setups)  # type: ignore[arg-type]
-    assert outcome.ratio > 5
-
-
-def test_a_difference_at_the_margin_stays_undecided_within_the_budget() -> None:
     outcome = exact(50e-6, 51e-6)
     assert outcome.verdict is Finding.UNDECIDED
     assert 1.0 <= outcome.spent_s < 1.2
+
+
+def test_each_side_has_its_own_setup() -> None:
+    setups = {"candidate_setup": "found = dict.fromkeys(values)", "baseline_setup": "found = list(values)"}
+    outcome = duel("found[999]", "999 in found", setup="values = range(1000)", **setups)  # type: ignore[arg-type]
+    assert outcome.ratio > 5
 
 
 def test_sleeping_does_not_look_fast() -> None:
@@ -123,16 +123,12 @@ def run(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("options", [(), ("-m",)], ids=["script", "module"])
-def test_a_script_runs_its_functions_in_paired_processes(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_script_runs_its_functions_in_paired_processes_and_needs_a_main_guard(tmp_path: Path) -> None:
     script = tmp_path / "compare.py"
     script.write_text(SCRIPT.replace("GUARD", "if __name__ == '__main__':"))
-    done = run(script, *options)
-    assert (done.stdout, done.stderr) == ("slower\n", "")
-
-
-def test_the_error_for_a_script_without_a_main_guard_names_the_guard(tmp_path: Path) -> None:
-    script = tmp_path / "compare.py"
+    for options in ((), ("-m",)):
+        done = run(script, *options)
+        assert (done.stdout, done.stderr) == ("slower\n", "")
     script.write_text(SCRIPT.replace("GUARD", "if True:"))
     done = run(script)
     assert done.returncode == 1
@@ -190,15 +186,11 @@ def test_the_table_has_one_line_per_pair_with_seconds_per_call_and_a_notebook_sh
     assert found(2.0).histogram() in page
 
 
-def test_the_seconds_per_call_of_a_side_are_the_median_over_the_rounds() -> None:
-    assert found(2.0).candidate_s == pytest.approx(1e-5)
-    assert found(2.0).baseline_s == pytest.approx(2e-5)
+def test_the_seconds_per_call_are_the_median_over_the_rounds_and_a_result_can_be_written_as_json() -> None:
+    assert [found(2.0).candidate_s, found(2.0).baseline_s] == pytest.approx([1e-5, 2e-5])
     slept = found(2.0, sleep_s=1.0)
     assert slept.hidden_work
     assert slept.candidate_s == pytest.approx((1e-3 + 1.0) / 100)
-
-
-def test_a_result_can_be_written_as_json() -> None:
     one = found(2.0, pairs=1, caveat="because")
     assert math.isinf(one.high)
     record = json.loads(json.dumps(one.to_dict(), allow_nan=False))

@@ -4,7 +4,6 @@ import functools
 import math
 import os
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +67,6 @@ def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> 
     assert conversation((code, setup), 1) == [{}, {}]
 
 
-def test_a_failure_has_the_traceback_of_the_exception_and_only_invalid_code_is_a_usage_error() -> None:
-    failure = conversation(("1 / 0", "pass"), 1)[-1]
-    assert failure["message"] == "ZeroDivisionError: division by zero"
-    assert not failure["usage"]
-    assert "in _timing_loop" in failure["traceback"]
-    assert conversation(("raise SystemExit(3)", "pass"), 1)[-1]["message"] == "SystemExit: 3"
-    assert conversation(("1 +", "pass"))[0]["usage"]
-
-
 def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
     at_the_top_of_modules: tuple[Any, ...] = (at_the_top, Holder.static, math.gamma, os.getpid)
     for function in at_the_top_of_modules:
@@ -91,27 +81,6 @@ def test_a_function_of_a_module_is_found_and_called(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("calls = []\ndef work():\n    calls.append(1)\n")
     check = ("assert len(calls) == 3", "from mine import calls")  # the module is the same that the next job sees
     assert conversation(("work", "pass", "mine"), 3, check, 1, path=str(tmp_path)) == [{}] * 4
-
-
-def main_module(monkeypatch: pytest.MonkeyPatch, **attributes: object) -> types.FunctionType:
-    """Return a function of an artificial `__main__`."""
-    module = types.ModuleType("__main__")
-    exec("def work(): return 4", module.__dict__)  # noqa: S102 - a module without a file
-    vars(module).update(attributes)
-    monkeypatch.setitem(sys.modules, "__main__", module)
-    work: types.FunctionType = module.__dict__["work"]
-    return work
-
-
-def test_a_function_of_main_is_found_by_its_file_or_its_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    script = tmp_path / "script"
-    script.write_text("def work():\n    assert __name__ != '__main__'\n")
-    assert locate(main_module(monkeypatch, __file__=str(script))) == (str(script), "work")
-    assert conversation(("work", "pass", str(script)), 1) == [{}, {}]
-    run_as_module = main_module(monkeypatch, __file__=__file__, __spec__=types.SimpleNamespace(name="timeit"))
-    assert locate(run_as_module) == ("timeit", "work")
-    with pytest.raises(UsageError, match="Save it in a module, or pass a statement"):
-        locate(main_module(monkeypatch))  # typed at a prompt
 
 
 def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
+"""Timing loops, calibrated blocks, pairs of loops, and the noise in a series of blocks."""
+
 import gc
+import math
 import random
 
 import pytest
@@ -15,7 +18,9 @@ from harness.paired.blocks import (
     loop_pairs,
     timing_loop,
 )
+from harness.paired.noise import NOISY, WINDOW_S, Noise, aa_control, noise_of
 from harness.paired.rounds import Reading
+from harness.rendering import units
 
 
 def test_a_block_costs_what_its_calls_cost_for_a_statement_and_a_function() -> None:
@@ -167,3 +172,33 @@ def test_equal_code_has_the_ratio_1_although_a_block_begins_slowly_and_the_calib
             rounds = [pair.play(baseline_first=True) for _ in range(2)]
     assert [one.baseline.calls for one in rounds] == [one.candidate.calls for one in rounds] == [3, 3]
     assert rounds[1].ratio == pytest.approx(1.0)
+
+
+def test_a_machine_that_slows_down_changes_unpaired_errors_only() -> None:
+    window = [Reading(1e-3, 1e-3)] * 20 + [Reading(1.1e-3, 1.1e-3)] * 20
+    noise = noise_of(window * 4)
+    assert max(noise.unpaired) == pytest.approx(math.log(1.1), rel=0.2)
+    assert max(noise.paired) == 0.0
+    assert noise.noisy
+    assert str(noise) == f"noise today: ±{units.percent(noise.unpaired_p95)} unpaired, ±0 % in paired rounds"
+
+
+def test_one_bad_window_of_a_hundred_does_not_make_a_machine_noisy() -> None:
+    calm = tuple([0.0] * 100)
+    assert not Noise(unpaired=(*calm, 0.5), paired=calm).noisy
+    assert Noise(unpaired=(*calm, *[NOISY * 2] * 10), paired=calm).noisy
+
+
+def test_too_short_a_record_or_budget_is_refused() -> None:
+    for wall_s in ([], [1e-3], [1.0]):
+        with pytest.raises(UsageError, match="record at least one"):
+            noise_of([Reading(1e-3, seconds) for seconds in wall_s])
+    for budget_s in (0.0, 0.1, math.inf, math.nan):
+        with pytest.raises(UsageError, match="budget_s"):
+            aa_control(budget_s)
+
+
+def test_the_real_machine_differs_from_itself_somewhat_within_the_budget() -> None:
+    noise = aa_control(0.2)
+    assert max(noise.unpaired) > 0
+    assert 2 <= len(noise.unpaired) <= 0.2 / WINDOW_S + 1

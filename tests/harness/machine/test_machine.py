@@ -1,15 +1,24 @@
+"""The environment of a measurement, programs and their packages, background load, and the peak speed of a core."""
+
 import json
+import os
 import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
+import time
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from harness.errors import UsageError
+from harness.machine import background_load, peak_speed, programs
 from harness.machine.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
+from harness.machine.peak_speed import READ_BYTES
 
 HERE = Environment(
     python="3.11.7",
@@ -111,3 +120,72 @@ def test_a_record_without_the_field_gil_keeps_its_fingerprint() -> None:
     assert kept
     for each in kept:
         assert Environment.from_dict(each["environment"]).fingerprint() == each["fingerprint"]
+
+
+def test_a_user_who_is_not_root_needs_sudo_except_for_brew_and_a_missing_package_has_no_command() -> None:
+    headers = f"apt-get install python{sys.version_info.major}.{sys.version_info.minor}-dev"
+    assert programs.install("Python headers", "apt-get", root=True) == headers
+    assert programs.install("valgrind", "dnf", root=False) == "sudo dnf install valgrind"
+    assert programs.install("C compiler", "brew", root=False) == "brew install gcc"
+    expected = "brew has no package with bubblewrap: use a Linux machine with another package manager"
+    assert programs.install("bubblewrap", "brew") == expected
+
+
+def test_every_manager_has_a_command_for_every_package_or_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for name, manager in product(programs.PACKAGES, programs.MANAGERS):
+        command = programs.install(name, manager, root=True)
+        assert command.startswith(f"{manager} ")
+        assert len(command.split()) >= 3
+        monkeypatch.setattr(shutil, "which", lambda found, only=manager: found == only or None)
+        assert programs.install(name, root=True) == command
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert programs.install("C compiler") == programs.install("C++ compiler") == "xcode-select --install"
+
+
+def test_a_program_is_missing_only_when_it_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert programs.lacking("a shell", "install one", "sh") == ""
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    assert programs.lacking("a shell", "install one", "sh") == "a shell is missing: install one"
+
+
+def test_a_busy_process_shows_up_as_background_load() -> None:
+    burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        time.sleep(0.2)
+        with background_load.watch_background_load() as found:
+            time.sleep(0.5)
+    finally:
+        burner.kill()
+        burner.wait()
+    assert found.is_high
+    assert found.cores <= (os.cpu_count() or 1)
+
+
+@pytest.fixture
+def tries_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list for the durations of tries. Each try takes the next one, and later tries take the last one."""
+    durations_s: list[float] = []
+
+    def clock() -> Iterator[float]:
+        now_s = 0.0
+        while True:
+            yield now_s
+            now_s += durations_s.pop(0) if len(durations_s) > 1 else durations_s[0]
+            yield now_s
+
+    ticks = clock()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
+    return durations_s
+
+
+def test_the_shortest_try_gives_the_reading_speed(tries_s: list[float]) -> None:
+    tries_s += [3.0, 2.0, 4.0, 5.0]
+    assert peak_speed.read_bytes_per_s(3 << 20) == (3 << 20) / 2.0
+    tries_s[:] = [2.0]
+    assert peak_speed.read_bytes_per_s(1000) == peak_speed.read_bytes_per_s(0) == READ_BYTES / 2.0
+
+
+def test_a_real_core_reads_and_computes() -> None:
+    assert peak_speed.read_bytes_per_s(1 << 16) > 0
+    assert peak_speed.operations_per_s() > 0

@@ -1,0 +1,288 @@
+"""Messages between processes, launched processes, and processes that differ only in their code."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.machine.clocks import process_cpu
+from harness.processes import channel as channels
+from harness.processes import process_env
+from harness.processes.channel import MAX_DEPTH, MAX_FRAME_BYTES, Channel, Closed, Late, ProtocolError
+from harness.processes.launcher import KIT, Child, end_all
+
+if sys.platform == "win32":
+    pytest.skip("needs socket pairs and poll", allow_module_level=True)
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc"), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, socket.socket]]:
+    """Return a channel that never blocks longer than its time limit, and the socket of the other process."""
+    here, there = socket.socketpair()
+    with here, there:
+        here.setblocking(False)
+        yield Channel(here.fileno()), there
+
+
+def frame(payload: bytes) -> bytes:
+    return struct.pack("<I", len(payload)) + payload
+
+
+@given(body=st.dictionaries(st.text("abc"), JSON, max_size=4))
+def test_messages_arrive_as_they_were_sent_through_a_socket_or_two_pipes(body: dict[str, object]) -> None:
+    one, two = socket.socketpair()
+    reading, writing = os.pipe()
+    with one, two, os.fdopen(reading, "rb") as pipe, os.fdopen(writing, "wb") as other:
+        Channel(one.fileno()).send(b"D", body)
+        assert Channel(two.fileno()).receive(timeout_s=5) == (b"D", body)
+        Channel(pipe.fileno(), other.fileno()).send(b"g")
+        Channel(pipe.fileno(), other.fileno()).send(b"D", body)
+        found = Channel(pipe.fileno(), other.fileno())
+        assert [found.receive(), found.receive()] == [(b"g", {}), (b"D", body)]
+
+
+def test_an_impossible_length_is_refused_before_the_bytes_come(ends: tuple[Channel, socket.socket]) -> None:
+    channel, other = ends
+    for length in (0, MAX_FRAME_BYTES + 1, 2**32 - 1):
+        other.sendall(struct.pack("<I", length))
+        with pytest.raises(ProtocolError, match=f"of {length} bytes"):
+            channel.receive(timeout_s=5)
+
+
+def test_only_limited_objects_of_plain_json_are_accepted(ends: tuple[Channel, socket.socket]) -> None:
+    channel, other = ends
+    broken = [b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"{'a': 1}", b'{"a": ' + b"9" * 5000 + b"}"]
+    for text in (*broken, b'{"a": "\\ud800"}', b'{"a": [{"\\udc00": 1}]}', b'{"a":' + b"[" * 50_000):
+        other.sendall(frame(b"D" + text))
+        with pytest.raises(ProtocolError):
+            channel.receive(timeout_s=5)
+    nested = [b'{"a":' * depth + b"1" + b"}" * depth for depth in (MAX_DEPTH, MAX_DEPTH + 2, 100_000)]
+    assert channels.parse(nested[0]) == json.loads(nested[0])
+    for text in nested[1:]:
+        with pytest.raises(ProtocolError):
+            channels.parse(text)
+
+
+def test_a_trusted_process_may_send_names_of_files_that_are_not_utf_8() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe, os.fdopen(writing, "wb") as other:
+        channel = Channel(pipe.fileno(), other.fileno(), trusted=True)
+        channel.send(b"D", {"path": os.fsdecode(b"\xff")})
+        assert channel.receive() == (b"D", {"path": os.fsdecode(b"\xff")})
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x05\x00", b"\x05\x00\x00\x00", b"\x05\x00\x00\x00D{"], ids=len)
+def test_a_frame_that_stops_halfway_is_late_or_closed(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
+    channel, other = ends
+    other.sendall(sent)
+    with pytest.raises(Late):
+        channel.receive(timeout_s=0.02)
+    other.sendall(sent)
+    other.close()
+    with pytest.raises(Closed):
+        channel.receive(timeout_s=5)
+    with pytest.raises(Closed):
+        channel.send(b"g")
+
+
+def test_a_message_that_is_too_long_or_never_read_is_not_sent(ends: tuple[Channel, socket.socket]) -> None:
+    channel, other = ends
+    with pytest.raises(ProtocolError, match="too long"):
+        channel.send(b"l", {"source": "x" * MAX_FRAME_BYTES})
+    other.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        other.recv(1)
+    with pytest.raises(Late):  # noqa: PT012 - some messages fit into the buffers of the socket
+        while True:
+            channel.send(b"A", {"value": "x" * 100_000}, timeout_s=0.01)
+
+
+def test_a_wait_without_a_limit_reads_no_clock(
+    ends: tuple[Channel, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Untrusted code may have replaced the clock of its process."""
+    ends[1].sendall(frame(b"g"))
+    monkeypatch.setattr("time.monotonic", None)
+    assert ends[0].receive() == (b"g", {})
+
+
+def test_the_file_runs_alone_in_an_interpreter_without_packages() -> None:
+    command = [sys.executable, "-I", "-S", channels.__file__]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+ECHO = """
+import os, subprocess, sys, time
+from harness.processes.channel import stdio_channel
+channel = stdio_channel()
+print("to the log")
+while True:
+    kind, body = channel.receive()
+    if kind == b"k":
+        body = {"pid": subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1e4)"]).pid}
+    if kind == b"f":
+        os.fork() or time.sleep(1e4)  # the process that has been forked keeps the pipes open
+        os.kill(os.getpid(), 9)
+    if kind == b"n":
+        time.sleep(1e4)
+    channel.send(b"D", body)
+"""
+
+
+def start(program: str = ECHO) -> Child:
+    return Child([sys.executable, "-c", program], {**os.environ, "PYTHONPATH": str(KIT), "PYTHONUNBUFFERED": "1"})
+
+
+def test_it_answers_large_messages_and_its_output_goes_to_the_log() -> None:
+    with start() as child:
+        child.send(b"e", {"text": "x" * (1 << 21)})
+        kind, body = child.receive(timeout_s=30)
+        assert (kind, len(body["text"])) == (b"D", 1 << 21)
+        assert not child.has_message()
+        assert child.log_lines() == ["to the log"]
+        with pytest.raises(Late):
+            child.receive(timeout_s=0.01)
+
+
+def test_the_end_of_a_process_is_noticed_even_if_its_child_keeps_the_pipes() -> None:
+    with start() as child:
+        child.send(b"f")
+        with pytest.raises(Closed):
+            child.receive(timeout_s=30)
+        assert child.exit_status() == -signal.SIGKILL
+        child.send(b"e")
+    with start("import no_such_module") as child:
+        with pytest.raises(Closed):
+            child.receive(timeout_s=30)
+        assert child.exit_status() == 1
+        assert child.log_lines()[-1] == "ModuleNotFoundError: No module named 'no_such_module'"
+
+
+def test_the_end_kills_the_processes_of_a_process_and_one_that_does_not_end_by_itself() -> None:
+    with start() as child:
+        child.send(b"k")
+        grandchild = psutil.Process(child.receive(timeout_s=30)[1]["pid"])
+        endless = start()
+        endless.send(b"n")
+        end_all([endless], within_s=0.1)
+        assert endless.exit_status() == -signal.SIGKILL
+    psutil.wait_procs([grandchild], timeout=10)
+    assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_process_that_has_been_ended_is_not_killed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may have its number then."""
+    killed: list[int] = []
+    with start() as child:
+        child.end()
+        monkeypatch.setattr(os, "killpg", lambda pid, _: killed.append(pid))
+    assert killed == []
+
+
+linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs the affinity of Linux")
+
+WITH_THREADS = """
+import os, threading
+from harness.processes.channel import stdio_channel
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+channel = stdio_channel()
+while True:
+    kind, _ = channel.receive()
+    if kind == b"l":
+        os.sched_setaffinity(0, set(range(os.cpu_count())))
+    if kind == b"w":
+        sum(range(200_000))
+    channel.send(b"d")
+"""
+
+
+@contextmanager
+def paired_process() -> Iterator[Child]:
+    with Child([sys.executable, "-c", WITH_THREADS], {**os.environ, "PYTHONPATH": str(KIT)}) as one:
+        tell(one, b"n")
+        yield one
+
+
+def tell(one: Child, what: bytes) -> None:
+    one.send(what)
+    assert one.receive() == (b"d", {})
+
+
+def core() -> int:
+    return min(os.sched_getaffinity(0))
+
+
+@pytest.mark.skipif(bool(process_env.why_layout_varies()), reason="needs setarch")
+def test_paired_processes_have_the_same_memory_layout() -> None:
+    command = process_env.command([sys.executable, "-c", "print(id(object()), id(len), hash('a'))"])
+    layouts = {
+        subprocess.run(command, env=process_env.ENVIRONMENT, capture_output=True, check=True).stdout for _ in range(3)
+    }
+    assert len(layouts) == 1
+
+
+def test_setarch_is_tried_and_without_a_fixed_layout_the_command_runs_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(process_env, "why_layout_varies", process_env.why_layout_varies.__wrapped__)
+    assert process_env.why_layout_varies() == "setarch is missing"
+    for script, trouble in [
+        ("exit 0", ""),
+        ("echo 'setarch: Operation not permitted' >&2; exit 1", "setarch: Operation not permitted"),
+        ("exit 3", "setarch ends with status 3"),
+    ]:
+        (tmp_path / "setarch").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "setarch").chmod(0o755)
+        assert process_env.why_layout_varies() == trouble
+        assert (process_env.command(["python"]) == ["python"]) == bool(trouble)
+
+
+@linux
+def test_pinning_binds_every_thread_until_the_process_leaves_its_core() -> None:
+    with paired_process() as one:
+        process_env.pin(one.pid, core())
+        assert [os.sched_getaffinity(thread) for thread in process_env.threads(one.pid)] == [{core()}] * 2
+        assert process_env.is_pinned(one.pid, core())
+        tell(one, b"l")
+        assert process_env.is_pinned(one.pid, core()) == (os.cpu_count() == 1)
+    with pytest.raises(ProcessLookupError):
+        process_env.pin(one.pid, core())
+    process_env.pin(one.pid, None)
+    assert process_env.is_pinned(one.pid, None)
+
+
+@linux
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
+def test_on_a_shared_core_the_clock_shows_work_as_soon_as_it_is_done() -> None:
+    """A process on another core may see CPU time that is up to one timer tick old."""
+    with paired_process() as one, process_env.pinned(core()):
+        process_env.pin(one.pid, core())
+        clock = process_cpu(one.pid)
+        at_rest = clock()
+        assert clock() == at_rest
+        tell(one, b"w")
+        worked = clock()
+        assert worked > at_rest
+        assert clock() == worked
