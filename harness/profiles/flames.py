@@ -19,7 +19,6 @@ ALL: Final = "all"
 # A frame of a C++ function: its name, and the object that it belongs to, with the object's address.
 _BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*)?>")
 
-
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
 _CHARACTER: Final = 6.7
 
@@ -49,12 +48,12 @@ _STYLE: Final = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FlameFrame:
     """A frame of a flame graph: its name, its total cost, and the frames above it, which it called."""
 
     name: str
     total: float
-    above: tuple["Frame", ...]
+    above: tuple["FlameFrame", ...]
 
     @property
     def own(self) -> float:
@@ -69,7 +68,7 @@ class Placed:
     `below` has the names of the frames below it, the outermost first. `start` is the total cost to the left of it.
     """
 
-    frame: Frame
+    frame: FlameFrame
     below: tuple[str, ...]
     start: float
 
@@ -89,18 +88,19 @@ def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
     for line in text.splitlines():
         frames, _, cost = line.rpartition(" ")
         if frames:
-            found.append((tuple(_plain(frame) for frame in frames.split(";")), float(cost)))
+            names = re.sub(r"(?<=\)):_|(?<=Module):_", ": ", frames).split(";")
+            found.append((tuple(_BUILTIN.sub(r"<\1>", name) for name in names), float(cost)))
     return found
 
 
-def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> Frame:
+def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> FlameFrame:
     """Return the tree of these stacks with the costs added up. In each stack, the outermost frame comes first."""
     total, groups = 0.0, dict[str, list[tuple[Sequence[str], float]]]()
     for frames, cost in stacks:
         total += cost
         if frames:
             groups.setdefault(frames[0], []).append((frames[1:], cost))
-    return Frame(name, total, tuple(fold_up(groups[each], each) for each in sorted(groups)))
+    return FlameFrame(name, total, tuple(fold_up(groups[each], each) for each in sorted(groups)))
 
 
 def without_frames(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) -> list[tuple[tuple[str, ...], float]]:
@@ -109,7 +109,7 @@ def without_frames(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) 
     return [(tuple(frame for frame in frames if not left_out.search(frame)), cost) for frames, cost in stacks]
 
 
-def placed(frame: Frame, below: tuple[str, ...] = (), start: float = 0.0) -> Iterator[Placed]:
+def placed(frame: FlameFrame, below: tuple[str, ...] = (), start: float = 0.0) -> Iterator[Placed]:
     """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box."""
     yield Placed(frame, below, start)
     start += frame.own
@@ -118,14 +118,14 @@ def placed(frame: Frame, below: tuple[str, ...] = (), start: float = 0.0) -> Ite
         start += each.total
 
 
-def drawable(root: Frame) -> list[Placed]:
+def drawable(root: FlameFrame) -> list[Placed]:
     """Return `root` and all frames above it, with their positions. Raise `ValueError` if the total cost is 0."""
     if root.total <= 0:
         raise ValueError("A flame graph needs stacks with a cost above 0.")
     return list(placed(root))
 
 
-def own_cost_by_name(frame: Frame) -> Mapping[str, float]:
+def own_cost_by_name(frame: FlameFrame) -> Mapping[str, float]:
     """Return the own cost for each frame name, added up over all frames with this name.
 
     The largest cost comes first.
@@ -144,7 +144,7 @@ def label(name: str, most: int) -> str:
     return bare if len(bare) <= most else f"{bare[: most - 1]}…" if most >= 4 else ""
 
 
-def flame_graph(root: Frame, width: int = 90) -> str:
+def flame_graph(root: FlameFrame, width: int = 90) -> str:
     """Return a flame graph as text with lines of `width` characters. The outermost frame is at the bottom.
 
     Raise `ValueError` if the total cost is 0.
@@ -159,12 +159,7 @@ def flame_graph(root: Frame, width: int = 90) -> str:
     return "\n".join("".join(row).rstrip() for row in reversed(rows) if set(row) != {" "})
 
 
-def _plain(frame: str) -> str:
-    name = _BUILTIN.sub(r"<\1>", frame)
-    return re.sub(r"(?<=\)):_|(?<=Module):_", ": ", name)
-
-
-def flame_graph_svg(root: Frame, *, title: str, description: str = "", unit: units.Format = units.number) -> str:
+def flame_graph_svg(root: FlameFrame, *, title: str, description: str = "", unit: units.Format = units.number) -> str:
     """Return a flame graph as a complete SVG document. `unit` converts the cost of a frame to text.
 
     A screen reader reads `title`, `description`, and the frames with the largest own cost. Raise `ValueError` if the

@@ -1,8 +1,7 @@
 """Settings that make `torch.profiler` behave as its manual describes, and its results: tables and traces.
 
 The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
-the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set. The functions import
-torch when they are called, because the import takes seconds and most users of `harness.profiles` do not need torch.
+the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set.
 
 A trace is in Chrome's format, which `export_chrome_trace` and `tensorboard_trace_handler` write: a list of events in
 JSON, each with a phase `ph`. A complete event ("X") has a start and a duration. Other events name a thread ("M"), mark
@@ -19,40 +18,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from torch._C._profiler import _ExperimentalConfig
+from torch.profiler import ProfilerActivity, profile
 
 from harness.errors import UsageError
 
-if TYPE_CHECKING:
-    from torch._C._profiler import _ExperimentalConfig
-
-QUIET: Final = "99"
-"""A log level above that of all messages of the profiler, so that none is printed."""
-
-os.environ.setdefault("KINETO_LOG_LEVEL", QUIET)
+# No message of the profiler has a level as high as this.
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 
-def keep_stacks() -> "_ExperimentalConfig":
+def keep_stacks() -> _ExperimentalConfig:
     """Return an `experimental_config` with which `with_stack=True` records the stacks of operators.
 
     Without this setting, `export_stacks` writes an empty file, and `key_averages(group_by_stack_n=…)` has no groups.
     This is a known bug of torch up to 2.13. A test fails as soon as this function is no longer needed.
     """
-    from torch._C._profiler import _ExperimentalConfig  # noqa: PLC0415
-
     return _ExperimentalConfig(verbose=True)
 
 
-def every_thread() -> "_ExperimentalConfig | None":
+def every_thread() -> _ExperimentalConfig | None:
     """Return an `experimental_config` with which the profiler also records other threads of the program.
 
     Without this setting, the profiler records only the thread that starts it. Return None if the installed torch has no
     such setting.
     """
-    from torch._C._profiler import _ExperimentalConfig  # noqa: PLC0415
-
     try:
         return _ExperimentalConfig(profile_all_threads=True)
     except TypeError:
@@ -75,8 +67,6 @@ def named_modules(call: Callable[[], object]) -> NamedModules:
 
     torch 2.15 warns that the option is deprecated. The result contains this warning. Other warnings are shown as usual.
     """
-    from torch.profiler import ProfilerActivity, profile  # noqa: PLC0415
-
     with warnings.catch_warnings(record=True) as seen, tempfile.TemporaryDirectory(prefix="fairclock-trace-") as folder:
         warnings.simplefilter("always")
         file = Path(folder) / "trace.json"
@@ -87,11 +77,13 @@ def named_modules(call: Callable[[], object]) -> NamedModules:
             return NamedModules(None, "")
         found.export_chrome_trace(str(file))
         events = file.read_text(encoding="utf-8").count("Module Hierarchy")
-    about_option = [each for each in seen if "with_modules" in str(each.message)]
+    about_option = ""
     for each in seen:
-        if each not in about_option:
+        if "with_modules" in str(each.message):
+            about_option = about_option or str(each.message)
+        else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return NamedModules(events, str(about_option[0].message) if about_option else "")
+    return NamedModules(events, about_option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +133,15 @@ def columns(printed: str, *names: str) -> str:
     """
     lines = printed.splitlines()
     rule = next(line for line in lines if line.startswith("---"))
-    ends = [match.span() for match in re.finditer("-+", rule)]
-    rows = [[line[low:high].strip() for low, high in ends] for line in lines if _is_row(line, rule)]
+    spans = [match.span() for match in re.finditer("-+", rule)]
+    # Shorter lines are outside the table, and lines without text are rules.
+    wide = [line for line in lines if len(line) >= len(rule.rstrip()) and line.strip("-= ")]
+    rows = [[line[low:high].strip() for low, high in spans] for line in wide]
     places = [rows[0].index(name) for name in names]
     kept = [[row[place] for place in places] for row in rows if row[0]]
-    widths = [max(len(row[column]) for row in kept) for column in range(len(names))]
-    return "\n".join(_aligned(row, widths) for row in kept)
-
-
-def _is_row(line: str, rule: str) -> bool:
-    return bool(line.strip()) and len(line) >= len(rule.rstrip()) and set(line) - set("- =") != set()
-
-
-def _aligned(row: list[str], widths: list[int]) -> str:
-    others = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
-    return "  ".join([row[0].ljust(widths[0]), *others]).rstrip()
+    widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
+    aligned = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in kept)
+    return "\n".join("  ".join(cells).rstrip() for cells in aligned)
 
 
 @dataclass(frozen=True, slots=True)

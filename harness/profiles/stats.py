@@ -3,6 +3,7 @@
 import cProfile
 import math
 import pstats
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,10 @@ from harness.errors import UsageError
 Key = tuple[str, int, str]
 """The key of a function in pstats: file, line, name."""
 
-QUOTE = "'"
+_BUILTIN: Final = re.compile(r"<built-in method (?P<function>.+)>|<method '(?P<method>.+?)' of '(?P<owner>.+?)'.*>")
 
 FILE: Final = "FILE"
 """The text of an option that is replaced by the path of the file in which the profiler saves the profile."""
-
 
 TIMEOUT_S: Final = 120.0
 """Time limit for a script under a profiler, in seconds."""
@@ -58,18 +58,11 @@ class ProfiledFunction:
 
 def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[ProfiledFunction, ...]:
     """Return the functions in a profile or in its file. The function with the largest own time comes first."""
-    stats = profile if isinstance(profile, pstats.Stats) else pstats.Stats(_source(profile))
+    source = str(profile) if isinstance(profile, Path) else profile
+    stats = source if isinstance(source, pstats.Stats) else pstats.Stats(source)
     entries = cast("dict[Key, _Entry]", vars(stats)["stats"])
     found = [
-        ProfiledFunction(
-            name=_name(key),
-            file=key[0],
-            calls=calls,
-            outer_calls=outer_calls,
-            own_s=own_s,
-            cumulative_s=cumulative_s,
-            callers=_by_name(callers),
-        )
+        ProfiledFunction(_name(key), key[0], calls, outer_calls, own_s, cumulative_s, _by_name(callers))
         for key, (outer_calls, calls, own_s, cumulative_s, callers) in entries.items()
     ]
     return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
@@ -94,20 +87,14 @@ def _by_name(callers: _Callers) -> dict[str, tuple[int, float]]:
     return added
 
 
-def _source(profile: cProfile.Profile | Path) -> cProfile.Profile | str:
-    return str(profile) if isinstance(profile, Path) else profile
-
-
 def _name(key: Key) -> str:
     name: object = key[2]
     if not isinstance(name, str):
         return key[0]  # the module `profile` stores the profiled code there
-    if name.startswith("<built-in method "):
-        return name.removeprefix("<built-in method ").removesuffix(">")
-    if name.startswith("<method '"):
-        method, _, owner = name.removeprefix("<method '").partition("' of '")
-        return f"{owner.split(QUOTE)[0]}.{method}"
-    return name
+    match = _BUILTIN.fullmatch(name)
+    if match is None:
+        return name
+    return match["function"] or f"{match['owner']}.{match['method']}"
 
 
 @dataclass(frozen=True, slots=True)

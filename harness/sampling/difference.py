@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from harness.charts import svg
-from harness.profiles.flames import Frame, Placed, drawable, fold_up, own_cost_by_name, picture, placed
+from harness.profiles.flames import FlameFrame, Placed, drawable, fold_up, own_cost_by_name, picture, placed
 from harness.rendering import units
 
 Stacks = Iterable[tuple[Sequence[str], float]]
@@ -74,7 +74,7 @@ def colour(share: float) -> str:
     return f"#f5{faded:02x}{faded:02x}" if share > 0 else f"#{faded:02x}{round(220 - 40 * strength):02x}f5"
 
 
-def _largest(first: Frame, second: Frame, unit: units.Format) -> str:
+def _largest(first: FlameFrame, second: FlameFrame, unit: units.Format) -> str:
     own = [own_cost_by_name(root) for root in (first, second)]
     pairs = {name: (own[0].get(name, 0.0), own[1].get(name, 0.0)) for name in (*own[0], *own[1])}
     most = sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0]))[:4]

@@ -17,7 +17,7 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
 from harness.profiles.flames import (
-    Frame,
+    FlameFrame,
     flame_graph,
     flame_graph_svg,
     fold_up,
@@ -248,9 +248,9 @@ def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warni
 def test_a_torch_without_these_settings_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_it(*, activities: object) -> None: ...
 
-    monkeypatch.setattr("torch.profiler.profile", without_it)
+    monkeypatch.setattr("harness.profiles.kineto.profile", without_it)
     assert named_modules(lambda: None) == NamedModules(None, "")
-    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)  # an argument raises TypeError
+    monkeypatch.setattr("harness.profiles.kineto._ExperimentalConfig", lambda: None)  # an argument raises TypeError
     assert every_thread() is None
 
 
@@ -302,7 +302,7 @@ def test_a_picture_escapes_names_and_a_tree_without_cost_is_refused() -> None:
     assert drawn(text).findtext(f"{SVG}title") == "<b>"
     for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
-            draw(Frame("all", 0, ()))
+            draw(FlameFrame("all", 0, ()))
 
 
 STACKS = [
