@@ -29,7 +29,7 @@ from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
 from harness.machine import environment
 from harness.machine.background_load import BackgroundLoad, watch_background_load
-from harness.profiles.snakeviz import served
+from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.rendering import units
 from harness.rendering.tables import Table

@@ -52,7 +52,7 @@ from harness.profiles.kineto import (
     operators,
     read_trace,
 )
-from harness.profiles.tensorboard import BoardPages, TensorBoard, look_at
+from harness.profiles.servers import BoardPages, TensorBoard, look_at
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_files import state_folder

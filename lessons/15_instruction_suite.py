@@ -30,9 +30,8 @@ from harness.suite import (
     materialize,
     parse_stmts,
 )
-from harness.suite.compare import SAME, SuiteComparison, signed_percent, titled
 from harness.suite.expand import Benchmark
-from harness.suite.results import Result, Suite, SuiteSettings, load
+from harness.suite.results import SAME, Result, Suite, SuiteComparison, SuiteSettings, load, signed_percent, titled
 from harness.suite.runner import measure
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main

@@ -11,7 +11,7 @@ from markdown_pages import Command, anchors, commands, inline_code, links
 
 from grader.commands.apps import fairclock_app, grader_app
 from harness.command_line import lesson_aliases, matches
-from harness.suite import command as suite
+from harness.suite import __main__ as suite
 from lessons.__main__ import app as lessons_app
 from lessons.engine import command as engine_command
 from lessons.engine.catalogue import lesson_names, listed

@@ -3,16 +3,13 @@
 `harness.callgrind.collect` starts this process, sends the snippets and receives their counts. The program uses torch's
 `Timer.collect_callgrind` with some changes, which save time and do not change the counts:
 
-- torch's method times the statement once before it counts. For C++, it compiles another program for this timing. So
-  this module directly calls the function that `collect_callgrind` uses for counting.
-- torch runs valgrind with instrumentation from start to end, and importing torch then takes fifty times as long. So a
-  script named `valgrind` starts the real valgrind without instrumentation, and the setup switches it on.
-- torch collects garbage after each repeat, and the garbage collector visits all imported objects. So `gc.freeze` first
-  hides these objects from the collector.
-- torch sends a query to all processes on the machine that run under Callgrind. With a separate `--vgdb-prefix`, only
-  this process gets the query.
-- C++ snippets are compiled without debug information, which saves a quarter of the time. torch's own libraries have no
-  debug information either.
+- torch's method first times the statement, for which it compiles another C++ program. This module calls the function
+  that counts.
+- torch runs valgrind with instrumentation from the start, and importing torch then takes fifty times as long. A script
+  named `valgrind` starts the real valgrind without instrumentation, and the setup switches it on.
+- torch collects garbage after each repeat. `gc.freeze` hides all imported objects from the collector.
+- torch sends a query to all processes that run under Callgrind. With a separate `--vgdb-prefix`, only this one gets it.
+- C++ snippets are compiled without debug information, like torch's own libraries.
 """
 
 import dataclasses

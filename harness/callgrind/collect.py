@@ -140,10 +140,11 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, SnippetCounts
                 names = waiting.pop(0)
                 child = stack.enter_context(_start([missing[name] for name in names]))
                 running.append((names, child, time.monotonic() + _TIMEOUT_S))
-            for names, child, deadline_s in list(running):
+            for each in list(running):
+                names, child, deadline_s = each
                 if child.has_message() or time.monotonic() > deadline_s:
                     found |= zip(names, _counts([missing[name] for name in names], child), strict=True)
-                    running.remove((names, child, deadline_s))
+                    running.remove(each)
                     bars.advance(task, len(names))
             counting = ", ".join(name for names, _, _ in running for name in names)
             bars.update(task, description=f"counting instructions of {counting or 'nothing more'}")

@@ -22,8 +22,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from harness.compilers.inductor import torchscript_warnings_hidden
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
-
-
 _HEAD: Final = re.compile(r"Recompiling function (\S+) in ")
 _FAILURE: Final = re.compile(r"^\s*- \d+/(\d+): (.*)", re.MULTILINE)
 _COMMENT: Final = re.compile(r"\s+# .*")

@@ -40,8 +40,6 @@ starts no process, so that none keeps running after a measurement."""
 # The beginning of torch's warnings about TorchScript: a DeprecationWarning up to torch 2.13, a FutureWarning in 2.15.
 _WARNINGS: Final = r"`torch\.jit\."
 
-_UNSUPPORTED: Final = re.compile(r"is not supported in Python")
-
 _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
 
@@ -65,10 +63,7 @@ def unsupported() -> str:
 
 
 def cannot_compile() -> str:
-    """Return the reason why `torch.compile` does not run on this machine, or "" if it runs.
-
-    The reason is the version of Python or a missing compiler.
-    """
+    """Return the reason why `torch.compile` does not run here, an unsupported Python or a missing compiler, or ""."""
     return unsupported() or lacking()
 
 
@@ -77,19 +72,14 @@ def compiler() -> str:
     return os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
 
 
-def cache_folder() -> Path:
-    """Return the folder in which Inductor stores compiled graphs. The folder may not exist yet."""
-    return disk_cache.folder() / "inductor"
-
-
 def prepare() -> None:
-    """Import torch's compiler, which takes seconds, and make it store compiled code in the folder `cache_folder()`.
+    """Import torch's compiler, which takes seconds, and make it store compiled code in fairclock's cache folder.
 
     If the environment variable `TORCHINDUCTOR_CACHE_DIR` is set, the folder that it names is used instead. The number
     of compiler processes is also set in Inductor's configuration, because Inductor may already have read its
     environment variable.
     """
-    os.environ.setdefault(CACHE_VARIABLE, str(cache_folder()))
+    os.environ.setdefault(CACHE_VARIABLE, str(disk_cache.folder() / "inductor"))
     os.environ.setdefault(THREADS_VARIABLE, "1")
     with torchscript_warnings_hidden(), waiting("importing torch's compiler"):
         importlib.import_module("torch._inductor.compile_fx")
@@ -149,22 +139,20 @@ def torchscript_support() -> TorchScriptSupport:
 
     To find out, an empty module is compiled with TorchScript. Its exceptions and warnings give the answer.
     """
-    here = f"torch {torch.__version__.partition('+')[0]}"
+    torch_here = f"torch {torch.__version__.partition('+')[0]}"
+    python = f"TorchScript on Python {platform.python_version()}"
     script = getattr(getattr(torch, "jit", None), "script", None)
     if script is None:
-        return TorchScriptSupport(False, f"{here} no longer has TorchScript (torch.jit.script)")
+        return TorchScriptSupport(False, f"{torch_here} no longer has TorchScript (torch.jit.script)")
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
             script(torch.nn.Identity())
-        except Exception as error:  # noqa: BLE001 - torch 2.9 raises AttributeError on Python 3.14; other versions may raise other exceptions
+        except Exception as error:  # noqa: BLE001 - torch 2.9 raises AttributeError on Python 3.14; others may differ
             what = f"{type(error).__name__}: {error}".splitlines()[0]
-            return TorchScriptSupport(
-                False, f"{here} cannot use TorchScript on Python {platform.python_version()} ({what})"
-            )
-    if any(_UNSUPPORTED.search(str(each.message)) for each in seen):
-        return TorchScriptSupport(True, f"{here} does not support TorchScript on Python {platform.python_version()}")
-    return TorchScriptSupport(True)
+            return TorchScriptSupport(False, f"{torch_here} cannot use {python} ({what})")
+    supported = not any("is not supported in Python" in str(each.message) for each in seen)
+    return TorchScriptSupport(True, "" if supported else f"{torch_here} does not support {python}")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Final
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 from harness.errors import MachineError
-from harness.profiles.snakeviz import family
+from harness.profiles.servers import family
 
 START_S: Final = 400.0
 """Time limit for the first printed line of a live program, in seconds."""

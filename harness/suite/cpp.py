@@ -210,7 +210,6 @@ def command() -> tuple[str, ...]:
 
 
 def _first_error(messages: str, name: str) -> str:
-    lines = messages.splitlines()
-    errors = [line for line in lines if "error" in line]
-    mine = [line for line in errors if name in line] or errors or lines or ["the compiler printed nothing"]
-    return f"does not compile: {re.sub(r'benchmark_[0-9a-f]+[.]', '', mine[0])}"
+    errors = [line for line in messages.splitlines() if "error" in line] or messages.splitlines()
+    first = next((line for line in errors if name in line), errors[0])
+    return f"does not compile: {re.sub(r'benchmark_[0-9a-f]+[.]', '', first)}"

@@ -1,11 +1,11 @@
-"""The results of a run of the suite, with all samples, and the file that stores them.
+"""The results of a run of the suite, the file that stores them, and the comparison of two runs.
 
 During a run, the file is written again after each result, atomically. So if a run is killed, only the unfinished
 measurements are lost.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -13,11 +13,16 @@ from typing import Any, Final, Self
 
 from harness.errors import UsageError
 from harness.machine.environment import Environment
+from harness.rendering import units
+from harness.rendering.tables import Table
 from harness.storage.user_files import write_whole
 from harness.suite.expand import LANGUAGES, Benchmark
 from harness.suite.types import Label
 
 FORMAT: Final = 1
+
+SAME: Final = 0.005
+"""Two instruction counts, or two times, with at most this relative difference are regarded as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +83,6 @@ class Result:
         """
         kept = self.instructions[1:] or self.instructions
         return median(kept) / self.number if kept else None
-
-    @property
-    def complete(self) -> bool:
-        """Whether the benchmark has wall times, and also instruction counts or a reason why there are none."""
-        return bool(self.times_s and (self.instructions or self.uncounted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +158,103 @@ def earlier_results(path: Path, environment: Environment, settings: SuiteSetting
             "measure everything again with --fresh."
         )
     return {result.key: replace(result, failure="", left_out="") for result in earlier.results}
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkChange:
+    """The results of one benchmark in two runs."""
+
+    first: Result
+    second: Result
+
+    @property
+    def time_change(self) -> float | None:
+        """The relative change of the median wall time (0.1 is 10 % slower), or None if a run has no times."""
+        return _change(self.first.median_s, self.second.median_s)
+
+    @property
+    def count_change(self) -> float | None:
+        """The relative change of the instruction count (0.1 is 10 % more), or None if a run has no counts."""
+        return _change(self.first.instructions_per_run, self.second.instructions_per_run)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteComparison:
+    """A comparison of two runs.
+
+    `changes` has the benchmarks that are in both runs, `only_first` and `only_second` those in only one run.
+    `differences` lists how the machines and the software of the two runs differ.
+    """
+
+    changes: tuple[BenchmarkChange, ...]
+    only_first: tuple[Result, ...]
+    only_second: tuple[Result, ...]
+    differences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, first: Suite, second: Suite) -> Self:
+        """Return the comparison of two runs. Benchmarks are matched by name and kind, even if their code differs."""
+        left, right = ({_identity(result): result for result in suite.results} for suite in (first, second))
+        return cls(
+            tuple(BenchmarkChange(result, right[name]) for name, result in left.items() if name in right),
+            tuple(result for name, result in left.items() if name not in right),
+            tuple(result for name, result in right.items() if name not in left),
+            first.environment.differences(second.environment),
+        )
+
+    def table(self) -> Table:
+        """Return a table with one row per benchmark: times, instructions and changes of the two runs."""
+        heads: dict[str, Callable[[float], str] | None] = {"benchmark": None, "kind": None}
+        heads |= {"time": units.seconds, "new time": units.seconds, "change": signed_percent}
+        heads |= {"instructions": units.count, "new count": units.count, "change ": signed_percent}
+        rows = []
+        for pair in self.changes:
+            times = (pair.first.median_s, pair.second.median_s, pair.time_change)
+            counts = (pair.first.instructions_per_run, pair.second.instructions_per_run, pair.count_change)
+            rows.append((*titled(pair.first), *times, *counts))
+        return Table.of("", heads, rows)
+
+    def summary(self) -> str:
+        """Return a text: how many benchmarks have the same results in both runs, and how the runs differ."""
+        lines = [
+            _within("instructions", [pair.count_change for pair in self.changes]),
+            _within("wall times", [pair.time_change for pair in self.changes]),
+        ]
+        for results, where in ((self.only_first, "first"), (self.only_second, "second")):
+            if results:
+                lines.append(f"{units.some(len(results), 'benchmark')} in the {where} run only.")
+        lines += [f"The runs differ in {difference}." for difference in self.differences]
+        return "\n".join(lines)
+
+
+def signed_percent(fraction: float) -> str:
+    """Return a relative change as a percentage with its sign. A change below a millionth becomes "0 %"."""
+    rounded = round(fraction, 6)
+    return f"{'+' if rounded > 0 else ''}{units.percent(rounded)}"
+
+
+def titled(result: Result) -> tuple[str, str]:
+    """Return the name of a benchmark, and its kind as tables show it, such as "eager fwd Python"."""
+    short = {"TorchScript": "script", "Compiled": "compiled", "Eager": "eager"}
+    short |= {"Forward": "fwd", "Forward + Backward": "fwd+bwd"}
+    kinds = [short.get(each, each) for each in (result.runtime, result.autograd, result.language)]
+    return " · ".join(result.label), " ".join(filter(None, [*kinds, f"×{result.num_threads}"]))
+
+
+def _identity(result: Result) -> tuple[tuple[str, ...], str, str, str, int]:
+    return result.label, result.runtime, result.autograd, result.language, result.num_threads
+
+
+def _change(first: float | None, second: float | None) -> float | None:
+    return second / first - 1 if first and second else None
+
+
+def _within(what: str, changes: Sequence[float | None]) -> str:
+    known = sorted((abs(change) for change in changes if change is not None), reverse=True)
+    if not known:
+        return f"No benchmark has {what} in both runs."
+    same = sum(change <= SAME for change in known)
+    return (
+        f"{what}: {same} of {len(known)} within {units.percent(SAME)}; "
+        f"the median change is {units.percent(known[len(known) // 2])}, the largest {units.percent(known[0])}."
+    )

@@ -94,7 +94,11 @@ class SuiteRun:
         return [(benchmark, result) for benchmark, result in pairs if not result.failure and not result.left_out]
 
     def _compile(self) -> None:
-        wanted = [each for each, result in self._measurable() if each.is_cpp and not result.complete]
+        wanted = [
+            benchmark
+            for benchmark, result in self._measurable()
+            if benchmark.is_cpp and not (result.times_s and (result.instructions or result.uncounted))
+        ]
         for benchmark, why in cpp.build(wanted, self.jobs, self._bar("compiling C++", wanted)).items():
             self._keep(benchmark, failure=why)
 

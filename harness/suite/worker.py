@@ -19,6 +19,7 @@ import sys
 import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 from typing import Any, Final
 
 import torch
@@ -113,20 +114,10 @@ def _prepare(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _switch() -> Callable[[], float]:
-    # `timeit` calls its clock before and after the loop. Here, the first call switches counting on, and the second call
-    # off.
-    counting = False
-
-    def read() -> float:
-        nonlocal counting
-        counting = not counting
-        if counting:
-            torch._C._valgrind_toggle()  # noqa: SLF001 - what `Timer.collect_callgrind` calls
-        else:
-            torch._C._valgrind_toggle_and_dump_stats()  # noqa: SLF001 - as above
-        return 0.0
-
-    return read
+    """Return a clock for `timeit`, which reads it before and after a loop: it switches counting on, and off again."""
+    on, off = torch._C._valgrind_toggle, torch._C._valgrind_toggle_and_dump_stats  # noqa: SLF001 - as torch's Timer does
+    switches = cycle((on, off))
+    return lambda: next(switches)() or 0.0
 
 
 class _Compiled:

@@ -7,7 +7,7 @@ from sessions import MadeUp
 
 from harness.machine.background_load import BackgroundLoad
 from harness.profiles.kineto import Event, NamedModules, Operator, Trace
-from harness.profiles.tensorboard import RECORD, BoardPages, TensorBoard
+from harness.profiles.servers import RECORD, BoardPages, TensorBoard
 from lessons.engine.recorded_run import FILE
 
 LESSON = MadeUp("11_torch_profiler")

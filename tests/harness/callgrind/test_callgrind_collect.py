@@ -1,4 +1,4 @@
-"""Which snippets are counted together, in which environment, and that counts repeat."""
+"""Which snippets are counted together, in which environment, that counts repeat, and the reading of profiles."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import tools
+from harness.callgrind import outfile, tools
 from harness.callgrind.collect import Snippet, collect, decode
 from harness.callgrind.script import count_script, count_scripts
 from harness.errors import UsageError
@@ -69,3 +69,45 @@ def test_scripts_counted_at_the_same_time_have_the_same_counts_as_alone() -> Non
     assert [each.printed for each in (short, long)] == ["45\n", "49995000\n"]
     with pytest.raises(UsageError, match="ZeroDivisionError"):
         count_scripts(["1 / 0"])
+
+
+PROFILE = """# callgrind format
+positions: line
+events: Ir
+fl=(1) words.c
+fn=(1) main
+10 5
+cfn=(2) next_word
+calls=3 20
+11 60
+cfn=(2)
+calls=2 20
+12 40
+fn=(2)
+20 70
+cfi=(2) letters.c
+cfn=(3) is_letter
+calls=15 30
+21 30
+fl=(2)
+fn=(3)
+30 30
+totals: 105
+"""
+
+
+def test_a_function_has_exclusive_and_inclusive_instructions_and_those_of_a_recursive_call_once() -> None:
+    profile = outfile.parse(PROFILE.splitlines())
+    assert profile.exclusive == {"words.c:main []": 5, "words.c:next_word []": 70, "letters.c:is_letter []": 30}
+    assert profile.inclusive == {"words.c:main []": 105, "words.c:next_word []": 100, "letters.c:is_letter []": 30}
+    assert profile.total == 105
+    assert profile.calls == {"words.c:next_word []": 5, "letters.c:is_letter []": 15}
+    recursive = PROFILE.replace("30 30\ntotals", "30 30\ncfn=(3)\ncalls=5 30\n31 20\ntotals")
+    assert outfile.parse(recursive.splitlines()).inclusive == profile.inclusive
+
+
+def test_a_text_without_a_total_or_with_other_events_is_not_a_profile() -> None:
+    with pytest.raises(outfile.ProfileError, match="no total"):
+        outfile.parse(PROFILE.replace("totals", "subtotals").splitlines())
+    with pytest.raises(outfile.ProfileError, match="not instructions"):
+        outfile.parse(PROFILE.replace("Ir", "Dr Ir").splitlines())

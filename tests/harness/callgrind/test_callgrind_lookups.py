@@ -38,23 +38,14 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     return runs
 
 
-def test_a_lookup_with_a_name_is_found_by_name(found: list[None]) -> None:
+def test_a_lookup_is_found_by_its_name_or_else_by_its_address(found: list[None]) -> None:
     assert searches(counts(NAMED=5, OTHER=7)).sum() == 5
-    assert not found
-
-
-def test_a_lookup_without_a_name_is_found_by_address(found: list[None]) -> None:
+    torch = (FunctionCount(3, "???:at::empty [/lib/libtorch.so]"), FunctionCount(2, "???:0x12 [/x]"))
+    assert searches(FunctionCounts(torch, False)).sum() == 0
+    assert not found  # no experiment
     assert searches(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 5
     assert denoise(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 16
     assert found
-
-
-def test_counts_without_python_need_no_experiment(found: list[None]) -> None:
-    torch = FunctionCounts(
-        (FunctionCount(3, "???:at::empty [/lib/libtorch.so]"), FunctionCount(2, "???:0x12 [/x]")), False
-    )
-    assert searches(torch).sum() == 0
-    assert not found
 
 
 def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(

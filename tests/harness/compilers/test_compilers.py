@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,7 +38,6 @@ from harness.compilers.inductor import (
 )
 from harness.compilers.new_processes import (
     Implementation,
-    ImplementationTimes,
     calls_to_break_even,
     starts,
     times_under_each,
@@ -102,16 +102,13 @@ def test_a_wait_is_shown_only_on_a_terminal(
         assert (shown.out, "compiling gelu" in shown.err) == ("", terminal)
 
 
-def test_the_message_for_a_missing_compiler_has_the_command_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    assert programs.CPP_COMPILER in lacking()
-
-
 @needs_compiler
-def test_c_is_compiled_and_called_and_its_errors_are_reported() -> None:
+def test_c_is_compiled_and_called_and_its_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert build('extern "C" long long twice(long long n) { return 2 * n; }', "twice")(21) == 42
     with pytest.raises(MachineError, match="error"):
         build("this is not C", "twice")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert programs.CPP_COMPILER in lacking()
 
 
 def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_cache(kept: Path) -> None:
@@ -194,43 +191,34 @@ def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
     assert any((kept / "inductor").rglob("*.so")) or shutil.which("g++") is None
 
 
-class OldWarning:
-    """A fake `torch.jit` that scripts anything, and warns or raises."""
-
-    def __init__(self, said: str, error: Exception | None = None) -> None:
-        self._said, self._error = said, error
-
-    def script(self, module: object) -> object:
-        if self._said:
-            warnings.warn(self._said, FutureWarning, stacklevel=2)
-        if self._error:
-            raise self._error
-        return module
-
-
 UNSUPPORTED = "`torch.jit.script` is not supported in Python 3.14+ and may break."
 
 
+def scripting(said: str, error: Exception | None = None) -> object:
+    """Return a fake `torch.jit` that scripts anything, and warns or raises."""
+
+    def script(module: object) -> object:
+        warnings.warn(said, FutureWarning, stacklevel=2)
+        if error:
+            raise error
+        return module
+
+    return SimpleNamespace(script=script)
+
+
 def test_torchscript_is_supported_unsupported_broken_or_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = torchscript_support()
+    assert (here.runs, bool(here.reason)) == (True, sys.version_info >= (3, 14))
     for jit, runs, reason in [
-        (OldWarning("`torch.jit.script` is deprecated."), True, ""),
-        (OldWarning(UNSUPPORTED), True, "does not support TorchScript on Python 3"),
-        (OldWarning("", AttributeError("no attribute '__annotations__'")), False, "__annotations__"),
+        (scripting("`torch.jit.script` is deprecated."), True, ""),
+        (scripting(UNSUPPORTED), True, "does not support TorchScript on Python 3"),
+        (scripting("deprecated", AttributeError("no attribute '__annotations__'")), False, "__annotations__"),
         (object(), False, "no longer has TorchScript"),
     ]:
         monkeypatch.setattr(torch, "jit", jit)
         found = torchscript_support.__wrapped__()
         assert (found.runs, bool(found.reason)) == (runs, bool(reason))
         assert reason in found.reason
-
-
-def test_the_reported_support_matches_what_scripting_does_here() -> None:
-    found = torchscript_support()
-    with torchscript_warnings_hidden():
-        if found.runs:
-            assert torch.jit.script(torch.nn.ReLU())(torch.tensor(-1.0)) == 0
-    assert found.runs
-    assert bool(found.reason) == (sys.version_info >= (3, 14))
 
 
 def test_a_python_without_torch_compile_is_reported_in_torchs_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,16 +282,10 @@ def test_recompilations_are_recorded_in_order_and_not_printed(
 ) -> None:
     x = torch.ones(8)
     with watch_recompilations() as watched:
-        compiled(x, 1)
-        assert watched.recompilations == []
-        compiled(x + 1, 1)
-        compiled(torch.ones(9), 1)
-        compiled(torch.ones(9), 2)
-    assert [each.function for each in watched.recompilations] == ["scaled"] * 2
-    assert [each.reason.split(".")[0] for each in watched.recompilations] == [
-        "tensor 'x' size mismatch at index 0",
-        "n == 1",
-    ]
+        for tensor, n in [(x, 1), (x + 1, 1), (torch.ones(9), 1), (torch.ones(9), 2)]:
+            compiled(tensor, n)
+    found = [(each.function, each.reason.split(".")[0]) for each in watched.recompilations]
+    assert found == [("scaled", "tensor 'x' size mismatch at index 0"), ("scaled", "n == 1")]
     assert capfd.readouterr() == ("", "")
 
 
@@ -324,13 +306,7 @@ def squares(n: int) -> int:
     return sum(i * i for i in range(n))
 
 
-def as_a_program(folder: Path, name: str, lines: str) -> None:
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
-    path.chmod(0o755)
-
-
-def test_what_is_missing_is_named_with_the_command_that_installs_it(
+def test_a_missing_implementation_is_named_and_one_that_fails_gives_its_last_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -338,24 +314,15 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
     cpython, *others = times_under_each(squares, 100, calls=4)
     assert (cpython.name, cpython.build_s, len(cpython.calls_s), cpython.reason) == ("CPython", 0.0, 4, "")
     assert cpython.later_s > 0
-    assert [each.calls_s for each in others] == [()] * 3
-    pypy, cython, nuitka = (each.reason for each in others)
+    pypy, *compilers = (each.reason for each in others)
     assert pypy.startswith("PyPy is missing: ")
-    assert "pypy3" in pypy
-    assert cython == "Cython is missing: python -m pip install cython"
-    assert nuitka == "Nuitka is missing: python -m pip install nuitka"
-
-
-def test_an_interpreter_runs_the_function_in_its_own_process_or_fails_with_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    as_a_program(tmp_path, "pypy3", f'exec {sys.executable} "$@"')
-    found = {each.name: each for each in times_under_each(squares, 100, calls=3, building=False)}
-    assert len(found["PyPy"].calls_s) == 3
-    as_a_program(tmp_path, "pypy3", "echo Boom >&2; exit 3")
-    found = {each.name: each for each in times_under_each(squares, 100, calls=3, building=False)}
-    assert found["PyPy"] == ImplementationTimes("PyPy", reason="PyPy failed: Boom")
+    assert compilers == [f"{name} is missing: python -m pip install {name.lower()}" for name in ("Cython", "Nuitka")]
+    program = tmp_path / "pypy3"
+    for line, reason in [(f'exec {sys.executable} "$@"', ""), ("echo Boom >&2; exit 3", "PyPy failed: Boom")]:
+        program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        program.chmod(0o755)
+        found = times_under_each(squares, 100, calls=3, building=False)[1]
+        assert (found.reason, len(found.calls_s)) == (reason, 0 if reason else 3)
 
 
 def test_a_compiler_replaces_the_source_and_a_short_run_does_not_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,9 +332,8 @@ def test_a_compiler_replaces_the_source_and_a_short_run_does_not_start_it(monkey
     (found,) = times_under_each(squares, 100, calls=2, building=False)
     assert "run the lesson once without --fast" in found.reason
     (found,) = times_under_each(squares, 100, calls=2)
-    assert found.reason == ""
+    assert (found.reason, len(found.calls_s)) == ("", 2)
     assert found.build_s > 0
-    assert len(found.calls_s) == 2
 
 
 @pytest.mark.slow

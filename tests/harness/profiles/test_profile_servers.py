@@ -17,10 +17,9 @@ from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
 from harness.errors import MachineError
 from harness.machine.environment import ABSENT
-from harness.profiles import snakeviz, tensorboard
-from harness.profiles.snakeviz import ProfileServer, served
+from harness.profiles import servers
+from harness.profiles.servers import ProfileServer, look_at, served
 from harness.profiles.stats import rows
-from harness.profiles.tensorboard import look_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -79,16 +78,8 @@ def test_a_file_that_is_not_a_profile_is_refused_and_no_process_is_left(tmp_path
 def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exception(
     server: ProfileServer, saved: Path
 ) -> None:
-    met = []
-
-    def fails() -> None:
-        with served(saved) as second:
-            met.append(second)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fails()
-    (second,) = met
+    with pytest.raises(ZeroDivisionError), served(saved) as second:
+        raise ZeroDivisionError
     assert server.url != second.url
     assert not second.runs()
     with pytest.raises((ConnectionError, http.client.HTTPException)):
@@ -98,7 +89,7 @@ def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exce
 
 def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path; from harness.profiles.snakeviz import served\n"
+        "import os, signal, sys; from pathlib import Path; from harness.profiles.servers import served\n"
         "with served(Path(sys.argv[1])) as server:\n"
         "    print(server.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -152,13 +143,13 @@ def test_a_tensorboard_that_is_missing_or_does_not_start_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packages: dict[str, str] = {}
-    monkeypatch.setattr(tensorboard, "version_of", lambda package: packages.get(package, ABSENT))
+    monkeypatch.setattr(servers, "version_of", lambda package: packages.get(package, ABSENT))
     for missing in ("TensorBoard", "TensorBoard's plugin torch-tb-profiler"):
         assert look_at(tmp_path).reason.startswith(f"needs {missing}. Run: python -m pip install")
         packages["tensorboard"] = "2.21.0"
     packages["torch-tb-profiler"] = "0.4.3"
     assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"
-    monkeypatch.setattr(snakeviz, "_CHILD", "print('no address')")
+    monkeypatch.setattr(servers, "_CHILD", "print('no address')")
     assert look_at(tmp_path).reason == "needs a TensorBoard that starts on this machine"
 
 

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -56,12 +56,6 @@ def named(functions: tuple[ProfiledFunction, ...], name: str) -> ProfiledFunctio
     return next(each for each in functions if each.name == name)
 
 
-def planted(entries: dict[tuple[str, int, Any], tuple[Any, ...]]) -> pstats.Stats:
-    stats = pstats.Stats()
-    vars(stats)["stats"] = entries
-    return stats
-
-
 def test_recursive_calls_are_counted_apart_from_outer_calls() -> None:
     ran = run_script(SCRIPT, "cProfile", "-o", "FILE")
     fib = named(ran.functions, "fib")
@@ -75,24 +69,23 @@ def test_recursive_calls_are_counted_apart_from_outer_calls() -> None:
 
 def test_a_profile_with_calls_of_another_thread_is_recognised() -> None:
     """Three profiles that Python 3.14 recorded: one alone, two while another thread was busy."""
-
-    def recorded(name: str, calls: int, own_s: float) -> ProfiledFunction:
-        return ProfiledFunction(name, "<string>", calls, 1, own_s, 0.02, {})
-
-    alone = (recorded("<module>", 1, 3e-05), recorded("main", 1, 6e-06))
-    began_twice = (recorded("<module>", 2, 6e-04), recorded("main", 1, -1.28))
-    gone = (recorded("main", 1, 6e-06),)
-    assert [of_one_thread(each) for each in (alone, began_twice, gone)] == [True, False, False]
+    for recorded, alone in [
+        ([("<module>", 1, 3e-05), ("main", 1, 6e-06)], True),
+        ([("<module>", 2, 6e-04), ("main", 1, -1.28)], False),
+        ([("main", 1, 6e-06)], False),
+    ]:
+        functions = [ProfiledFunction(name, "<string>", calls, 1, own_s, 0.02, {}) for name, calls, own_s in recorded]
+        assert of_one_thread(functions) is alone
 
 
 def test_a_builtin_has_its_short_name_and_callers_of_one_name_are_added_up() -> None:
     a, b = ("~", 0, "<built-in method builtins.max>"), ("~", 0, "<method 'strip' of 'str' objects>")
-    found = rows(planted({a: (1, 1, 0.5, 0.5, {}), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}))
-    assert [each.name for each in found] == ["str.strip", "builtins.max"]
-    assert found[0].callers == {"builtins.max": (2, 1.0)}
     callers = {("b.py", 3, "main"): (2, 1, 0.1, 0.25), ("c.py", 9, "main"): (1, 1, 0.2, 0.5)}
-    (load,) = rows(planted({("a.py", 1, "load"): (2, 3, 0.3, 0.75, callers)}))
-    assert load.callers == {"main": (3, 0.75)}
+    stats = pstats.Stats()
+    vars(stats)["stats"] = {a: (1, 1, 0.5, 0.5, callers), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}
+    found = rows(stats)
+    assert [each.name for each in found] == ["str.strip", "builtins.max"]
+    assert [each.callers for each in found] == [{"builtins.max": (2, 1.0)}, {"main": (3, 0.75)}]
 
 
 def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
@@ -147,10 +140,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     by_shape = operators(found.key_averages(group_by_input_shape=True))
     table = averages.table(sort_by="cpu_time_total")
     return Run(operators(averages), by_shape, table, folder / "trace.json", *texts)
-
-
-def drawn(text: str) -> ET.Element:
-    return ET.fromstring(text)  # noqa: S314 - our own
 
 
 def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
@@ -230,11 +219,15 @@ def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
     assert [row.calls for row in operators(found.key_averages()) if row.name == "aten::ones"] == [1]
 
 
-def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught() -> None:
+def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Hooked(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             with record_function("Module Hierarchy"):
                 return x + 1
+
+    def without_it(*, activities: object) -> None: ...
 
     network = torch.nn.Linear(8, 8)
     found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
@@ -243,11 +236,6 @@ def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warni
     assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
     with pytest.warns(UserWarning, match="its own"):
         named_modules(lambda: warnings.warn("its own", stacklevel=1))
-
-
-def test_a_torch_without_these_settings_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_it(*, activities: object) -> None: ...
-
     monkeypatch.setattr("harness.profiles.kineto.profile", without_it)
     assert named_modules(lambda: None) == NamedModules(None, "")
     monkeypatch.setattr("harness.profiles.kineto._ExperimentalConfig", lambda: None)  # an argument raises TypeError
@@ -260,8 +248,7 @@ def test_the_same_function_of_two_objects_is_one_frame() -> None:
         "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00bb> 4\n"
         "a.py(1):_run;<built-in_method_relu_of_type_object_at_0x55> 2\n"
     )
-    tree = fold_up(read_stacks(text))
-    (run,) = tree.above
+    (run,) = fold_up(read_stacks(text)).above
     assert (run.name, run.total, run.own) == ("a.py(1): run", 9, 0)
     assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
 
@@ -275,31 +262,22 @@ def test_frames_lie_above_their_callers_in_order_of_name_and_the_cost_of_removed
     assert without_frames([(("a", "call", "b"), 2)], "^call$") == [(("a", "b"), 2)]
 
 
-def test_a_flame_graph_as_text_has_the_caller_below() -> None:
-    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=40)
-    top, middle, bottom = text.splitlines()
+def test_a_flame_graph_has_the_caller_below_and_a_box_per_frame_as_wide_as_its_share() -> None:
+    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1), (('<script src="x">&\x07',), 1)])
+    top, middle, bottom = flame_graph(tree, width=60).splitlines()
     assert bottom.startswith("▏all")
-    assert middle.startswith("▏train")
-    assert top.index("backward") < top.index("forward")
-
-
-def test_a_picture_has_one_box_per_frame_as_wide_as_its_share() -> None:
-    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1)])
-    svg = drawn(flame_graph_svg(tree, title="Where it goes", description="Of a test."))
-    boxes = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
-    widths = {name: float(boxes[name].find(f"{SVG}rect").attrib["width"]) for name in ("all", "train", "<conv2d>")}  # type: ignore[union-attr]
-    assert widths["train"] == widths["all"]
-    assert widths["<conv2d>"] == pytest.approx(0.75 * widths["all"], rel=0.01)
-    assert boxes["<conv2d>"].find(f"{SVG}rect").attrib["class"] == "native"  # type: ignore[union-attr]
-    said = svg.findtext(f"{SVG}desc") or ""
-    assert said.startswith("Of a test. 4 frames, 4 in all. Largest own cost: <conv2d> 75 %")
-    assert svg.findtext(f"{SVG}title") == "Where it goes"
-
-
-def test_a_picture_escapes_names_and_a_tree_without_cost_is_refused() -> None:
-    text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
+    assert "▏train" in middle
+    assert top.index("<conv2d>") < top.index("▏A")
+    text = flame_graph_svg(tree, title="<b>", description="Of a test.")
     assert "<script" not in text
-    assert drawn(text).findtext(f"{SVG}title") == "<b>"
+    svg = ET.fromstring(text)  # noqa: S314 - our own
+    groups = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
+    boxes = {name: rect.attrib for name, group in groups.items() if (rect := group.find(f"{SVG}rect")) is not None}
+    assert float(boxes["train"]["width"]) == pytest.approx(0.8 * float(boxes["all"]["width"]), rel=0.01)
+    assert boxes["<conv2d>"]["class"] == "native"
+    said = svg.findtext(f"{SVG}desc") or ""
+    assert said.startswith("Of a test. 5 frames, 5 in all. Largest own cost: <conv2d> 60 %")
+    assert svg.findtext(f"{SVG}title") == "<b>"
     for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
             draw(FlameFrame("all", 0, ()))

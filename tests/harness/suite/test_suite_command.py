@@ -5,16 +5,16 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from test_suite_expand import shaped_for_pytorch
+from test_suite_definitions import shaped_for_pytorch
 
 from harness.compilers import inductor
 from harness.compilers.inductor import TorchScriptSupport, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, materialize, runner
-from harness.suite.command import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
-from harness.suite.compare import SAME, SuiteComparison
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, materialize, runner
+from harness.suite import __main__ as command
+from harness.suite.__main__ import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.expand import Benchmark
-from harness.suite.results import SuiteSettings, load, save
+from harness.suite.results import SAME, SuiteComparison, SuiteSettings, load, save
 from harness.suite.runner import NOT_COUNTED
 from harness.suite.types import FlatIntermediateDefinition
 

@@ -26,7 +26,7 @@ class Cores:
         self.served: dict[str, int] = {}
         self._lock = threading.Lock()
         monkeypatch.setattr(pool, "SuiteWorker", lambda _, cores: nullcontext(Mock(cores=cores)))
-        monkeypatch.setattr(lanes, "_candidates", lambda _: tuple(range(physical)))
+        monkeypatch.setattr(lanes, "_cores", lambda: tuple(range(physical)))
 
     def serve(self, worker: SuiteWorker, benchmark: Benchmark) -> None:
         with self._lock:

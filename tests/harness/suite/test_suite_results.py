@@ -12,9 +12,8 @@ from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs, pool, runner
-from harness.suite.compare import SuiteComparison
 from harness.suite.expand import Benchmark
-from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, load, save
+from harness.suite.results import Result, Suite, SuiteComparison, SuiteSettings, earlier_results, load, save
 
 HERE = Environment.capture(ask_cuda=False)
 SETTINGS = SuiteSettings()
@@ -30,6 +29,9 @@ def test_load_returns_what_save_wrote_as_plain_json_with_raw_samples(tmp_path: P
     save(whole := Suite(HERE, SETTINGS, (found,)), tmp_path / "out.json")
     assert load(tmp_path / "out.json") == whole
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+    assert found.instructions_per_run == 4.01  # without the first count
+    assert result(WORKS[0], instructions=(900,), number=100).instructions_per_run == 9
+    assert result(WORKS[0]).instructions_per_run is None
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["results"][0]["times_s"] == [1e-6, 2e-6]
     assert record["environment"]["python"] == HERE.python
@@ -67,12 +69,6 @@ def test_stored_counts_are_read_again_and_damaged_ones_are_not(tmp_path: Path, m
     for text in ("", "[]", "7", "{}"):
         file.write_text(text, encoding="utf-8")
         assert runner.load_counts(WORKS[0], SETTINGS) is None
-
-
-def test_the_first_of_several_counts_is_left_out() -> None:
-    assert result(WORKS[0], instructions=(900, 400, 402, 401), number=100).instructions_per_run == 4.01
-    assert result(WORKS[0], instructions=(900,), number=100).instructions_per_run == 9
-    assert result(WORKS[0]).instructions_per_run is None
 
 
 def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_path: Path) -> None:
@@ -132,10 +128,7 @@ def test_two_runs_are_matched_by_name_and_kind() -> None:
     assert "instructions: 1 of 2 within 0.5 %; the median change is 0.1 %, the largest 20 %." in found.summary()
     assert "wall times: 0 of 2" in found.summary()
     assert found.table().to_text().count("\n") == 3
-
-
-def test_a_comparison_lists_differences_of_the_machines_and_works_without_counts() -> None:
-    timed = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1.0,)),))
+    timed = run({"a": 0}, 1.0)
     found = SuiteComparison.of(timed, replace(timed, environment=replace(HERE, torch="1.0")))
     assert f"The runs differ in torch: {HERE.torch}, 1.0." in found.summary()
     assert "No benchmark has instructions in both runs." in found.summary()

@@ -41,24 +41,15 @@ def test_saved_results_are_loaded_sample_for_sample(path: Path) -> None:
     save(kept, path)
     back = load(path)
     assert back == kept
-    first = back[0].result
-    assert isinstance(first, Measurement)
-    assert first == timing()
-    assert (first.median, first.iqr) == (timing().median, timing().iqr)
+    assert back[0].result == timing()
     assert back[0].environment == HERE
     counts = back[2].result
     assert isinstance(counts, CallgrindStats)
     assert counts.delta(counting()).sum() == 0
-    assert (
-        repr(counts.stats(inclusive=True)).splitlines()[1:] == repr(counting().stats(inclusive=True)).splitlines()[1:]
-    )
-
-
-def test_two_counts_with_the_same_contents_are_equal_as_saved_results_although_not_in_torch() -> None:
-    one, other = counting(), pickle.loads(pickle.dumps(counting()))  # noqa: S301 - written by us
-    assert one != other  # torch 2.13: if this fails, delete `SavedResult.__eq__`
-    assert SavedResult(one, HERE) == SavedResult(other, HERE)
-    assert hash(SavedResult(one, HERE)) == hash(SavedResult(other, HERE))
+    first, again = (repr(each.stats(inclusive=True)).splitlines()[1:] for each in (counting(), counts))
+    assert first == again
+    assert counting() != counts  # torch 2.13: if this fails, delete `SavedResult.__eq__`
+    assert hash(back[2]) == hash(kept[2])
 
 
 def test_any_difference_makes_saved_results_unequal() -> None:
@@ -78,18 +69,12 @@ def test_the_results_of_another_day_are_added_at_the_end(path: Path) -> None:
     save(with_environment([timing("A")], HERE), path)
     save(with_environment([timing("B")], THERE), path, append=True)
     assert [each.env for each in load(path)] == ["A", "B"]
-    save(with_environment([timing("C")], HERE), path)
-    assert [each.env for each in load(path)] == ["C"]
+    if path.suffix == ".jsonl":
+        (first, _) = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        assert (first["kind"], first["fingerprint"]) == ("measurement", HERE.fingerprint())
+        assert first["raw_times_s"] == timing().raw_times
     save((), path)
     assert load(path) == ()
-
-
-def test_a_line_is_json_with_the_fingerprint(tmp_path: Path) -> None:
-    save(with_environment([timing(), counting()], HERE), tmp_path / "kept.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [line["kind"] for line in lines] == ["measurement", "callgrind"]
-    assert {line["fingerprint"] for line in lines} == {HERE.fingerprint()}
-    assert lines[0]["raw_times_s"] == timing().raw_times
 
 
 def rows(text: str) -> list[str]:
@@ -119,21 +104,20 @@ def test_a_measurement_without_a_description_is_shown() -> None:
 
 
 def test_a_file_without_a_format_or_that_cannot_be_read_or_written_and_counts_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"must end with \.jsonl or \.pkl"):
-        load(tmp_path / "kept.csv")
-    with pytest.raises(UsageError, match=r"must end with \.jsonl or \.pkl"):
-        save((), tmp_path / "kept.csv")
-    with pytest.raises(UsageError, match="cannot be read"):
-        load(tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="cannot be written"):
-        save((), tmp_path / "no folder" / "kept.pkl")
-    with pytest.raises(UsageError, match="no measurement"):
-        table(with_environment([counting()], HERE))
+    kept, odd = (with_environment([replace(timing(), metadata=each)], HERE) for each in (None, {"a": object()}))
     path = tmp_path / "kept.jsonl"
-    save(with_environment([timing()], HERE), path)
-    with pytest.raises(UsageError, match=r"cannot be written to kept\.jsonl"):
-        save(with_environment([replace(timing(), metadata={"when": object()})], HERE), path, append=True)
-    assert len(load(path)) == 1  # the file is left alone
+    save(kept, path)
+    for call, said in [
+        (lambda: load(tmp_path / "kept.csv"), r"must end with \.jsonl or \.pkl"),
+        (lambda: save((), tmp_path / "kept.csv"), r"must end with \.jsonl or \.pkl"),
+        (lambda: load(tmp_path / "none.jsonl"), "cannot be read"),
+        (lambda: save((), tmp_path / "no folder" / "kept.pkl"), "cannot be written"),
+        (lambda: table(with_environment([counting()], HERE)), "no measurement"),
+        (lambda: save(odd, path, append=True), r"cannot be written to kept\.jsonl"),
+    ]:
+        with pytest.raises(UsageError, match=said):
+            call()  # type: ignore[no-untyped-call]
+    assert load(path) == kept  # the file is left alone
 
 
 def test_the_error_for_an_invalid_line_or_pickle_is_one_sentence_with_its_place(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
-"""Grids on a fake clock with known costs of each cell, so that every figure is exact, and the output of timeit."""
+"""Grids on a fake clock with known costs of each cell, the output of timeit, and torch's fuzzers."""
 
 import math
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 from harness.errors import UsageError
-from harness.torch_benchmark import timeit_text
+from harness.torch_benchmark import fuzz, timeit_text
 from harness.torch_benchmark.grid import Grid, GridCell, grid
 
 
@@ -65,18 +66,13 @@ def test_the_turns_of_the_functions_are_interleaved_and_each_cell_runs_on_its_nu
         assert 0.2 < part.count("a") / len(part) < 0.8
 
 
-def test_torchs_table_has_one_row_per_size_and_one_column_per_function() -> None:
-    text = str(measured(threads=(1, 2)).compare())
-    assert "work" in text
+def test_torchs_table_has_one_row_per_size_and_the_plots_a_curve_for_each_function_and_number_of_threads() -> None:
+    one, two = measured(), measured(threads=(1, 2))
+    text = str(two.compare())
     header, *rows = [line for line in text.splitlines() if "|" in line]
     assert [cell.strip() for cell in header.split("|")] == ["", "light", "heavy"]
     assert [row.split("|")[0].strip() for row in rows] == ["1", "10", "100"] * 2
-    assert "1 threads" in text
-    assert "2 threads" in text
-
-
-def test_plot_and_svg_show_a_curve_for_each_function_and_number_of_threads() -> None:
-    one, two = measured(), measured(threads=(1, 2))
+    assert all(words in text for words in ("work", "1 threads", "2 threads"))
     assert one.plot().splitlines()[-1].split()[:4] == ["●", "light", "○", "heavy"]
     assert "heavy, 2 threads" in two.plot()
     assert "work: time of a call against the size" in two.svg()
@@ -105,25 +101,17 @@ def test_an_empty_grid_is_refused_before_anything_runs_and_an_exception_of_a_fun
         grid({"f": lambda n: 1 / (n - 1)}, lambda n: (n,), (1,))
 
 
-def test_times_are_read_in_every_unit() -> None:
-    printed = "raw times: 1.5 sec, 20 msec, 300 usec, 4e+03 nsec\n\n200 loops, best of 4: 20 nsec per loop\n"
-    loops, figure_s, raw_s = timeit_text.read(printed)
-    assert loops == 200
-    assert figure_s == pytest.approx(20e-9)
-    assert raw_s == pytest.approx([1.5, 0.02, 300e-6, 4e-6])
-
-
-def test_colour_codes_of_newer_pythons_and_a_warning_of_timeit_are_ignored() -> None:
+def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings() -> None:
     printed = (
-        "raw times: \x1b[36m2 msec\x1b[0m, 9 msec\n\n"
-        "\x1b[1;32m10 loops\x1b[0m, best of 2: \x1b[1;36m200 usec\x1b[0m per loop\n"
+        "raw times: 1.5 sec, \x1b[36m20 msec\x1b[0m, 300 usec, 4e+03 nsec\n\n"
+        "\x1b[1;32m200 loops\x1b[0m, best of 4: \x1b[1;36m20 nsec\x1b[0m per loop\n"
         ":0: UserWarning: The test results are likely unreliable. The worst time (900 usec) was more than four "
         "times slower than the best time (200 usec).\n"
     )
     loops, figure_s, raw_s = timeit_text.read(printed)
-    assert loops == 10
-    assert figure_s == pytest.approx(200e-6)
-    assert raw_s == pytest.approx([2e-3, 9e-3])
+    assert loops == 200
+    assert figure_s == pytest.approx(20e-9)
+    assert raw_s == pytest.approx([1.5, 0.02, 300e-6, 4e-6])
 
 
 def test_the_output_of_this_python_is_read() -> None:
@@ -134,3 +122,70 @@ def test_the_output_of_this_python_is_read() -> None:
     assert figure_s == pytest.approx(min(raw_s), rel=0.01)
     with pytest.raises(UsageError, match="not the output of python -m timeit -v"):
         timeit_text.read("5 loops, best of 5: 3 nsec per loop\n")
+
+
+FUZZERS = (
+    fuzz.UnaryOpFuzzer,
+    fuzz.BinaryOpFuzzer,
+    fuzz.UnaryOpSparseFuzzer,
+    fuzz.BinaryOpSparseFuzzer,
+    fuzz.SpectralOpFuzzer,
+)
+COIN = "from torch.utils.benchmark import FuzzedParameter; FuzzedParameter('coin', distribution={1: 0.5, 2: 0.5})"
+
+
+def drawn(fuzzer: fuzz.Fuzzer, count: int = 6) -> list[fuzz.Sample]:
+    bounded = fuzz.limited(fuzzer, max_elements=1 << 18, max_allocation_bytes=1 << 26)
+    return list(fuzz.take(bounded, count))
+
+
+def test_repaired_says_whether_this_torch_refuses_correct_distributions() -> None:
+    """Compare `REPAIRED` with the behaviour of torch without this module."""
+    bare = subprocess.run([sys.executable, "-c", COIN], capture_output=True, text=True, check=False)
+    assert ("Distribution is not normalized" in bare.stderr) == fuzz.REPAIRED
+    if torch.__version__.startswith("2.13."):
+        assert fuzz.REPAIRED
+
+
+def test_probabilities_that_sum_to_one_are_accepted_and_others_are_not() -> None:
+    fuzz.FuzzedParameter("coin", distribution={1: 0.25, 2: 0.75})
+    wrong: dict[str, dict[str, Any]] = {
+        "not normalized": {"distribution": {1: 0.5, 2: 0.6}},
+        "negative": {"distribution": {1: -0.5, 2: 1.5}},
+        "must be None": {"minval": 1, "distribution": {1: 1.0}},
+        "Unknown distribution": {"minval": 1, "maxval": 2, "distribution": "normal"},
+    }
+    for said, arguments in wrong.items():
+        with pytest.raises(AssertionError, match=said):
+            fuzz.FuzzedParameter("coin", **arguments)
+
+
+def test_every_operator_fuzzer_draws_within_bounds_and_the_same_seed_draws_the_same() -> None:
+    for fuzzer in FUZZERS:
+        one, same, other = (drawn(fuzzer(seed=seed)) for seed in (3, 3, 4))
+        assert [sample.label for sample in one] == [sample.label for sample in same]
+        assert [sample.label for sample in one] != [sample.label for sample in other]
+        for sample, again in zip(one, same, strict=True):
+            for key, tensor in sample.tensors.items():
+                assert tensor.numel() <= 1 << 18
+                assert torch.equal(tensor.to_dense(), again.tensors[key].to_dense())
+
+
+def test_a_label_has_shape_and_layout() -> None:
+    for tensor, text in [
+        (torch.zeros(()), "scalar"),
+        (torch.zeros(128), "128"),
+        (torch.zeros(40, 8), "40×8"),
+        (torch.zeros(8, 40).t(), "40×8, transposed"),
+        (torch.zeros(40, 16)[:, ::2], "40×8, steps of 2"),
+        (torch.zeros(80, 8)[::2], "40×8, steps of 2"),
+        (torch.zeros(16, 40)[::4].t(), "40×4, transposed, steps of 4"),
+        (torch.zeros(2, 3, 4).permute(2, 0, 1), "4×2×3, permuted (1, 2, 0)"),
+        (torch.zeros(8).expand(40, 8), "40×8, expanded"),
+        (torch.zeros(40, 1, 8), "40×1×8"),
+        (torch.zeros(3, 4).to_sparse(), "3×4 sparse, 0 values, coalesced"),
+    ]:
+        assert fuzz.label(tensor) == text
+    x, y = torch.zeros(2, 3), torch.zeros(3, 2).t()
+    assert fuzz.Sample({"x": x, "y": x}, {}, {}).label == "x, y 2×3"
+    assert fuzz.Sample({"x": x, "y": y}, {}, {}).label == "x 2×3; y 2×3, transposed"

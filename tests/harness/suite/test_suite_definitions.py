@@ -1,5 +1,6 @@
-"""The list of benchmarks that a grouped definition describes."""
+"""Grouped definitions: valid and invalid arguments, the reading of blocks and names, and the list of benchmarks."""
 
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -7,16 +8,84 @@ import pytest
 import torch
 from torch.utils.benchmark import Language
 
+from harness.errors import UsageError
 from harness.suite import (
     AutoLabels,
     GroupedModules,
     GroupedSetup,
     GroupedStmts,
+    GroupedVariants,
     TimerArgs,
+    flatten,
+    iter_parsed_lines,
     materialize,
+    parse_stmts,
 )
-from harness.suite.command import benchmarks_of
-from harness.suite.expand import LANGUAGES, Benchmark
+from harness.suite.__main__ import benchmarks_of
+from harness.suite.expand import LANGUAGES
+
+
+def test_an_impossible_definition_is_refused_at_once() -> None:
+    benchmark = TimerArgs("pass")
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: GroupedStmts("x", signature="g(x) -> y"), "like f"),
+        (lambda: GroupedStmts("x", signature="f(x)"), "like f"),
+        (lambda: GroupedStmts("x", signature="f(x) -> y, z"), "several"),
+        (lambda: GroupedStmts("x.add_(1)", signature="f(x) -> None", autograd=True), "output"),
+        (lambda: GroupedStmts("x + 1", torchscript=True), "signature"),
+        (lambda: GroupedStmts(cpp_stmt="x + 1;", signature="f(x) -> y", torchscript=True), "Python statement"),
+        (lambda: GroupedStmts("x + 1", compiled=True), "signature"),
+        (lambda: GroupedModules("model = torch.nn.ReLU()"), "signature"),
+        (lambda: GroupedModules("relu = torch.nn.ReLU()", signature="f(x) -> y"), "must define `model`"),
+        (lambda: GroupedVariants("# @Global Setup\nimport os\n# @a\nx"), "Only C"),
+        (lambda: flatten({("a", "b"): benchmark, "a": {"b": benchmark}}), "a · b"),
+        (lambda: flatten({"a": "x + y"}), "At a there is a str"),  # type: ignore[dict-item]  # refused on purpose
+        (lambda: flatten({3: benchmark}), "not 3"),
+        (lambda: parse_stmts("z = x | auto z = x;"), "begins with"),
+        (lambda: parse_stmts(f"{SIDE_BY_SIDE}    {'z' * 41}| auto z = x;\n"), "after its first 40"),
+    ]
+    for define, said in wrong:
+        with pytest.raises(UsageError, match=said):
+            define()
+
+
+def test_nested_names_are_joined_to_whole_names() -> None:
+    benchmark = TimerArgs("pass")
+    flat = flatten({("a", "b"): {None: benchmark, "c": {"d": benchmark}}, "e": benchmark})
+    assert list(flat) == [("a", "b"), ("a", "b", "c", "d"), ("e",)]
+
+
+SIDE_BY_SIDE = r"""
+    Python                                   | C++
+    ---------------------------------------- | ----------------------------------------
+    z = torch.mm(x, y)                       | auto z = torch::mm(x, y);
+    w = z + 1                                |
+                                             | auto w = z + 1;
+"""
+
+
+def test_python_and_cpp_side_by_side_are_separated() -> None:
+    assert parse_stmts(SIDE_BY_SIDE) == (
+        "z = torch.mm(x, y)\nw = z + 1\n",
+        "auto z = torch::mm(x, y);\n\nauto w = z + 1;",
+    )
+    assert next(iter_parsed_lines(SIDE_BY_SIDE)) == ("z = torch.mm(x, y)", "auto z = torch::mm(x, y);")
+
+
+def test_variants_are_cases_under_their_labels() -> None:
+    made = GroupedVariants(
+        "# @setup\nx = 1\n# @one\nx + 1\n# @several\nx\n# only in C++\nx - 1",
+        "// @Global Setup\n#include <a>\n// @setup\nauto x = 1;\n// @several\nx;\nx + 2;\nx - 1;",
+    )
+    assert list(made) == [("one",), ("several", "Case:  0"), ("several", "Case:  1"), ("several", "Case:  2")]
+    assert [(each.py_fwd_stmt, each.cpp_fwd_stmt) for each in made.values()] == [
+        ("x + 1", None),
+        ("x", "x;"),
+        (None, "x + 2;"),
+        ("x - 1", "x - 1;"),
+    ]
+    assert {each.setup for each in made.values()} == {GroupedSetup("x = 1", "auto x = 1;", "#include <a>")}
+
 
 HERE = Path(__file__).parent / "pytorch_shaped"
 SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")
@@ -99,22 +168,14 @@ def shaped_for_pytorch(folder: Path) -> Path:
     return folder / "standard.py"
 
 
-@pytest.fixture
-def shaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Benchmark, ...]:
+def test_definitions_for_pytorchs_suite_need_only_other_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    return benchmarks_of(shaped_for_pytorch(tmp_path))
-
-
-def test_definitions_for_pytorchs_suite_need_only_other_imports(shaped: tuple[Benchmark, ...]) -> None:
-    assert len(shaped) == 61
-    assert len({work.key for work in shaped}) == len(shaped)
+    shaped = benchmarks_of(shaped_for_pytorch(tmp_path))
+    assert len(shaped) == len({work.key for work in shaped}) == 61
     assert sum(work.is_cpp for work in shaped) == 30
     assert sum(work.args.num_threads == 2 for work in shaped) == 8
-    assert [work.title for work in shaped if work.label[0] == "variants" and work.is_cpp][
-        -1
-    ] == "variants · whole · Eager · Forward · C++"
-    assert all(
-        work.args.global_setup == "constexpr int64_t FIRST = 0;\n"
-        for work in shaped
-        if work.label[0] == "variants" and work.is_cpp
-    )
+    variants = [work for work in shaped if work.label[0] == "variants" and work.is_cpp]
+    assert variants[-1].title == "variants · whole · Eager · Forward · C++"
+    assert {work.args.global_setup for work in variants} == {"constexpr int64_t FIRST = 0;\n"}
