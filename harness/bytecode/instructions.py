@@ -30,11 +30,8 @@ from typing import Any, Final
 from harness.errors import UsageError
 
 CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
-"""The versions of CPython with which this module was tested.
-
-The test executes generated programs twice: by CPython, and by a small interpreter of the translated instructions. The
-results must be equal. `tests/grader/tasks/test_truth_tables.py` repeats the test on the running version.
-"""
+"""The versions of CPython with which this module was tested: the translated instructions of generated programs give the
+results of CPython. `tests/grader/tasks/test_truth_tables.py` repeats the test on the running version."""
 
 NO_EFFECT: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
 """Opcodes that do not change the value stack. `plain_instructions` leaves them out."""

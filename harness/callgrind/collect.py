@@ -1,9 +1,7 @@
 """Count the instructions of Python statements and C++ snippets with `Timer.collect_callgrind`, with a cache.
 
 A count takes tens of seconds, mostly to import torch under valgrind and to compile. So counts run in separate processes
-(`harness.callgrind.child`), as many at the same time as there are cores. The counts are stored in the user's cache
-folder, under a digest of everything that they depend on. Snippets that differ only in their environment variables share
-a program. This program is compiled once and counted in each environment.
+(`harness.callgrind.child`), as many at the same time as there are cores, and are stored in the user's cache folder.
 """
 
 import os

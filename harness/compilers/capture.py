@@ -1,9 +1,7 @@
 """Inspect what torch captures and runs for a function.
 
 These are the graphs and guards of `torch.compile`, the reasons why it compiles again, the errors of `torch.export`, and
-the operations with their bytes. Torch logs why it compiles again if the artifact `recompiles` is enabled, for example
-with `TORCH_LOGS=recompiles`. A message names the function. For each graph that torch compiled before, it also states
-the guard that failed.
+the operations with their bytes.
 """
 
 import io
@@ -13,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import torch
 from torch import Tensor
@@ -160,8 +158,7 @@ def traffic(function: Callable[..., object], *arguments: object) -> tuple[Operat
 class Recompilation:
     """A recompilation: the name of the function, and why the newest graph did not fit the call.
 
-    `reasons` contains the failed guard of each earlier graph, by the number of the graph. `reason` is that of the graph
-    with the highest number.
+    `reasons` contains the failed guard of each earlier graph, by the number of the graph.
     """
 
     function: str
@@ -171,6 +168,13 @@ class Recompilation:
     def reason(self) -> str:
         """The failed guard of the newest graph, or "" if torch logged none."""
         return self.reasons[max(self.reasons)] if self.reasons else ""
+
+    @classmethod
+    def parse(cls, message: str) -> Self | None:
+        """Return the recompilation that a message of torch describes, or None for other messages."""
+        head = _HEAD.search(message)
+        failures = {int(number): _COMMENT.sub("", reason).strip() for number, reason in _FAILURE.findall(message)}
+        return cls(head[1], failures) if head else None
 
 
 class WatchedRecompilations(logging.Handler):
@@ -183,20 +187,9 @@ class WatchedRecompilations(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a message that describes a recompilation, or that names a limit."""
-        message = record.getMessage()
-        if found := parsed(message):
+        if found := Recompilation.parse(record.getMessage()):
             self.recompilations.append(found)
-        elif limit := _LIMIT.search(message):
-            self.limits.append(limit[0])
-
-
-def parsed(message: str) -> Recompilation | None:
-    """Return the recompilation that a message of torch describes, or None for other messages."""
-    head = _HEAD.search(message)
-    if head is None:
-        return None
-    failures = {int(number): _COMMENT.sub("", reason).strip() for number, reason in _FAILURE.findall(message)}
-    return Recompilation(head[1], failures)
+        self.limits += _LIMIT.findall(record.getMessage())
 
 
 @contextmanager

@@ -1,10 +1,7 @@
 """Time functions and programs in new processes: under other implementations of Python, and with empty caches.
 
 PyPy is another interpreter. Cython and Nuitka translate a module to C, and a C compiler turns it into an extension.
-Programs that are not installed are not measured. The result then contains the command that installs the program.
-
-The two starts of `starts` take a long time. So their times are stored in the user's cache folder with the date. Later
-runs use the stored times if the program, the software and the processor are the same.
+Programs that are not installed are not measured. The times of starts are stored in the user's cache folder.
 """
 
 import contextlib

@@ -33,17 +33,16 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 def keep_stacks() -> _ExperimentalConfig:
     """Return an `experimental_config` with which `with_stack=True` records the stacks of operators.
 
-    Without this setting, `export_stacks` writes an empty file, and `key_averages(group_by_stack_n=…)` has no groups.
-    This is a known bug of torch up to 2.13. A test fails as soon as this function is no longer needed.
+    Without it, `export_stacks` of torch up to 2.13 writes an empty file, which is a known bug. A test fails as soon as
+    this function is no longer needed.
     """
     return _ExperimentalConfig(verbose=True)
 
 
 def every_thread() -> _ExperimentalConfig | None:
-    """Return an `experimental_config` with which the profiler also records other threads of the program.
+    """Return an `experimental_config` with which the profiler also records the threads that did not start it.
 
-    Without this setting, the profiler records only the thread that starts it. Return None if the installed torch has no
-    such setting.
+    Return None if the installed torch has no such setting.
     """
     try:
         return _ExperimentalConfig(profile_all_threads=True)

@@ -1,9 +1,8 @@
 """Compile C++ benchmarks. A library contains several of them, because reading torch's headers takes most of the time.
 
 Each benchmark becomes a function whose name is a digest of the benchmark's code. The library is stored in the user's
-cache folder, with a link to it for each of its functions. So a benchmark is compiled again only if its code, torch or
-the compiler has changed. If a benchmark does not compile, the compiler's messages name it, and the other benchmarks are
-compiled without it.
+cache folder, with a link to it for each of its functions. If a benchmark does not compile, the compiler's messages name
+it, and the other benchmarks are compiled without it.
 """
 
 import os
@@ -121,8 +120,7 @@ def build(
 ) -> dict[Benchmark, str]:
     """Compile the C++ benchmarks that are not in the cache. Return the error message of each benchmark that fails.
 
-    `jobs` libraries are compiled at the same time. After each library, `done` is called with the number of its
-    benchmarks. Benchmarks with the same code are compiled only once.
+    `jobs` libraries are compiled at the same time. After each one, `done` is called with the number of its benchmarks.
     """
     failures: dict[str, str] = {}
     names = {benchmark: function_name(benchmark) for benchmark in benchmarks if benchmark.is_cpp}
@@ -199,10 +197,7 @@ def compile_library(source: str, library: Path) -> str:
 
 @once
 def command() -> tuple[str, ...]:
-    """Return the compiler's command with torch's flags.
-
-    The option `-g` is left out, because torch's wheels contain no debug information either.
-    """
+    """Return the compiler's command with torch's flags, but without `-g`: torch's wheels have no debug information."""
     flags = [flag for flag in cpp_jit.CXX_FLAGS or ("-O2",) if flag != "-g"]
     folders = [*cpp_extension.include_paths(), *cpp_jit.EXTRA_INCLUDE_PATHS]
     compiler = shlex.split(os.environ.get("CXX", "c++"))

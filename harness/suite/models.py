@@ -1,8 +1,7 @@
 """Compile the models of benchmarks from source texts, with `torch.compile` or TorchScript.
 
-`torch.compile` compiles a model at its first call, in the setup of its benchmark. Inductor's output is stored in
-fairclock's cache folder, so that later processes compile faster. TorchScript's models are stored there too. TorchScript
-is deprecated, so the suite measures it only if a file of definitions requests this.
+`torch.compile` compiles a model at its first call, in the setup of its benchmark. Compiled code is stored in
+fairclock's cache folder.
 """
 
 import importlib.util

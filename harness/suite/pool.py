@@ -1,7 +1,6 @@
-"""Run benchmarks in worker processes. Each worker has its own cores.
+"""Run benchmarks in worker processes, one at a time, on the reserved cores of a lane (`harness.machine.lanes`).
 
-Each worker runs on the reserved cores of a lane (`harness.machine.lanes`). The lane has one core per thread of the
-benchmarks, but at most all cores of the machine. A worker gets one benchmark at a time. If the process of the worker
+A lane has one core per thread of the benchmarks, but at most all cores of the machine. If the process of a worker
 crashes or takes too long, this benchmark fails, and the next benchmark runs in a new process.
 """
 

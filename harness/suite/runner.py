@@ -51,17 +51,14 @@ class SuiteRun:
     benchmarks: Sequence[Benchmark]
     settings: SuiteSettings
     out: Path
+    environment: Environment
     results: dict[str, Result]
     jobs: int
     bars: Progress
-    environment: Environment = field(default_factory=Environment.capture)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def go(self, *, count: bool, recount: bool) -> Suite:
-        """Measure every benchmark that has no result yet, and return all results.
-
-        With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
-        """
+        """Measure every benchmark that has no result yet, and return all results."""
         no_compiler = tools.lacking_compiler()
         for benchmark in self.benchmarks:
             if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
@@ -72,9 +69,8 @@ class SuiteRun:
         self._time()
         if count:
             self._count(recount=recount)
-        suite = self._suite()
-        save(suite, self.out)
-        return suite
+        save(self._suite(), self.out)
+        return self._suite()
 
     def _suite(self) -> Suite:
         return Suite(self.environment, self.settings, tuple(map(self._result, self.benchmarks)))
@@ -174,12 +170,14 @@ def measure(
     """Run benchmarks, write the results to the file `out`, and return them.
 
     Benchmarks that a complete or stopped run has already measured for `out` are not measured again, unless `fresh` is
-    true. `bars` shows the progress.
+    true. With `recount`, instructions are counted again, although the cache may hold counts of earlier runs. `bars`
+    shows the progress.
     """
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
-    known = {} if fresh else earlier_results(out, Environment.capture(), settings)
-    run = SuiteRun(benchmarks, settings, out, known, jobs or os.cpu_count() or 1, bars or Progress(disable=True))
+    here = Environment.capture()
+    known = {} if fresh else earlier_results(out, here, settings)
+    run = SuiteRun(benchmarks, settings, out, here, known, jobs or os.cpu_count() or 1, bars or Progress(disable=True))
     return run.go(count=count, recount=recount)
 
 

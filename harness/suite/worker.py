@@ -2,13 +2,10 @@
 
 The worker imports torch once and forks a child for each benchmark. So every child starts in the same state, and counts
 are repeatable. A crash ends only the child. A child receives its request and sends its answer on the channel of the
-worker (`harness.processes.channel`). The output of a benchmark goes to standard error, which is a file.
+worker. The output of a benchmark goes to standard error, which is a file.
 
-The command has the same length in every run. One additional character changed counts by up to 0.5 %. It moves data in
-memory, and Python's attribute cache uses memory addresses.
-
-MODE is "time", or "count" under valgrind. In the mode "count", valgrind does not observe the import of torch, which
-would then take fifty times as long.
+The command has the same length in every run: one more character moves data in memory, and Python's attribute cache uses
+memory addresses. MODE is "time", or "count" under valgrind, which does not observe the import of torch.
 """
 
 import ctypes
@@ -86,8 +83,8 @@ def _time(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _count(request: dict[str, Any]) -> dict[str, Any]:
-    # The benchmark runs in a new thread, because glibc gives each thread a new heap. A new heap is always in the same
-    # state. In the old heap, the cost of an allocation depends on what was freed before, which changed counts by 1 %.
+    # The benchmark runs in a new thread, because glibc gives each thread a new heap. In the old heap, the cost of an
+    # allocation depends on what was freed before, which changed counts by 1 %.
     names = _prepare(request)
     with ThreadPoolExecutor(1) as fresh_heap:
         return fresh_heap.submit(_count_here, request, names).result()

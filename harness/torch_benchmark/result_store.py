@@ -1,6 +1,6 @@
 """Save `Measurement`s and `CallgrindStats` in files, each with its environment.
 
-The name of the file determines its format. With both formats, results of another day or machine can be added later:
+The name of the file determines its format. Results of another day or machine can be added later:
 
     .jsonl   one JSON object per line with every sample; any tool can read it
     .pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs

@@ -14,34 +14,8 @@ from typing import Any
 import pytest
 import torch
 
+from harness.compilers import capture, inductor, new_processes
 from harness.compilers import inductor as inductor_
-from harness.compilers import new_processes
-from harness.compilers.capture import (
-    Recompilation,
-    captured,
-    guards_of,
-    parsed,
-    refusal,
-    traffic,
-    verdict,
-    watch_recompilations,
-)
-from harness.compilers.inductor import (
-    build,
-    cannot_compile,
-    kernel_of,
-    lacking,
-    prepare,
-    torchscript_support,
-    torchscript_warnings_hidden,
-    unsupported,
-)
-from harness.compilers.new_processes import (
-    Implementation,
-    calls_to_break_even,
-    starts,
-    times_under_each,
-)
 from harness.errors import MachineError
 from harness.machine import programs
 from harness.rendering.progress import waiting
@@ -63,7 +37,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-needs_compiler = pytest.mark.skipif(bool(lacking()), reason="needs a C++ compiler")
+needs_compiler = pytest.mark.skipif(bool(inductor.lacking()), reason="needs a C++ compiler")
 
 
 def plus_times(x: torch.Tensor) -> torch.Tensor:
@@ -71,19 +45,19 @@ def plus_times(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_traffic_is_each_operation_with_its_bytes() -> None:
-    plus, times = traffic(plus_times, torch.ones(100))
+    plus, times = capture.traffic(plus_times, torch.ones(100))
     assert (plus.name, plus.read_bytes, plus.written_bytes) == ("aten.add.Tensor", 400, 400)
     assert (times.name, times.moved_bytes) == ("aten.mul.Tensor", 1200)
-    (total,) = traffic(lambda x: x.sum(dtype=torch.float64), torch.ones(100))
+    (total,) = capture.traffic(lambda x: x.sum(dtype=torch.float64), torch.ones(100))
     assert (total.read_bytes, total.written_bytes) == (400, 8)
-    assert traffic(lambda: None) == ()
+    assert capture.traffic(lambda: None) == ()
 
 
 def test_warnings_of_any_torch_about_torchscript_are_hidden_only_in_the_block() -> None:
-    with torchscript_warnings_hidden():
+    with inductor.torchscript_warnings_hidden():
         for category in (DeprecationWarning, FutureWarning, UserWarning):
             warnings.warn(UNSUPPORTED, category, stacklevel=1)
-    with pytest.warns(DeprecationWarning, match="something else"), torchscript_warnings_hidden():
+    with pytest.warns(DeprecationWarning, match="something else"), inductor.torchscript_warnings_hidden():
         warnings.warn("something else is deprecated", DeprecationWarning, stacklevel=1)
     with pytest.warns(DeprecationWarning, match="torch.jit.script"):
         warnings.warn(UNSUPPORTED, DeprecationWarning, stacklevel=1)
@@ -104,37 +78,37 @@ def test_a_wait_is_shown_only_on_a_terminal(
 
 @needs_compiler
 def test_c_is_compiled_and_called_and_its_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert build('extern "C" long long twice(long long n) { return 2 * n; }', "twice")(21) == 42
+    assert inductor.build('extern "C" long long twice(long long n) { return 2 * n; }', "twice")(21) == 42
     with pytest.raises(MachineError, match="error"):
-        build("this is not C", "twice")
+        inductor.build("this is not C", "twice")
     monkeypatch.setenv("CXX", "no-such-compiler")
-    assert programs.CPP_COMPILER in lacking()
+    assert programs.CPP_COMPILER in inductor.lacking()
 
 
 def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_cache(kept: Path) -> None:
-    assert "without --fast" in starts(COUNTING, measuring=False).reason
-    found = starts(COUNTING)
+    assert "without --fast" in new_processes.starts(COUNTING, measuring=False).reason
+    found = new_processes.starts(COUNTING)
     assert found.reason == ""
     assert found.empty is not None
     assert found.filled is not None
     assert min(found.empty.import_s, found.empty.first_s, found.filled.again_s) >= 0
     (file,) = (kept / "starts").iterdir()
-    assert starts(COUNTING, measuring=False) == found
+    assert new_processes.starts(COUNTING, measuring=False) == found
     file.write_text("{", encoding="utf-8")
-    assert "without --fast" in starts(COUNTING, measuring=False).reason
-    assert "no such thing" in starts("def call(): raise ValueError('no such thing')").reason
-    assert "before its second call" in starts("import os\ndef call(): os._exit(0)").reason
+    assert "without --fast" in new_processes.starts(COUNTING, measuring=False).reason
+    assert "no such thing" in new_processes.starts("def call(): raise ValueError('no such thing')").reason
+    assert "before its second call" in new_processes.starts("import os\ndef call(): os._exit(0)").reason
     assert list((kept / "starts").iterdir()) == [file]
 
 
-@pytest.mark.skipif(bool(unsupported()), reason=unsupported())
+@pytest.mark.skipif(bool(inductor.unsupported()), reason=inductor.unsupported())
 def test_a_capture_has_graphs_and_the_reasons_and_lines_of_breaks() -> None:
     def branching(x: torch.Tensor) -> torch.Tensor:
         if x.sum() > 0:
             x = x + 1
         return x
 
-    whole, broken = captured(plus_times, torch.ones(4)), captured(branching, torch.ones(4))
+    whole, broken = capture.captured(plus_times, torch.ones(4)), capture.captured(branching, torch.ones(4))
     assert (whole.graphs, whole.operations, whole.breaks, whole.lines) == (1, 2, (), ())
     assert broken.graphs > 1
     assert broken.breaks
@@ -153,23 +127,24 @@ def test_a_captured_function_is_right_wrong_or_refused_without_any_output(capfd:
         (lambda _: lambda _: 1 / 0, "refused"),
         (warn, "refused"),
     ]
-    assert [verdict(way, plus_times, torch.tensor([2.0, 3.0])) for way, _ in ways] == [expected for _, expected in ways]
+    for way, expected in ways:
+        assert capture.verdict(way, plus_times, torch.tensor([2.0, 3.0])) == expected
     assert capfd.readouterr() == ("", "")
 
 
 def test_compiling_pays_off_after_the_time_for_compiling_is_saved() -> None:
     calls = {(10.0, 3.0, 1.0): 5, (10.1, 3.0, 1.0): 6, (0.0, 3.0, 1.0): 1, (1.0, 1.0, 1.0): math.inf}
-    assert {times: calls_to_break_even(*times) for times in calls} == calls
+    assert {times: new_processes.calls_to_break_even(*times) for times in calls} == calls
 
 
 @pytest.mark.slow
 def test_each_compiled_version_has_its_guards_on_tensors() -> None:
-    prepare()
+    inductor.prepare()
     torch.compiler.reset()
     compiled = torch.compile(plus_times, backend=lambda graph, _: graph.forward)
     for x in (torch.ones(4), torch.ones(5), torch.ones(4, dtype=torch.float64)):
         compiled(x)
-    first, second, third = guards_of(plus_times)
+    first, second, third = capture.guards_of(plus_times)
     assert first == "L['x']: torch.float32, size=[4]"
     assert second == "L['x']: torch.float32, size=[None]"
     assert "torch.float64" in third
@@ -182,11 +157,11 @@ def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
 ) -> None:
     monkeypatch.setenv(inductor_.CACHE_VARIABLE, str(kept / "inductor"))
     monkeypatch.setenv(inductor_.THREADS_VARIABLE, "1")
-    prepare()
+    inductor.prepare()
     x = torch.rand(1000)
     compiled = torch.compile(plus_times)
     for _ in range(2):  # compiled first, then read from the cache
-        assert kernel_of(compiled, x).count('extern "C"') == 1
+        assert inductor.kernel_of(compiled, x).count('extern "C"') == 1
     assert torch.allclose(compiled(x), plus_times(x))
     assert any((kept / "inductor").rglob("*.so")) or shutil.which("g++") is None
 
@@ -207,7 +182,7 @@ def scripting(said: str, error: Exception | None = None) -> object:
 
 
 def test_torchscript_is_supported_unsupported_broken_or_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = torchscript_support()
+    here = inductor.torchscript_support()
     assert (here.runs, bool(here.reason)) == (True, sys.version_info >= (3, 14))
     for jit, runs, reason in [
         (scripting("`torch.jit.script` is deprecated."), True, ""),
@@ -216,7 +191,7 @@ def test_torchscript_is_supported_unsupported_broken_or_missing(monkeypatch: pyt
         (object(), False, "no longer has TorchScript"),
     ]:
         monkeypatch.setattr(torch, "jit", jit)
-        found = torchscript_support.__wrapped__()
+        found = inductor.torchscript_support.__wrapped__()
         assert (found.runs, bool(found.reason)) == (runs, bool(reason))
         assert reason in found.reason
 
@@ -228,7 +203,7 @@ def test_a_python_without_torch_compile_is_reported_in_torchs_words(monkeypatch:
     assert inductor_.unsupported() == ""
     monkeypatch.setattr(torch, "compile", refuse)
     monkeypatch.setattr(inductor_, "unsupported", inductor_.unsupported.__wrapped__)
-    assert "not supported on Python 3.99+" in cannot_compile()
+    assert "not supported on Python 3.99+" in inductor.cannot_compile()
 
 
 def test_a_refusal_of_torch_export_is_one_line_without_logs(capfd: pytest.CaptureFixture[str]) -> None:
@@ -236,13 +211,13 @@ def test_a_refusal_of_torch_export_is_one_line_without_logs(capfd: pytest.Captur
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x * 2 if x.sum() > 0 else x
 
-    said = refusal(lambda: torch.export.export(Branching(), (torch.ones(4),)))
+    said = capture.refusal(lambda: torch.export.export(Branching(), (torch.ones(4),)))
     assert said
     assert "\n" not in said
-    assert refusal(lambda: torch.export.export(torch.nn.ReLU(), (torch.ones(4),))) == ""
+    assert capture.refusal(lambda: torch.export.export(torch.nn.ReLU(), (torch.ones(4),))) == ""
     assert capfd.readouterr() == ("", "")
     with pytest.raises(ZeroDivisionError):
-        refusal(lambda: 1 // 0)
+        capture.refusal(lambda: 1 // 0)
 
 
 MESSAGE = """Recompiling function step in /app/train.py:10
@@ -260,28 +235,28 @@ def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
 
 @pytest.fixture
 def compiled() -> Callable[..., torch.Tensor]:
-    if unsupported():
-        pytest.skip(unsupported())
+    if inductor.unsupported():
+        pytest.skip(inductor.unsupported())
     torch.compiler.reset()
-    with torchscript_warnings_hidden():
+    with inductor.torchscript_warnings_hidden():
         found: Callable[..., torch.Tensor] = torch.compile(scaled, backend="eager", dynamic=False)
     return found
 
 
 def test_a_message_names_the_guard_of_each_graph_and_the_newest_one() -> None:
-    found = parsed(MESSAGE)
+    found = capture.Recompilation.parse(MESSAGE)
     size = "tensor 'x' size mismatch at index 0. expected 8, actual 9"
-    assert found == Recompilation("step", {9: size, 10: "n == 1", 2: "GLOBAL_STATE changed: grad_mode"})
+    assert found == capture.Recompilation("step", {9: size, 10: "n == 1", 2: "GLOBAL_STATE changed: grad_mode"})
     assert found.reason == "n == 1"
-    assert Recompilation("step", {}).reason == ""
-    assert parsed("Graph break in user code at /app/train.py:15") is None
+    assert capture.Recompilation("step", {}).reason == ""
+    assert capture.Recompilation.parse("Graph break in user code at /app/train.py:15") is None
 
 
 def test_recompilations_are_recorded_in_order_and_not_printed(
     compiled: Callable[..., torch.Tensor], capfd: pytest.CaptureFixture[str]
 ) -> None:
     x = torch.ones(8)
-    with watch_recompilations() as watched:
+    with capture.watch_recompilations() as watched:
         for tensor, n in [(x, 1), (x + 1, 1), (torch.ones(9), 1), (torch.ones(9), 2)]:
             compiled(tensor, n)
     found = [(each.function, each.reason.split(".")[0]) for each in watched.recompilations]
@@ -294,7 +269,7 @@ def test_the_warning_of_the_limit_is_recorded_and_afterwards_the_loggers_are_as_
 ) -> None:
     logger, state = logging.getLogger("torch._dynamo.guards.__recompiles"), torch._logging._internal.log_state
     before = (logger.level, logger.propagate, list(logger.handlers), "recompiles" in state.artifact_names)
-    with watch_recompilations() as watched:
+    with capture.watch_recompilations() as watched:
         for size in range(2, 14):
             compiled(torch.ones(size), 1)
     assert watched.limits[0].endswith(f"({torch._dynamo.config.recompile_limit})")
@@ -311,7 +286,7 @@ def test_a_missing_implementation_is_named_and_one_that_fails_gives_its_last_lin
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    cpython, *others = times_under_each(squares, 100, calls=4)
+    cpython, *others = new_processes.times_under_each(squares, 100, calls=4)
     assert (cpython.name, cpython.build_s, len(cpython.calls_s), cpython.reason) == ("CPython", 0.0, 4, "")
     assert cpython.later_s > 0
     pypy, *compilers = (each.reason for each in others)
@@ -321,26 +296,26 @@ def test_a_missing_implementation_is_named_and_one_that_fails_gives_its_last_lin
     for line, reason in [(f'exec {sys.executable} "$@"', ""), ("echo Boom >&2; exit 3", "PyPy failed: Boom")]:
         program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         program.chmod(0o755)
-        found = times_under_each(squares, 100, calls=3, building=False)[1]
+        found = new_processes.times_under_each(squares, 100, calls=3, building=False)[1]
         assert (found.reason, len(found.calls_s)) == (reason, 0 if reason else 3)
 
 
 def test_a_compiler_replaces_the_source_and_a_short_run_does_not_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "import sys, os; os.mkdir('program'); os.replace(sys.argv[1], 'program/__init__.py')"
-    compiler = Implementation("Moved", sys.executable, (sys.executable, "-c", text))
+    compiler = new_processes.Implementation("Moved", sys.executable, (sys.executable, "-c", text))
     monkeypatch.setattr(new_processes, "implementations", lambda: (compiler,))
-    (found,) = times_under_each(squares, 100, calls=2, building=False)
+    (found,) = new_processes.times_under_each(squares, 100, calls=2, building=False)
     assert "run the lesson once without --fast" in found.reason
-    (found,) = times_under_each(squares, 100, calls=2)
+    (found,) = new_processes.times_under_each(squares, 100, calls=2)
     assert (found.reason, len(found.calls_s)) == ("", 2)
     assert found.build_s > 0
 
 
 @pytest.mark.slow
-@pytest.mark.equipment("Cython and a C compiler", not lacking() and importlib.util.find_spec("Cython"))
+@pytest.mark.equipment("Cython and a C compiler", not inductor.lacking() and importlib.util.find_spec("Cython"))
 def test_cython_builds_an_extension_that_cpython_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     cython = new_processes.implementations()[2]
     monkeypatch.setattr(new_processes, "implementations", lambda: (cython,))
-    (found,) = times_under_each(squares, 100, calls=2)
+    (found,) = new_processes.times_under_each(squares, 100, calls=2)
     assert (found.name, found.reason, len(found.calls_s)) == ("Cython", "", 2)
     assert found.build_s > 0

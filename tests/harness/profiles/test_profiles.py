@@ -16,27 +16,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
-from harness.profiles.flames import (
-    FlameFrame,
-    flame_graph,
-    flame_graph_svg,
-    fold_up,
-    own_cost_by_name,
-    placed,
-    read_stacks,
-    without_frames,
-)
-from harness.profiles.kineto import (
-    NamedModules,
-    Operator,
-    columns,
-    every_thread,
-    keep_stacks,
-    named_modules,
-    operators,
-    read_trace,
-)
-from harness.profiles.stats import ProfiledFunction, of_one_thread, rows, run_module, run_script
+from harness.profiles import flames, kineto, stats
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -52,12 +32,12 @@ print(twice(10) + fib(3))
 """
 
 
-def named(functions: tuple[ProfiledFunction, ...], name: str) -> ProfiledFunction:
+def named(functions: tuple[stats.ProfiledFunction, ...], name: str) -> stats.ProfiledFunction:
     return next(each for each in functions if each.name == name)
 
 
 def test_recursive_calls_are_counted_apart_from_outer_calls() -> None:
-    ran = run_script(SCRIPT, "cProfile", "-o", "FILE")
+    ran = stats.run_script(SCRIPT, "cProfile", "-o", "FILE")
     fib = named(ran.functions, "fib")
     assert (fib.calls, fib.outer_calls, fib.ncalls) == (177 + 5, 2, "182/2")
     assert {caller: calls for caller, (calls, _) in fib.callers.items()} == {"fib": 180, "twice": 1, "<module>": 1}
@@ -74,22 +54,22 @@ def test_a_profile_with_calls_of_another_thread_is_recognised() -> None:
         ([("<module>", 2, 6e-04), ("main", 1, -1.28)], False),
         ([("main", 1, 6e-06)], False),
     ]:
-        functions = [ProfiledFunction(name, "<string>", calls, 1, own_s, 0.02, {}) for name, calls, own_s in recorded]
-        assert of_one_thread(functions) is alone
+        found = [stats.ProfiledFunction(name, "<string>", calls, 1, own_s, 0.02, {}) for name, calls, own_s in recorded]
+        assert stats.of_one_thread(found) is alone
 
 
 def test_a_builtin_has_its_short_name_and_callers_of_one_name_are_added_up() -> None:
     a, b = ("~", 0, "<built-in method builtins.max>"), ("~", 0, "<method 'strip' of 'str' objects>")
     callers = {("b.py", 3, "main"): (2, 1, 0.1, 0.25), ("c.py", 9, "main"): (1, 1, 0.2, 0.5)}
-    stats = pstats.Stats()
-    vars(stats)["stats"] = {a: (1, 1, 0.5, 0.5, callers), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}
-    found = rows(stats)
+    planted = pstats.Stats()
+    vars(planted)["stats"] = {a: (1, 1, 0.5, 0.5, callers), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}
+    found = stats.rows(planted)
     assert [each.name for each in found] == ["str.strip", "builtins.max"]
     assert [each.callers for each in found] == [{"builtins.max": (2, 1.0)}, {"main": (3, 0.75)}]
 
 
 def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
-    mine, other = (run_script(SCRIPT, name, "-o", "FILE").functions for name in ("profile", "cProfile"))
+    mine, other = (stats.run_script(SCRIPT, name, "-o", "FILE").functions for name in ("profile", "cProfile"))
     assert named(mine, "fib").ncalls == named(other, "fib").ncalls
     calls, cumulative_s = named(mine, "fib").callers["twice"]
     assert calls == 1
@@ -98,10 +78,10 @@ def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
 
 def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
     with pytest.raises(UsageError, match="ZeroDivisionError"):
-        run_script("1 / 0", "cProfile")
-    assert run_script("import sys; sys.stderr.write('Traceback of a caught error')", "cProfile").printed
+        stats.run_script("1 / 0", "cProfile")
+    assert stats.run_script("import sys; sys.stderr.write('Traceback of a caught error')", "cProfile").printed
     with pytest.raises(UsageError, match="ran longer than"):
-        run_module("timeit", "while True: pass", timeout_s=0.5)
+        stats.run_module("timeit", "while True: pass", timeout_s=0.5)
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -111,8 +91,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 class Run:
     """The profile of a product of two matrices: rows, printed table, trace and stacks."""
 
-    rows: tuple[Operator, ...]
-    by_shape: tuple[Operator, ...]
+    rows: tuple[kineto.Operator, ...]
+    by_shape: tuple[kineto.Operator, ...]
     table: str
     trace: Path
     stacks: str
@@ -131,15 +111,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         x.t() @ x
     found.export_chrome_trace(str(folder / "trace.json"))
     texts = []
-    for config in (keep_stacks(), None):
+    for config in (kineto.keep_stacks(), None):
         with profile(activities=[ProfilerActivity.CPU], with_stack=True, experimental_config=config) as stacked:
             network(x)
         stacked.export_stacks(str(folder / "stacks.txt"))
         texts.append((folder / "stacks.txt").read_text(encoding="utf-8"))
     averages = found.key_averages()
-    by_shape = operators(found.key_averages(group_by_input_shape=True))
+    by_shape = kineto.operators(found.key_averages(group_by_input_shape=True))
     table = averages.table(sort_by="cpu_time_total")
-    return Run(operators(averages), by_shape, table, folder / "trace.json", *texts)
+    return Run(kineto.operators(averages), by_shape, table, folder / "trace.json", *texts)
 
 
 def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
@@ -155,16 +135,16 @@ def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
 def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
     assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
     assert {each.shapes for each in run.rows} == {""}
-    lines = columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
+    lines = kineto.columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
     assert lines[0].split() == ["Name", "CPU", "total", "#", "of", "Calls"]
     assert len(lines) == 1 + len(run.rows)
     assert len(set(map(len, lines))) == 1
     with pytest.raises(ValueError, match="not in list"):
-        columns(run.table, "Name", "CUDA total")
+        kineto.columns(run.table, "Name", "CUDA total")
 
 
 def test_a_trace_has_the_table_s_times(run: Run) -> None:
-    trace = read_trace(run.trace)
+    trace = kineto.read_trace(run.trace)
     calls = [each for each in trace.events if each.name == "aten::mm"]
     (row,) = (each for each in run.rows if each.name == "aten::mm")
     assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(row.total_s, rel=0.01, abs=1e-8)
@@ -184,12 +164,12 @@ def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_and_partial_overl
     plain.write_text(json.dumps(found), encoding="utf-8")
     packed.write_bytes(gzip.compress(json.dumps({"traceEvents": found}).encode()))
     for file in (plain, packed):
-        trace = read_trace(file)
+        trace = kineto.read_trace(file)
         assert [each.name for each in trace.events] == ["a", "b"]
         assert (trace.arrows, trace.phases["M"]) == (1, 1)
     across = [event("a", 0, 5), event("b", 3, 5), event("c", 4, 9, tid="other"), event("d", 8, 2)]
     plain.write_text(json.dumps(across), encoding="utf-8")
-    assert read_trace(plain).partial_overlaps() == 1
+    assert kineto.read_trace(plain).partial_overlaps() == 1
 
 
 def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
@@ -197,11 +177,11 @@ def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
     for text in ("", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(UsageError, match="not a trace"):
-            read_trace(file)
+            kineto.read_trace(file)
 
 
 def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: Run) -> None:
-    stacks = read_stacks(run.stacks)
+    stacks = flames.read_stacks(run.stacks)
     (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
     assert linear == "<linear>"
     assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
@@ -209,14 +189,14 @@ def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_reque
 
 
 def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
-    config = every_thread()
+    config = kineto.every_thread()
     if config is None:
         pytest.skip("this torch has no setting profile_all_threads")
     with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as found:
         second = Thread(target=torch.ones, args=(3,))
         second.start()
         second.join()
-    assert [row.calls for row in operators(found.key_averages()) if row.name == "aten::ones"] == [1]
+    assert [row.calls for row in kineto.operators(found.key_averages()) if row.name == "aten::ones"] == [1]
 
 
 def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught(
@@ -230,16 +210,16 @@ def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warni
     def without_it(*, activities: object) -> None: ...
 
     network = torch.nn.Linear(8, 8)
-    found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
+    found = kineto.named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
     assert found.events == 0
     assert not found.warning or "deprecated" in found.warning
-    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
+    assert kineto.named_modules(lambda: Hooked()(torch.ones(2))).events == 1
     with pytest.warns(UserWarning, match="its own"):
-        named_modules(lambda: warnings.warn("its own", stacklevel=1))
+        kineto.named_modules(lambda: warnings.warn("its own", stacklevel=1))
     monkeypatch.setattr("harness.profiles.kineto.profile", without_it)
-    assert named_modules(lambda: None) == NamedModules(None, "")
+    assert kineto.named_modules(lambda: None) == kineto.NamedModules(None, "")
     monkeypatch.setattr("harness.profiles.kineto._ExperimentalConfig", lambda: None)  # an argument raises TypeError
-    assert every_thread() is None
+    assert kineto.every_thread() is None
 
 
 def test_the_same_function_of_two_objects_is_one_frame() -> None:
@@ -248,27 +228,27 @@ def test_the_same_function_of_two_objects_is_one_frame() -> None:
         "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00bb> 4\n"
         "a.py(1):_run;<built-in_method_relu_of_type_object_at_0x55> 2\n"
     )
-    (run,) = fold_up(read_stacks(text)).above
+    (run,) = flames.fold_up(flames.read_stacks(text)).above
     assert (run.name, run.total, run.own) == ("a.py(1): run", 9, 0)
     assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
 
 
 def test_frames_lie_above_their_callers_in_order_of_name_and_the_cost_of_removed_frames_goes_below() -> None:
-    tree = fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
-    boxes = [(each.frame.name, each.below, each.start, each.frame.total) for each in placed(tree)]
+    tree = flames.fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
+    boxes = [(each.frame.name, each.below, each.start, each.frame.total) for each in flames.placed(tree)]
     a, b = ("all", "a"), ("all", "b")
     assert boxes == [("all", (), 0, 15), ("a", ("all",), 5, 5), ("c", a, 8, 2), ("b", ("all",), 10, 5), ("c", b, 11, 4)]
-    assert own_cost_by_name(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
-    assert without_frames([(("a", "call", "b"), 2)], "^call$") == [(("a", "b"), 2)]
+    assert flames.own_cost_by_name(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
+    assert flames.without_frames([(("a", "call", "b"), 2)], "^call$") == [(("a", "b"), 2)]
 
 
 def test_a_flame_graph_has_the_caller_below_and_a_box_per_frame_as_wide_as_its_share() -> None:
-    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1), (('<script src="x">&\x07',), 1)])
-    top, middle, bottom = flame_graph(tree, width=60).splitlines()
+    tree = flames.fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1), (('<script src="x">&\x07',), 1)])
+    top, middle, bottom = flames.flame_graph(tree, width=60).splitlines()
     assert bottom.startswith("▏all")
     assert "▏train" in middle
     assert top.index("<conv2d>") < top.index("▏A")
-    text = flame_graph_svg(tree, title="<b>", description="Of a test.")
+    text = flames.flame_graph_svg(tree, title="<b>", description="Of a test.")
     assert "<script" not in text
     svg = ET.fromstring(text)  # noqa: S314 - our own
     groups = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
@@ -278,9 +258,9 @@ def test_a_flame_graph_has_the_caller_below_and_a_box_per_frame_as_wide_as_its_s
     said = svg.findtext(f"{SVG}desc") or ""
     assert said.startswith("Of a test. 5 frames, 5 in all. Largest own cost: <conv2d> 60 %")
     assert svg.findtext(f"{SVG}title") == "<b>"
-    for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
+    for draw in (flames.flame_graph, lambda root: flames.flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
-            draw(FlameFrame("all", 0, ()))
+            draw(flames.FlameFrame("all", 0, ()))
 
 
 STACKS = [
@@ -296,7 +276,7 @@ def test_in_a_browser_each_label_fits_into_its_box_and_the_ground_is_light_or_da
     page: "Page", tmp_path: Path
 ) -> None:
     file = tmp_path / "flames.svg"
-    file.write_text(flame_graph_svg(fold_up(STACKS), title="One step"), encoding="utf-8")
+    file.write_text(flames.flame_graph_svg(flames.fold_up(STACKS), title="One step"), encoding="utf-8")
     page.goto(file.as_uri())
     over = page.evaluate(
         "[...document.querySelectorAll('.boxes g')].map((g) => { const r = g.querySelector('rect').getBBox(),"

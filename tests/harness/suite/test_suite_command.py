@@ -87,7 +87,13 @@ def test_wall_times_are_measured_printed_and_compared_and_torchscript_without_su
     assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
     assert f"wall times: {1 + runs} of {1 + runs} within 0.5 %" in capsys.readouterr().out
-    assert main([*arguments[:-2], "--only", "sum"]) == 0
+    assert main([*arguments, "--only", "sum"]) == 0
+    out.write_text("mine")
+    assert main([*arguments, "--fresh"]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    for option in ("--force", "--fresh"):  # a new run replaces the files of an earlier run
+        assert main([*arguments, "--fresh", option, "--only", "sum*Eager"]) == 0
 
 
 def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds(
@@ -152,17 +158,3 @@ def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repea
         pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes if pair.count_change is not None
     )
     assert abs(change) <= SAME
-
-
-def test_fresh_does_not_overwrite_another_file_without_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text('from harness.suite import TimerArgs\nBENCHMARKS = {"sum": TimerArgs("1 + 1")}\n', encoding="utf-8")
-    out.write_text("mine")
-    arguments = [str(file), "--fresh", "--no-counts", "--min-run-time", "0.001", "--jobs", "1", "--out", str(out)]
-    assert main(arguments) == 2
-    assert "--force" in capsys.readouterr().err
-    assert out.read_text() == "mine"
-    assert main([*arguments, "--force"]) == 0
-    assert main(arguments) == 0, "a new run replaces the files of an earlier run"

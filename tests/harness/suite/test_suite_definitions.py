@@ -6,11 +6,9 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from torch.utils.benchmark import Language
 
 from harness.errors import UsageError
 from harness.suite import (
-    AutoLabels,
     GroupedModules,
     GroupedSetup,
     GroupedStmts,
@@ -22,7 +20,7 @@ from harness.suite import (
     parse_stmts,
 )
 from harness.suite.__main__ import benchmarks_of
-from harness.suite.expand import LANGUAGES
+from harness.suite.expand import Benchmark
 
 
 def test_an_impossible_definition_is_refused_at_once() -> None:
@@ -49,12 +47,6 @@ def test_an_impossible_definition_is_refused_at_once() -> None:
             define()
 
 
-def test_nested_names_are_joined_to_whole_names() -> None:
-    benchmark = TimerArgs("pass")
-    flat = flatten({("a", "b"): {None: benchmark, "c": {"d": benchmark}}, "e": benchmark})
-    assert list(flat) == [("a", "b"), ("a", "b", "c", "d"), ("e",)]
-
-
 SIDE_BY_SIDE = r"""
     Python                                   | C++
     ---------------------------------------- | ----------------------------------------
@@ -64,7 +56,10 @@ SIDE_BY_SIDE = r"""
 """
 
 
-def test_python_and_cpp_side_by_side_are_separated() -> None:
+def test_names_are_joined_and_python_and_cpp_side_by_side_are_separated() -> None:
+    benchmark = TimerArgs("pass")
+    flat = flatten({("a", "b"): {None: benchmark, "c": {"d": benchmark}}, "e": benchmark})
+    assert list(flat) == [("a", "b"), ("a", "b", "c", "d"), ("e",)]
     assert parse_stmts(SIDE_BY_SIDE) == (
         "z = torch.mm(x, y)\nw = z + 1\n",
         "auto z = torch::mm(x, y);\n\nauto w = z + 1;",
@@ -91,28 +86,32 @@ HERE = Path(__file__).parent / "pytorch_shaped"
 SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")
 
 
-def kinds(flat: tuple[tuple[tuple[str, ...], AutoLabels, TimerArgs], ...]) -> list[str]:
-    return [
-        " ".join([kind.runtime.value, kind.autograd.value, LANGUAGES[kind.language], str(args.num_threads)])
-        for _, kind, args in flat
-    ]
-
-
-def test_statements_are_called_scripted_and_followed_by_a_backward_pass() -> None:
-    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True)
-    stmts = [args.stmt for _, _, args in materialize({("a",): group})]
+def test_a_statement_is_expanded_to_every_mode_pass_and_language() -> None:
+    group = GroupedStmts(
+        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
+    )
     inputs = "std::vector<torch::jit::IValue> boxed_inputs({torch::jit::IValue(x)});"
     boxed = f"{inputs}\nauto y = jit_model.forward(boxed_inputs);"
-    assert stmts == [
-        "y = x * 2",
-        "auto y = x * 2;",
-        "y = x * 2\ny.backward()",
-        "auto y = x * 2;\ny.backward();",
-        "y = jit_model(x)",
-        boxed,
-        "y = jit_model(x)\ny.backward()",
-        f"{boxed}\ny.toTensor().backward();",
+    works = {each.title: each.args for each in Benchmark.all_of(materialize({("a",): group}))}
+    assert [(title, args.stmt) for title, args in works.items()] == [
+        ("a · Eager · Forward · Python", "y = x * 2"),
+        ("a · Eager · Forward · C++", "auto y = x * 2;"),
+        ("a · Eager · Forward + Backward · Python", "y = x * 2\ny.backward()"),
+        ("a · Eager · Forward + Backward · C++", "auto y = x * 2;\ny.backward();"),
+        ("a · Compiled · Forward · Python", "y = compiled_model(x)"),
+        ("a · Compiled · Forward + Backward · Python", "y = compiled_model(x)\ny.backward()"),
+        ("a · TorchScript · Forward · Python", "y = jit_model(x)"),
+        ("a · TorchScript · Forward · C++", boxed),
+        ("a · TorchScript · Forward + Backward · Python", "y = jit_model(x)\ny.backward()"),
+        ("a · TorchScript · Forward + Backward · C++", f"{boxed}\ny.toTensor().backward();"),
     ]
+    source = "def model(x):\n    y = x * 2\n    return y\n"
+    for title, args in works.items():
+        assert ("#include <numbers>" in args.global_setup) == ("C++" in title)
+        assert (args.compiled, args.scripted) == (source * ("Compiled" in title), source * ("TorchScript" in title))
+    assert "jit_model = torch.jit.load" in works["a · TorchScript · Forward · Python"].setup
+    other = materialize({("a",): GroupedStmts(cpp_stmt="x;"), ("b",): TimerArgs("x", num_threads=3)})
+    assert [each.title for each in Benchmark.all_of(other)] == ["a · Eager · Forward · C++", "b · Python · 3 threads"]
 
 
 def test_a_model_is_set_up_and_called_by_its_signature() -> None:
@@ -121,29 +120,6 @@ def test_a_model_is_set_up_and_called_by_its_signature() -> None:
     assert (python.stmt, cpp.stmt) == ("model(x)", "model->forward(x);")
     assert python.setup.splitlines()[-1] == "model = torch.nn.ReLU()"
     assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
-
-
-def test_compiled_benchmarks_are_python_only_and_come_between_eager_and_torchscript() -> None:
-    group = GroupedStmts(
-        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
-    )
-    flat = materialize({("a",): group})
-    passes = ("Forward", "Forward + Backward")
-    assert kinds(flat)[:4] == [f"Eager {each} {language} 1" for each in passes for language in ("Python", "C++")]
-    in_cpp = {(kind.language is Language.CPP, "#include <numbers>" in args.global_setup) for _, kind, args in flat}
-    assert in_cpp == {(False, False), (True, True)}
-    assert kinds(flat)[4:6] == ["Compiled Forward Python 1", "Compiled Forward + Backward Python 1"]
-    assert [kind.split()[0] for kind in kinds(flat)] == ["Eager"] * 4 + ["Compiled"] * 2 + ["TorchScript"] * 4
-    (_, _, forward), (_, _, backward) = flat[4:6]
-    assert forward.stmt == "y = compiled_model(x)"
-    assert backward.stmt == "y = compiled_model(x)\ny.backward()"
-    assert forward.compiled == flat[-1][2].scripted == "def model(x):\n    y = x * 2\n    return y\n"
-    assert "jit_model = torch.jit.load" in flat[-2][2].setup
-    assert (forward.scripted, flat[0][2].compiled, flat[-1][2].compiled, flat[0][2].scripted) == ("", "", "", "")
-    assert kinds(materialize({("a",): GroupedStmts(cpp_stmt="x;"), ("b",): TimerArgs("x", num_threads=3)})) == [
-        "Eager Forward C++ 1",
-        "  Python 3",
-    ]
 
 
 def test_the_setup_of_a_compiled_benchmark_makes_inputs_and_calls_the_model_first() -> None:
