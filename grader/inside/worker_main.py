@@ -106,7 +106,10 @@ class Worker:
 
         def step() -> None:
             answers = [function(*arguments) for arguments in decode(inputs)]
-            text = encode(answers, default=protocol.plain).encode()
+            try:
+                text = encode(answers, default=protocol.plain).encode()
+            except TypeError:  # a dictionary has keys that only `plain` can convert, such as tuples
+                text = encode(protocol.plain(answers)).encode()
             outputs[: protocol.LENGTH_BYTES + len(text)] = len(text).to_bytes(protocol.LENGTH_BYTES, "little") + text
 
         self._arranged(step, _no_op)

@@ -66,10 +66,11 @@ class Examiner(ABC, Generic[E]):
         Return a description of the case, and a mismatch if the answer is wrong. Exceptions are not caught.
         """
 
-    def measured(self, tree: ForkServer, source: str, session: Session) -> Attempt:
-        """Return the result of measuring the cost of a right submission in processes of `tree`."""
+    @property
+    def cost(self) -> "MeasuredCost":
+        """The task's cost. Raise `GraderFault` if it cannot be measured."""
         if isinstance(self.task.cost, MeasuredCost):
-            return self.task.cost.measure(self, tree, source, session)
+            return self.task.cost
         raise self.cannot_measure()
 
     def cannot_measure(self) -> GraderFault:
@@ -122,11 +123,10 @@ class Examiner(ABC, Generic[E]):
         return ratio
 
     def _estimate(self, solver: Solver) -> float:
-        cost = self.task.cost
-        assert isinstance(cost, MeasuredCost)
+        cost = self.cost.estimate
         baselines = [self.solver(overlays.whole(path)) for path in self.task.baselines]
         every = zip(baselines if len(baselines) > 1 else baselines * len(self.calls), self.calls, strict=True)
-        return min(cost.estimate(plain, calls) / cost.estimate(solver, calls) for plain, calls in every)
+        return min(cost(plain, calls) / cost(solver, calls) for plain, calls in every)
 
     @property
     def calls(self) -> list[list[Any]]:

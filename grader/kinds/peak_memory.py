@@ -1,30 +1,27 @@
 """Compare the peak memory of a submission with that of the baseline, a simple function, on the same new inputs.
 
 The kernel reports the most memory that each worker had (`isolation.peak_memory`). One worker per function is enough,
-because two measurements of the same function differ by only one or two percent.
-
-Known ways to hide memory, and the defence against each:
+because two measurements of the same function differ by only one or two percent. Known ways to hide memory, and the
+defence against each:
 
 - *Memory freed before the end, or allocated before the call*: the kernel's peak value never falls, and it includes the
-  loading of the file. So memory from the import or from an earlier call counts. (Only a writable `/proc` would allow a
-  submission to lower the peak value.)
+  loading of the file. So memory from the import or from an earlier call counts.
 - *The worker's own memory, freed by the submission*: only the initial memory that the worker still has at the end is
   subtracted.
 - *A helper process*: a system call filter denies it. Without a filter it is detected, and the submission earns nothing.
 - *Data outside of memory*: in files, pipes, sockets, queues, swap, or shared pages. Before the file is loaded, a system
   call filter starts to deny new objects of these kinds (`seccomp_rules.STORES_OUTSIDE`). Existing files cannot be
-  written, because the size limit of files is 0. Without seccomp these ways are open. One gap remains: named pipes that
-  a submission created while its answers were checked. Each holds 64 KiB, and a worker may open about fifty.
+  written. Without seccomp these ways are open. One gap remains: named pipes that a submission created while its answers
+  were checked. Each holds 64 KiB, and a worker may open about fifty.
 - *The memory that the worker shares with the grader*: it is only as large as the inputs and the answer. In every call,
   a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes as
   the answer has. So an exercise should have small answers.
-- *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
-  returns large blocks in these workers (`Limits.returns_memory`).
+- *An allocator that keeps freed memory* would disturb the measurement. So malloc returns large blocks in these workers.
 
-Pages of files, such as torch's code, do not count, because their number depends on the machine. They are subtracted
-from two peaks, and the larger difference counts. From the peak of loading the file, the pages at the end of loading are
-subtracted. From the peak of all calls, the pages before the last call are subtracted. At most as many pages are
-subtracted as the baseline's worker had. So a submission gains little if it maps a file after its peak.
+Pages of files, such as torch's code, do not count, because their number depends on the machine. From the peak of
+loading the file, the pages at the end of loading are subtracted. From the peak of all calls, the pages before the last
+call are subtracted. The larger difference counts. At most as many pages are subtracted as the baseline's worker had. So
+a submission gains little if it maps a file after its peak.
 """
 
 import math

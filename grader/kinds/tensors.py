@@ -60,7 +60,7 @@ class TensorExaminer(Examiner[TensorExam]):
             if failures:
                 attempt = self._wrong(failures, len(cases), session)
             else:
-                attempt = self.measured(tree, built.timed, session)
+                attempt = self.cost.measure(self, tree, built.timed, session)
         return replace(attempt, cases_passed=len(cases) - len(failures), cases=len(cases), output_tail=printed)
 
     def _try(self, one: WorkerClient, inputs: Inputs) -> Failure | None:

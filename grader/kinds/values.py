@@ -47,7 +47,7 @@ class ValueExaminer(Examiner[ValueExam]):
             checked = self._correctness.examine_in(tree, source)
             if checked.status is not Status.PASSED:
                 return checked
-            attempt = self.measured(tree, source, session)
+            attempt = self.cost.measure(self, tree, source, session)
         return replace(attempt, cases_passed=checked.cases, cases=checked.cases, output_tail=checked.output_tail)
 
     @cached_property
@@ -117,15 +117,12 @@ class ValueInput(TimedInput):
             raise GraderFault(f"The baseline is wrong in a timed call: {' '.join(mismatch.lines)}")
 
     def _mismatch(self, answer: TimedAnswer) -> Mismatch | None:
-        expected = f"{len(self.scenarios)} answers"
         try:
             answers = protocol.parse(b'{"answers":' + answer.raw + b"}")["answers"]
-        except (protocol.ProtocolError, KeyError):
-            return Mismatch(expected, "bytes that are not JSON")
-        if not isinstance(answers, list) or len(answers) != len(self.scenarios):
-            return Mismatch(expected, f"{len(answers)} answers" if isinstance(answers, list) else "another value")
-        found = (scenario.judge(each) for scenario, each in zip(self.scenarios, answers, strict=True))
-        return next(filter(None, found), None)
+            pairs = list(zip(self.scenarios, [*answers], strict=True))
+        except (protocol.ProtocolError, KeyError, TypeError, ValueError):
+            return Mismatch(f"{len(self.scenarios)} answers", "bytes that are no JSON text of as many answers")
+        return next(filter(None, (scenario.judge(each) for scenario, each in pairs)), None)
 
 
 class ValueSupply(Supply):

@@ -49,26 +49,20 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
         super().__init__(f"{body.get('type')}: {body.get('message')}")
         self.type = str(body.get("type"))[:WORD_CHARACTERS]
         self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
-        line = body.get("line")
-        self.line = line if isinstance(line, int) else None
-        self.not_written = body.get("not_written") is True
-        self.syntax = body.get("syntax") is True
-        self.memory = body.get("memory") is True
-        self.missing = body.get("missing") is True
+        self.line = line if isinstance(line := body.get("line"), int) else None
+        self.flags = {name for name in ("not_written", "syntax", "memory", "missing") if body.get(name) is True}
         self.errno = body.get("errno")
         self.trace = _trace(body.get("frames"))
 
 
 def _trace(frames: object) -> tuple[str, ...]:
     valid = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
-    if len(valid) < 2:
-        return ()
     lines = []
-    for frame in valid[:MOST_FRAMES]:
+    for frame in valid[:MOST_FRAMES] if len(valid) > 1 else []:
         number, name, text = (*frame, "", "", "")[:3]
         if isinstance(number, int) and isinstance(name, str) and isinstance(text, str):
-            line = f"line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
-            lines.append("".join(char if char.isprintable() else "?" for char in f"  {line}".rstrip()))
+            line = f"  line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
+            lines.append("".join(char if char.isprintable() else "?" for char in line.rstrip()))
     return tuple(lines)
 
 
@@ -78,24 +72,24 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
     `where` is the name of the function, or "The file". `case` describes the input.
     """
     line = f" (line {raised.line} of the file)" if raised.line else ""
-    if raised.not_written:
+    if "not_written" in raised.flags:
         text = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
         return WorkerFault(Status.RAISED, text, NOT_WRITTEN)
-    if raised.missing:
-        text = f"The file has no function {where}."
-        return WorkerFault(Status.RAISED, text, "Write it under this name. The exercise file has its first line.")
-    if raised.memory:
+    if "missing" in raised.flags:
+        help_text = "Write it under this name. The exercise file has its first line."
+        return WorkerFault(Status.RAISED, f"The file has no function {where}.", help_text)
+    if "syntax" in raised.flags:
+        return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {raised.message}{line}.", "Correct the line that is named.")
+    if "memory" in raised.flags:
         text = f"{where} asked for more memory than is allowed{line}."
         return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))
-    if raised.syntax:
-        return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {raised.message}{line}.", "Correct the line that is named.")
-    if raised.errno == seccomp_rules.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
-        text = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
-        return WorkerFault(Status.RAISED, _with_trace(text, raised, case), NO_PROCESSES)
-    text = _with_trace(f"{where} raised {raised.type}: {raised.message}{line}.", raised, case)
-    if raised.errno == errno.EPERM:
-        return WorkerFault(Status.RAISED, text, "A submission may not use this operation while it is graded.")
-    return WorkerFault(Status.RAISED, text)
+    message, help_text = raised.message, ""
+    if raised.errno == seccomp_rules.PROCESS_ERRNO or message.startswith(NO_NINJA):
+        message, help_text = message.partition(ADVICE)[0], NO_PROCESSES
+    elif raised.errno == errno.EPERM:
+        help_text = "A submission may not use this operation while it is graded."
+    text = _with_trace(f"{where} raised {raised.type}: {message}{line}.", raised, case)
+    return WorkerFault(Status.RAISED, text, help_text)
 
 
 def _with_trace(text: str, raised: Raised, case: str) -> str:
@@ -155,13 +149,16 @@ def blame_grader(what: str) -> Iterator[None]:
 
 
 def failing_case(attempt: Attempt) -> str:
-    """Return the description of the failing test case in the text for the student, or "" if there is none."""
+    """Return the description of the failing test case in the text for the student, or "" if there is none.
+
+    Only this text is stored, and a report on the hardest test cases searches for the labels in it.
+    """
+    told = attempt.rationale
     if attempt.status is Status.WRONG:
-        first_line = attempt.rationale.partition("\n")[0]
-        return next((told for word in (SMALLEST, FIRST) if (told := _after(word, first_line))), "")
+        first_line = told.partition("\n")[0]
+        return _after(SMALLEST, first_line) or _after(FIRST, first_line)
     if attempt.status is Status.RAISED:
-        last = max((SMALLEST_RAISED, RAISED_IN), key=attempt.rationale.rfind)
-        return _after(last, attempt.rationale)
+        return _after(max((SMALLEST_RAISED, RAISED_IN), key=told.rfind), told)
     if attempt.help.startswith(HAPPENED):
         return _after(HAPPENED, attempt.help).partition(". ")[0].removesuffix(".")
     return ""

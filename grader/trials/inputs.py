@@ -81,8 +81,7 @@ class Packed:
 def pack(inputs: Inputs) -> Packed:
     """Return the layout of these arrays in shared memory, one after another. Views share the memory of their array."""
     bases: dict[int, tuple[int, Array]] = {}
-    layouts = []
-    end = 0
+    layouts, end = [], 0
     for array in inputs:
         base = root(array)
         if id(base) not in bases:
@@ -95,11 +94,10 @@ def pack(inputs: Inputs) -> Packed:
 
 def root(array: Array) -> Array:
     """Return the array that owns the memory of this array, which may be a view."""
-    base = array
-    while isinstance(base.base, np.ndarray):
-        base = base.base
-    assert base.flags.c_contiguous, "cases are views of contiguous arrays"
-    return base
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    assert array.flags.c_contiguous, "cases are views of contiguous arrays"
+    return array
 
 
 def describe(names: Sequence[str], inputs: Inputs) -> str:

@@ -198,28 +198,27 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
             return None
         said = f"The library compiled from {name} is larger than {MOST_LIBRARY_BYTES >> 10} KiB."
         return WorkerFault(Status.REFUSED, said, "Compute large tables when they are first needed.")
-    line = told.get("line")
+    kind, line, message = told.get("fault"), told.get("line"), str(told.get("message", ""))
     where = f" (line {line} of the file)" if isinstance(line, int) else ""
-    message = str(told.get("message", ""))
-    match told.get("fault"):
-        case "syntax":
-            return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {message[:200]}{where}.", "Correct this line.")
-        case "missing":
-            said = f"The file has no string {name}."
-            return WorkerFault(Status.REFUSED, said, "Assign the C source to this name, as the exercise file does.")
-        case "no string":
-            said = f"{name} is not one plain string{where}."
-            help_text = "Write the whole C source as one string, because the file's Python code is not run."
-            return WorkerFault(Status.REFUSED, said, help_text)
-        case "time":
-            said = f"The C source in {name} took more than {message} to compile."
-            return WorkerFault(
-                Status.TIMED_OUT,
-                said,
-                "Code written by hand compiles within a second. Look for a macro that expands to a very long text.",
-            )
-        case "compiler":
-            return _complaint(name, message)
+    if kind == "compiler":
+        return _complaint(name, message)
+    if kind == "time":
+        said = f"The C source in {name} took more than {message} to compile."
+        help_text = "Code written by hand compiles within a second. Look for a macro that expands to a very long text."
+        return WorkerFault(Status.TIMED_OUT, said, help_text)
+    refusals = {
+        "syntax": (f"{NOT_PYTHON} {message[:200]}{where}.", "Correct this line."),
+        "missing": (
+            f"The file has no string {name}.",
+            "Assign the C source to this name, as the exercise file does.",
+        ),
+        "no string": (
+            f"{name} is not one plain string{where}.",
+            "Write the whole C source as one string, because the file's Python code is not run.",
+        ),
+    }
+    if kind in refusals:
+        return WorkerFault(Status.REFUSED, *refusals[kind])
     said = f"The compiler was ended while it worked on {name}, probably because it used too much memory."
     return WorkerFault(Status.OUT_OF_MEMORY, said, "Look for a very large array or a macro that becomes very long.")
 

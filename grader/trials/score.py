@@ -49,27 +49,21 @@ def share(task: Task, tier: int) -> float:
 
 def compared(cost: Cost | None, speed: Speed) -> str:
     """Return a measured ratio as a clause: "the baseline takes 44× as long as the submission"."""
-    return f"the baseline {baseline_takes(cost, measured.ratio(speed.ratio, speed.low, speed.high))} as the submission"
-
-
-def baseline_takes(cost: Cost | None, times: str) -> str:
-    """Return what the baseline takes, as in "takes 44× as long"."""
-    return (cost.clause if cost else "takes {} as long").format(times)
+    times = measured.ratio(speed.ratio, speed.low, speed.high)
+    return f"the baseline {(cost.clause if cost else 'takes {} as long').format(times)} as the submission"
 
 
 def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
-    cases = f"{_cases(task, attempt)}."
+    forgiven, cases = task.exam.forgiven, f"Right on all {attempt.cases} cases."
+    if forgiven and attempt.cases_passed < attempt.cases:
+        cases = f"Right on {attempt.cases_passed} of {attempt.cases} cases, and {forgiven} may be wrong."
     if not task.tiers:
         return cases
     if attempt.status is Status.IMPOSSIBLE:
         return f"{cases} {_impossible(attempt, speed)}"
-    return f"{cases} {_sentence(compared(task.cost, speed))}{_tier(task, attempt, speed)}{_reached(attempt, speed)}"
-
-
-def _cases(task: Task, attempt: Attempt) -> str:
-    if task.exam.forgiven and attempt.cases_passed < attempt.cases:
-        return f"Right on {attempt.cases_passed} of {attempt.cases} cases, and {task.exam.forgiven} may be wrong"
-    return f"Right on all {attempt.cases} cases"
+    clause, known = compared(task.cost, speed), reached_share(speed, attempt.control)
+    limit = f" The submission reaches {known} of this core's physical limit." if known else ""
+    return f"{cases} {clause[:1].upper()}{clause[1:]}{_tier(task, attempt, speed)}{limit}"
 
 
 def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:
@@ -106,24 +100,12 @@ def reached_share(speed: Speed, control: Control | None) -> str:
     return percent(share, 2 if share >= ONE_DIGIT_BELOW else 1)
 
 
-def _reached(attempt: Attempt, speed: Speed) -> str:
-    known = reached_share(speed, attempt.control)
-    return f" The submission reaches {known} of this core's physical limit." if known else ""
-
-
 def _impossible(attempt: Attempt, speed: Speed) -> str:
-    most = attempt.control.most_ratio if attempt.control else None
-    why = ""
+    most, why = attempt.control.most_ratio if attempt.control else None, ""
     if most and speed.ratio > most:
-        why = (
-            f" The ratio to the baseline is {ratio(speed.ratio, 2)}. On this core, it cannot be larger than "
-            f"{ratio(most, 2)}."
-        )
+        ratios = ratio(speed.ratio, 2), ratio(most, 2)
+        why = " The ratio to the baseline is {}. On this core, it cannot be larger than {}.".format(*ratios)
     return (
         f"The measured time is impossible: no right function is so fast on this core.{why} So this time earns no "
         "points. The instructor must check this result."
     )
-
-
-def _sentence(clause: str) -> str:
-    return clause[:1].upper() + clause[1:]

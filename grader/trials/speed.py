@@ -185,12 +185,12 @@ class Contestants:
             return call_s < limit_s / physical_limit.MARGIN
 
 
-def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool = False) -> None:
+def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool) -> None:
     """Raise `VoidDuelError` if the baseline's processes waited too long for their core."""
-    if (share := queueing([pair.baseline for pair in pairs], by_wall=by_wall)) > CROWDED:
-        raise VoidDuelError(
-            f"other programs used its cores so much that the timed code waited {percent(share)} of its time"
-        )
+    share = queueing([pair.baseline for pair in pairs], by_wall=by_wall)
+    if share > CROWDED:
+        waited = f"the timed code waited {percent(share)} of its time"
+        raise VoidDuelError(f"other programs used its cores so much that {waited}")
 
 
 def check_holds(checked: Control) -> None:

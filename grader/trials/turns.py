@@ -35,11 +35,7 @@ from harness.processes.process_env import Cores
 from harness.rendering.units import seconds
 
 FIRST_CALLS: Final = 4
-"""The number of first calls in each new process. They are not measured, because they load code and allocate memory.
-
-The first call of a function with arrays of 2 MiB caused 2,200 page faults, and took twice as long as later calls. From
-the seventh call on, malloc had kept enough memory, and there were no page faults.
-"""
+"""The number of first calls in each new process. They are not measured, because they load code and allocate memory."""
 
 FEW_FIRST_CALLS: Final = 2
 """The number of first calls of a function whose calls take `SLOW_CALL_S` or more."""
@@ -174,8 +170,7 @@ class Side:
         """Make one call per input. Return the median cost times the number of measured calls, overhead included.
 
         With `warm_up`, the first call does not count. A short first call costs 25 % more and is three times as noisy,
-        because the caches hold other data. The median hardly changes if one call is interrupted. No call can be
-        skipped, because any of its answers may be checked.
+        because the caches hold other data. No call can be skipped, because any of its answers may be checked.
         """
         paid = self._play(drawn[: self.inputs(warm_up=warm_up)])[warm_up:]
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)

@@ -108,12 +108,10 @@ class WorkerClient:
         `read` copies the bytes of the answer from shared memory.
 
         The cost includes CPU time that the submission's processes used since the previous call, so computing between
-        calls gains nothing. The measurement ends when the bytes are copied. The times for which the worker and this
-        thread waited for their core are subtracted from the wall time, because other programs cause this waiting. If
-        both waited at the same time, too much is subtracted. But no wall time is shorter than the CPU time. If the
-        worker may use several threads, they may run while this thread waits, so only the worker's wait is subtracted.
-
-        Call this method in the thread that made this object.
+        calls gains nothing. The times for which the worker and this thread, the one that made this object, waited for
+        their core are subtracted from the wall time, because other programs cause this waiting. If both waited at the
+        same time, too much is subtracted, but no wall time is shorter than the CPU time. If the worker may use several
+        threads, they may run while this thread waits, so only the worker's wait is subtracted.
         """
         if self._channel.has_message():
             raise self._spoke_early()

@@ -130,7 +130,7 @@ def test_an_exception_cannot_flood_or_break_the_report(tree: ForkServer, one: Wo
 def test_not_written_yet_is_what_the_file_itself_says(one: WorkerClient, body: str, *, not_written: bool) -> None:
     with pytest.raises(Raised) as caught:
         one.load(f"def f(x):\n  {body}\nf(1)")
-    assert caught.value.not_written is not_written
+    assert ("not_written" in caught.value.flags) is not_written
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_memory_bomb_meets_its_limit_and_is_named(tree: ForkServer, bomb: str)
         for _ in range(2):
             with pytest.raises(Raised) as caught:
                 one.load(bomb)
-            assert caught.value.memory
+            assert "memory" in caught.value.flags
 
 
 def test_endless_printing_holds_nobody_up_and_its_end_is_kept(one: WorkerClient) -> None:
@@ -299,9 +299,9 @@ def test_an_odd_answer_is_wrong_and_named(tensor_worker: WorkerClient) -> None:
 def test_what_a_function_with_tensors_raises_is_told_by_its_kind(tensor_worker: WorkerClient) -> None:
     with pytest.raises(Raised) as caught:
         answer(tensor_worker, "no_kernel")
-    assert not caught.value.not_written, "torch raises NotImplementedError for a kernel that it lacks"
+    assert "not_written" not in caught.value.flags, "torch raises NotImplementedError for a kernel that it lacks"
     with pytest.raises(Raised) as caught:
         answer(tensor_worker, "bomb")
-    assert caught.value.memory
+    assert "memory" in caught.value.flags
     with pytest.raises(Raised, match="MissingError: missing"):
         answer(tensor_worker, "missing")
