@@ -120,8 +120,7 @@ class Contestants:
         candidate = Side(other, self.task.name, blame_submission)
         drawn = supply.draw(FIRST_CALLS)
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
-            side.load(text)
-            side.arrange(supply.first, drawn, self.cores)
+            side.start(text, supply.first, drawn, self.cores)
         baseline.check_inputs_unchanged()
         if number == 0:
             baseline.check(drawn, {0: None})
@@ -161,28 +160,23 @@ class Contestants:
     def is_impossible(self, pairs: Sequence[TimedPair], limit_s: float, supply: Supply, *, by_wall: bool) -> bool:
         """Return whether the submission's calls are too short for the physical limit.
 
-        If the overhead of a request may hide this, the submission is also timed with the task's large inputs.
+        If the overhead of a request may hide this, the submission is also timed with the task's large inputs, in a new
+        pair of processes. Its answers are checked there as in a duel.
         """
         turns, asked = [pair.turns for pair in pairs], [one for pair in pairs for one in pair.baseline.asked]
         call_s, overhead_s = physical_limit.call_and_overhead_s(turns, asked, by_wall=by_wall)
         if call_s < limit_s / physical_limit.MARGIN:
             return True
         large = supply.large() if call_s < physical_limit.SHORT * overhead_s else None
-        return large is not None and self.is_impossible_with(large, by_wall=by_wall)
-
-    def is_impossible_with(self, large: Supply, *, by_wall: bool) -> bool:
-        """Return whether the submission's calls with large inputs are too short for the physical limit.
-
-        The inputs are timed in a new pair of processes, in which the submission's answers are checked as in a duel.
-        """
+        large_limit_s = large.limit_s(self.trusted, self.cores) if large else None
+        if large is None or large_limit_s is None:
+            return False
         with ExitStack() as stack:
             pair = self.open_pair(1, large, stack, OutOfTurn(self.tree.computed_s))
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
-            limit_s = large.limit_s(self.trusted, self.cores)
-            assert limit_s is not None
             call_s, _ = physical_limit.call_and_overhead_s([pair.turns], pair.baseline.asked, by_wall=by_wall)
-            return call_s < limit_s / physical_limit.MARGIN
+        return call_s < large_limit_s / physical_limit.MARGIN
 
 
 def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool) -> None:

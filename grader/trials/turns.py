@@ -149,16 +149,13 @@ class Side:
         """Return the number of inputs per turn: one for each measured call, and one for a warm-up call."""
         return self.calls + warm_up
 
-    def load(self, source: str) -> None:
-        """Load a source text in the process."""
-        with self.blame("The file"):
-            self.worker.load(source)
-
-    def arrange(self, first: TimedInput, drawn: Sequence[TimedInput], cores: Cores) -> None:
-        """Prepare timed calls on the given CPU cores, warm the process up, and set the number of calls per turn.
+    def start(self, source: str, first: TimedInput, drawn: Sequence[TimedInput], cores: Cores) -> None:
+        """Load a source text, prepare timed calls on these cores, warm up, and set the number of calls per turn.
 
         Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls.
         """
+        with self.blame("The file"):
+            self.worker.load(source)
         with self.blame(self.function):
             first.arrange(self.worker, self.function, cores)
         call_s = min(call.cpu_s for call in self._play(drawn[:FEW_FIRST_CALLS]))

@@ -22,7 +22,6 @@ from grader.records import Control, Status
 from grader.task import Array, Inputs, Task, TensorExam
 from grader.trials import control, physical_limit, speed
 from grader.trials.tensor_supply import TensorSupply
-from grader.trials.turns import Supply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome, Reading
 
@@ -149,14 +148,14 @@ def test_where_the_overhead_hides_the_limit_an_impossible_time_is_noticed_with_l
 @needs_clock
 @pytest.mark.usefixtures("_short")
 def test_an_honest_short_time_is_possible_with_large_inputs(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-    timed_with = speed.Contestants.is_impossible_with
+    asked: list[TensorSupply | None] = []
+    large = TensorSupply.large
 
-    def noted(self: speed.Contestants, large: Supply, *, by_wall: bool) -> bool:
-        asked.append(large)
-        return timed_with(self, large, by_wall=by_wall)
+    def noted(self: TensorSupply) -> TensorSupply | None:
+        asked.append(large(self))
+        return asked[-1]
 
-    monkeypatch.setattr(speed.Contestants, "is_impossible_with", noted)
+    monkeypatch.setattr(TensorSupply, "large", noted)
     assert grade_task(small, hand_in(ONCE), BARE).status in {Status.PASSED, Status.UNDECIDED}
     assert asked
 

@@ -72,9 +72,9 @@ def test_only_a_function_with_long_calls_makes_few_first_calls(
 ) -> None:
     exam = drawn(1.0)[0].exam
     inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in seconds]
-    worker = SimpleNamespace(arrange=lambda *_: None)
+    worker = SimpleNamespace(load=lambda _: None, arrange=lambda *_: None)
     side = Played(worker, "f", lambda _: contextlib.nullcontext())  # type: ignore[arg-type]
-    side.arrange(inputs[0], inputs, None)
+    side.start("", inputs[0], inputs, None)
     assert (side.made, side.calls) == (made, calls)
 
 
