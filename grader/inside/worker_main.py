@@ -108,7 +108,7 @@ class Worker:
             answers = [function(*arguments) for arguments in decode(inputs)]
             try:
                 text = encode(answers, default=protocol.plain).encode()
-            except TypeError:  # a dictionary has keys that only `plain` can convert, such as tuples
+            except TypeError:  # only `plain` converts keys of dictionaries such as tuples
                 text = encode(protocol.plain(answers)).encode()
             outputs[: protocol.LENGTH_BYTES + len(text)] = len(text).to_bytes(protocol.LENGTH_BYTES, "little") + text
 
@@ -226,8 +226,7 @@ def serve(service: Worker) -> None:
 
 
 def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
-    """Report an exception to the grader, wait for the next request, and return this request."""
-    # Meanwhile the memory limit is raised, because the submission may have used all of its memory.
+    """Report an exception to the grader, and return the next request. Meanwhile, more memory is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
     with contextlib.suppress(Exception):  # so that the student reads the output from before the exception
@@ -280,19 +279,17 @@ def wait_for_end(pid: int) -> int | None:
 
 def warm_up(*, tensors: bool) -> types.ModuleType | None:
     """Import torch if `tensors`, and return it. Later collections of garbage leave all present objects out."""
-    gc.disable()  # saves time, because an import creates many objects and releases few
+    gc.disable()  # saves 10 % of the start time, because an import creates many objects and releases few
     torch = importlib.import_module("torch") if tensors else None  # takes a second; most exercises do not need it
-    # `freeze` keeps these pages shared when a worker collects garbage. No garbage is collected before `freeze`, because
-    # that would take 10 % of the start time.
-    gc.freeze()
+    gc.freeze()  # keeps these pages shared when a worker collects garbage
     gc.enable()
     return torch
 
 
 def serve_workers(control: socket.socket, torch: types.ModuleType | None) -> None:
     """Fork a worker process on each request. In a worker, set limits and serve requests. Never return."""
-    channel = Channel(control.fileno())
     try:
+        channel = Channel(control.fileno())
         channel.send(protocol.HELLO, {"pid": os.getpid()})
         descriptors, given = fork_on_request(control, 3, lambda pid: channel.send(protocol.DONE, {"pid": pid}))
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
