@@ -10,7 +10,7 @@ from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
-from grader.reports.csv_file import Filled
+from grader.reports.csv_file import CsvFile
 from harness.command_line import named
 from harness.storage.user_files import refuse_edited
 
@@ -49,7 +49,7 @@ def export(
     roll = roll.only([named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
     if columns and form != "canvas":
         raise UsageError("--column needs --canvas. For Moodle, choose the lessons of the assignment with --lessons.")
-    filled: Filled | None = None
+    filled: CsvFile | None = None
     if source and form == "canvas":
         filled = canvas.fill(roll, _read(source, place), str(source), _named(columns, roll.lessons), scale=scale)
     elif source:

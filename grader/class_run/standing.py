@@ -69,7 +69,7 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
         if chosen.grading is None:
             yield StudentLesson(None, None, may, gone)
             continue
-        late = policy.days_late(chosen.at, rule)
+        late = rule.days_late(chosen.at)
         points = (counted.raw, counted.points, counted.reason)
         standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
         yield StudentLesson(standing, chosen, may, gone)

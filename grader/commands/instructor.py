@@ -28,7 +28,6 @@ from grader.commands.options import (
 from grader.commands.student import err_console, out_console
 from grader.course.course_file import read as read_course
 from grader.errors import UsageError
-from grader.gradescope import bundle
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
 from grader.student_kit import release
@@ -171,7 +170,7 @@ def release_kit(
         chosen = catalogue.load().chosen(lessons) if lessons else ()
         print("\n".join(release.release(place, chosen, force=force)))
     if gradescope:
-        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force)))
+        print("\n".join(release.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force)))
     return 0
 
 

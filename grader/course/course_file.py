@@ -11,17 +11,15 @@ message names the wrong key.
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
-from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.course.policy import NO_PENALTY, DateRule, LatePenalty, Which
 from harness.errors import UsageError
 
-T = TypeVar("T")
 KEYS = ("title", "timezone", "attempts", "students", "late", "lessons", "extensions", "sections", "struck")
 ALL = "all"
 _SHOWN = 8
@@ -65,15 +63,13 @@ class Course:
         due, closes = dates.due, dates.closes
         if closes is None and due is not None and self.closes_after is not None:
             closes = due + self.closes_after
-        for students, own in self.sections.values():
-            if student in students and lesson in own:
-                due, closes = _moved(due, closes, own[lesson].due)
-                closes = own[lesson].closes or closes
+        own = [by_lesson.get(lesson, Dates()) for students, by_lesson in self.sections.values() if student in students]
         given = self.extensions.get(student, {})
-        more = given.get(lesson, given.get(ALL))
-        if isinstance(more, timedelta):
-            more = due + more if due else None
-        due, closes = _moved(due, closes, more)
+        for more, closing in (*((one.due, one.closes) for one in own), (given.get(lesson, given.get(ALL)), None)):
+            to = (due + more if due else None) if isinstance(more, timedelta) else more
+            if to and due and closes:
+                closes += to - due
+            due, closes = to or due, closing or closes
         return DateRule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
 
     def require_known(self, handed_in: Iterable[str], name: str) -> None:
@@ -106,10 +102,38 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
     value.
     """
     try:
-        table = tomllib.loads(text)
+        top = _Entry(name, "", tomllib.loads(text)).table(*KEYS)
     except tomllib.TOMLDecodeError as fault:
         raise UsageError(f"{name} is not TOML: {str(fault).rstrip('.')}.") from None
-    return _Reader(name, tuple(lessons)).course(text, table)
+    if not isinstance(top["title"].value, str | None):
+        raise top["title"].wrong('a text, such as "Measuring"')
+    zone, extended = top["timezone"].zone(), (*lessons, ALL) if lessons else ()
+    late = top["late"].table("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days")
+    closes_after = late["closes_after_days"]
+    sections = {title: one.table("students", "lessons") for title, one in top["sections"].each().items()}
+    extensions = {student: one.each(extended) for student, one in top["extensions"].each().items()}
+    struck = {student: one.each(lessons) for student, one in top["struck"].each().items()}
+    return Course(
+        text=text,
+        zone=zone or UTC,
+        which=top["attempts"].which() or Which.LATEST,
+        late=LatePenalty(
+            late["percent_per_day"].number(0.0, 100) / 100,
+            timedelta(minutes=late["grace_minutes"].number(0.0)),
+            late["at_most_percent"].number(100.0, 100) / 100,
+        ),
+        closes_after=None if closes_after.value is None else timedelta(days=closes_after.number(0.0)),
+        lessons=_lessons(top["lessons"], zone, lessons),
+        sections={
+            title: (frozenset(one["students"].names()), _lessons(one["lessons"], zone, lessons))
+            for title, one in sections.items()
+        },
+        extensions={
+            who: {lesson: one.extension(zone) for lesson, one in own.items()} for who, own in extensions.items()
+        },
+        struck={who: {lesson: one.digests() for lesson, one in own.items()} for who, own in struck.items()},
+        students=top["students"].names(),
+    )
 
 
 def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
@@ -128,148 +152,100 @@ def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
     return parse(text, str(file), lessons)
 
 
-def _moved(
-    due: datetime | None, closes: datetime | None, to: datetime | None
-) -> tuple[datetime | None, datetime | None]:
-    """Return the new due date `to`, and the closing date moved by the same time.
+def _lessons(table: "_Entry", zone: tzinfo | None, lessons: Sequence[str]) -> dict[str, Dates]:
+    found = {lesson: entry.table("due", "closes", "attempts") for lesson, entry in table.each(lessons).items()}
+    dates = {
+        lesson: Dates(own["due"].moment(zone), own["closes"].moment(zone), own["attempts"].which())
+        for lesson, own in found.items()
+    }
+    for lesson, one in dates.items():
+        if one.due and one.closes and one.closes < one.due:
+            raise found[lesson]["closes"].wrong("a date after the due date")
+    return dates
 
-    If `to` is None, return both dates unchanged.
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One key of a course file and its value. The value is None if the file lacks the key.
+
+    The methods return the value in the form that the course needs. They raise `UsageError`, which names the key.
     """
-    if to is None:
-        return due, closes
-    return to, closes + (to - due) if closes and due else closes
 
+    file: str
+    key: str
+    value: object = None
 
-@dataclass
-class _Reader:
-    """Reads the tables of a course file. Each error message names the wrong key."""
+    def wrong(self, instead: str) -> UsageError:
+        return UsageError(f"{self.file}: {self.key} is wrong; write {instead}.")
 
-    name: str
-    known: tuple[str, ...]
-    zone: tzinfo | None = None
+    def table(self, *keys: str) -> dict[str, "_Entry"]:
+        """Return the entries of this table with these keys. No other key is allowed."""
+        found = self.each(keys)
+        return {key: found.get(key, _Entry(self.file, self._path(key))) for key in keys}
 
-    def course(self, text: str, table: dict[str, object]) -> Course:
-        self._keys(table, "", KEYS)
-        self.zone = self._zone(table)
-        late = self._table(table, "late")
-        self._keys(late, "late.", ("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days"))
-        closes_after = self._number(late, "closes_after_days", 0.0)
-        return Course(
-            text,
-            self.zone or UTC,
-            self._which(table, "") or Which.LATEST,
-            LatePenalty(
-                self._number(late, "percent_per_day", 0.0, 100) / 100,
-                timedelta(minutes=self._number(late, "grace_minutes", 0.0)),
-                self._number(late, "at_most_percent", 100.0, 100) / 100,
-            ),
-            timedelta(days=closes_after) if "closes_after_days" in late else None,
-            self._lessons(table, ""),
-            self._each(table, "sections", self._section),
-            self._each(table, "extensions", self._extension),
-            self._each(table, "struck", self._struck),
-            self._students(table, ""),
-        )
-
-    def _each(
-        self, table: dict[str, object], key: str, read: Callable[[dict[str, object], str], T], above: str = ""
-    ) -> dict[str, T]:
-        """Return what `read` returns for each table below the table `key`, by its name."""
-        where, inner = f"{above}{key}.", self._table(table, key, above)
-        return {name: read(self._table(inner, name, where), f"{where}{name}.") for name in inner}
-
-    def _section(self, table: dict[str, object], where: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
-        self._keys(table, where, ("students", "lessons"))
-        return frozenset(self._students(table, where)), self._lessons(table, where)
-
-    def _students(self, table: dict[str, object], where: str) -> tuple[str, ...]:
-        students = table.get("students", [])
-        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
-            raise self._wrong(f"{where}students", 'a list of names, such as ["ada", "bob"]')
-        return tuple(students)
-
-    def _lessons(self, table: dict[str, object], where: str) -> dict[str, Dates]:
-        self._names(self._table(table, "lessons", where), f"{where}lessons.")
-        return self._each(table, "lessons", self._dates, where)
-
-    def _dates(self, table: dict[str, object], where: str) -> Dates:
-        self._keys(table, where, ("due", "closes", "attempts"))
-        due, closes = (self._moment(table[key], where + key) if key in table else None for key in ("due", "closes"))
-        if due and closes and closes < due:
-            raise self._wrong(f"{where}closes", "a date after the due date")
-        return Dates(due, closes, self._which(table, where))
-
-    def _extension(self, table: dict[str, object], where: str) -> dict[str, datetime | timedelta]:
-        self._names({lesson: None for lesson in table if lesson != ALL}, where)
-        return {lesson: self._more(value, where + lesson) for lesson, value in table.items()}
-
-    def _struck(self, table: dict[str, object], where: str) -> dict[str, tuple[str, ...]]:
-        self._names(table, where)
-        return {lesson: self._digests(value, where + lesson) for lesson, value in table.items()}
-
-    def _digests(self, value: object, where: str) -> tuple[str, ...]:
-        given = [str(one).lower() for one in value] if isinstance(value, list) else []
-        if not given or not all(map(_SHA256.fullmatch, given)):
-            raise self._wrong(where, 'a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
-        return tuple(given)
-
-    def _more(self, value: object, where: str) -> datetime | timedelta:
-        if not isinstance(value, str):
-            return self._moment(value, where)
-        match = _MORE.fullmatch(value.strip())
-        if not match:
-            raise self._wrong(where, f'{_MOMENT}, or a time such as "2 days"')
-        return float(match[1]) * _LENGTH[match[2]]
-
-    def _moment(self, value: object, where: str) -> datetime:
-        """Return a time in UTC. A date without a time means the last second of that day."""
-        if isinstance(value, date) and not isinstance(value, datetime):
-            value = datetime.combine(value, time(23, 59, 59))
-        if not isinstance(value, datetime):
-            raise self._wrong(where, _MOMENT)
-        if value.tzinfo is None and self.zone is None:
-            here = f"{value.isoformat()}+01:00"
-            raise self._wrong(where, f'a date with an offset ({here}), or add timezone = "Europe/Berlin" at the top')
-        return (value if value.tzinfo else value.replace(tzinfo=self.zone)).astimezone(UTC)
-
-    def _zone(self, table: dict[str, object]) -> tzinfo | None:
-        if (name := table.get("timezone")) is None:
-            return None
-        try:
-            return ZoneInfo(name) if isinstance(name, str) else ZoneInfo("")
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise self._wrong("timezone", 'a time zone of this machine, such as "Europe/Berlin" or "UTC"') from None
-
-    def _which(self, table: dict[str, object], where: str) -> Which | None:
-        if "attempts" not in table:
-            return None
-        try:
-            return Which(table["attempts"])  # type: ignore[arg-type]  # any other value raises ValueError
-        except ValueError:
-            raise self._wrong(f"{where}attempts", " or ".join(f'"{one}"' for one in Which)) from None
-
-    def _number(self, table: dict[str, object], key: str, default: float, most: float = 1e4) -> float:
-        value = table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-            raise self._wrong(f"late.{key}", f"a number from 0 to {most:g}")
-        return float(value)
-
-    def _table(self, table: dict[str, object], key: str, where: str = "") -> dict[str, object]:
-        value = table.get(key, {})
+    def each(self, known: Sequence[str] = ()) -> dict[str, "_Entry"]:
+        """Return all entries of this table. With `known`, other keys are not allowed."""
+        value = {} if self.value is None else self.value
         if not isinstance(value, dict):
-            raise self._wrong(where + key, f"a table, that is a line [{where}{key}] with keys below it")
-        return value
-
-    def _names(self, table: Mapping[str, object], where: str) -> None:
-        if self.known:
-            self._keys(table, where, self.known)
-
-    def _keys(self, table: Mapping[str, object], where: str, known: Sequence[str]) -> None:
-        for key in table:
+            raise self.wrong(f"a table, that is a line [{self.key}] with keys below it")
+        for key in value if known else ():
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
-                meant = f"write {where}{near[0]}" if near else f"allowed keys: {', '.join(known)}"
-                raise UsageError(f"{self.name}: {where}{key} is not allowed here; {meant}.")
+                meant = f"write {self._path(near[0])}" if near else f"allowed keys: {', '.join(known)}"
+                raise UsageError(f"{self.file}: {self._path(key)} is not allowed here; {meant}.")
+        return {key: _Entry(self.file, self._path(key), one) for key, one in value.items()}
 
-    def _wrong(self, where: str, instead: str) -> UsageError:
-        return UsageError(f"{self.name}: {where} is wrong; write {instead}.")
+    def _path(self, key: str) -> str:
+        return f"{self.key}.{key}" if self.key else key
+
+    def names(self) -> tuple[str, ...]:
+        students = [] if self.value is None else self.value
+        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
+            raise self.wrong('a list of names, such as ["ada", "bob"]')
+        return tuple(students)
+
+    def number(self, default: float, most: float = 1e4) -> float:
+        value = default if self.value is None else self.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise self.wrong(f"a number from 0 to {most:g}")
+        return float(value)
+
+    def which(self) -> Which | None:
+        found = next((which for which in Which if which == self.value), None)
+        if found is None and self.value is not None:
+            raise self.wrong(" or ".join(f'"{one}"' for one in Which))
+        return found
+
+    def zone(self) -> tzinfo | None:
+        if self.value is None:
+            return None
+        try:
+            return ZoneInfo(self.value if isinstance(self.value, str) else "")
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise self.wrong('a time zone of this machine, such as "Europe/Berlin" or "UTC"') from None
+
+    def moment(self, zone: tzinfo | None) -> datetime | None:
+        """Return a time in UTC. A date without a time means the last second of that day."""
+        value = self.value
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time(23, 59, 59))
+        if value is not None and not isinstance(value, datetime):
+            raise self.wrong(_MOMENT)
+        if value and value.tzinfo is None and zone is None:
+            here = f"{value.isoformat()}+01:00"
+            raise self.wrong(f'a date with an offset ({here}), or add timezone = "Europe/Berlin" at the top')
+        return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC) if value else None
+
+    def extension(self, zone: tzinfo | None) -> datetime | timedelta:
+        match = _MORE.fullmatch(self.value.strip()) if isinstance(self.value, str) else None
+        if match:
+            return float(match[1]) * _LENGTH[match[2]]
+        if isinstance(self.value, str) or not (moment := self.moment(zone)):
+            raise self.wrong(f'{_MOMENT}, or a time such as "2 days"')
+        return moment
+
+    def digests(self) -> tuple[str, ...]:
+        given = [str(one).lower() for one in self.value] if isinstance(self.value, list) else []
+        if not given or not all(map(_SHA256.fullmatch, given)):
+            raise self.wrong('a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
+        return tuple(given)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from harness.rendering.units import percent
+from harness.rendering.units import percent, some
 
 DAY = timedelta(days=1)
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
@@ -53,6 +53,23 @@ class DateRule:
     late: LatePenalty = NO_PENALTY
     usual_due: datetime | None = None
 
+    def days_late(self, at: datetime | None) -> int:
+        """Return the number of days begun since the due date.
+
+        It is 0 for an attempt in time, within the grace time, or at an unknown time.
+        """
+        if at is None or self.due is None or at - self.due <= self.late.grace:
+            return 0
+        return max(0, math.ceil((at - self.due) / DAY))
+
+    def is_closed(self, at: datetime | None) -> bool:
+        """Return whether an attempt was handed in after the closing date."""
+        return bool(self.closes and at and at > self.closes)
+
+    def share_lost(self, at: datetime | None) -> float:
+        """Return the share of the points that the student loses for lateness, from 0 to 1."""
+        return 1.0 if self.is_closed(at) else min(1.0, self.late.most, self.late.per_day * self.days_late(at))
+
 
 @dataclass(frozen=True, slots=True)
 class Handed:
@@ -80,9 +97,8 @@ class CountedAttempt:
 
 def candidates(attempts: Sequence[Handed], rule: DateRule) -> tuple[int, ...]:
     """Return the indices of the attempts that may count, in order of time. Only these attempts are graded."""
-    order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
-    order = [place for place in order if attempts[place].there or rule.which is not Which.LATEST]
-    in_time = [place for place in order if not _closed(attempts[place], rule)] or order[-1:]
+    order = [place for place in _order(attempts) if attempts[place].there or rule.which is not Which.LATEST]
+    in_time = [place for place in order if not rule.is_closed(attempts[place].at)] or order[-1:]
     taken = [place for place in in_time if not attempts[place].refused] or in_time
     one = {Which.LATEST: taken[-1:], Which.FIRST: taken[:1]}
     return tuple(one.get(rule.which, taken))
@@ -99,49 +115,26 @@ def count(attempts: Sequence[Handed], rule: DateRule) -> CountedAttempt | None:
         return CountedAttempt(ungraded[0], None, None, "")
     index = max(may, key=lambda place: _after(attempts[place], rule))  # the earliest of attempts with equal points
     chosen = attempts[index]
-    points = _after(chosen, rule)
-    told = [_which(attempts, index, rule), _why(chosen, rule, points)]
-    return CountedAttempt(index, chosen.points, points, " ".join(part for part in told if part))
+    number = f"Attempt {_order(attempts).index(index) + 1} of {len(attempts)} counts: the {rule.which}."
+    told = [number if len(attempts) > 1 else "", _why(chosen, rule)]
+    return CountedAttempt(index, chosen.points, _after(chosen, rule), " ".join(filter(None, told)))
 
 
-def days_late(at: datetime | None, rule: DateRule) -> int:
-    """Return the number of days begun since the due date.
-
-    It is 0 for an attempt in time, within the grace time, or at an unknown time.
-    """
-    if at is None or rule.due is None or at - rule.due <= rule.late.grace:
-        return 0
-    return max(0, math.ceil((at - rule.due) / DAY))
-
-
-def _closed(attempt: Handed, rule: DateRule) -> bool:
-    return bool(rule.closes and attempt.at and attempt.at > rule.closes)
-
-
-def _off(attempt: Handed, rule: DateRule) -> float:
-    """Return the share of the points that the student loses for lateness, from 0 to 1."""
-    if _closed(attempt, rule):
-        return 1.0
-    return min(1.0, rule.late.most, rule.late.per_day * days_late(attempt.at, rule))
+def _order(attempts: Sequence[Handed]) -> list[int]:
+    """Return the indices of the attempts in order of time."""
+    return sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
 
 
 def _after(attempt: Handed, rule: DateRule) -> float:
-    return max(0.0, round((attempt.points or 0.0) * (1 - _off(attempt, rule)), 2))
+    return max(0.0, round((attempt.points or 0.0) * (1 - rule.share_lost(attempt.at)), 2))
 
 
-def _which(attempts: Sequence[Handed], index: int, rule: DateRule) -> str:
-    if len(attempts) == 1:
-        return ""
-    order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
-    return f"Attempt {order.index(index) + 1} of {len(attempts)} counts: the {rule.which}."
-
-
-def _why(attempt: Handed, rule: DateRule, points: float) -> str:
+def _why(attempt: Handed, rule: DateRule) -> str:
     raw = f"{attempt.points or 0.0:g}"
-    if _closed(attempt, rule):
+    if rule.is_closed(attempt.at):
         return f"This file was handed in after the closing date: 0 of the {raw} earned points count."
-    if not (days := days_late(attempt.at, rule)):
-        unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
-        return "" if attempt.at or not rule.due else unknown
-    late = f"{days} day{'' if days == 1 else 's'} late"
-    return f"{late}: {percent(_off(attempt, rule))} are taken off, so {points:g} of the {raw} earned points count."
+    if days := rule.days_late(attempt.at):
+        lost, points = percent(rule.share_lost(attempt.at)), _after(attempt, rule)
+        return f"{some(days, 'day')} late: {lost} are taken off, so {points:g} of the {raw} earned points count."
+    unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
+    return unknown if rule.due and not attempt.at else ""

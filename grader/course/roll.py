@@ -6,7 +6,7 @@ be made again from one file.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -16,8 +16,9 @@ from grader.hand_ins.left_out import LeftOut
 from grader.records import UNGRADED, Report, Status
 from grader.text import storable
 
-_OF_A_STUDENT: Final = ("waiting", "gone", "left_out", "standings", "spans")
-"""Fields of a `Roll` whose items each belong to one student."""
+_OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans")
+_OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans")
+"""Fields of a `Roll` whose items each belong to one student, and those whose items each belong to one lesson."""
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -141,24 +142,19 @@ class Roll:
 
     def only(self, lessons: Collection[str]) -> "Roll":
         """Return a copy that has only these lessons."""
-        names = ("tasks", "waiting", "gone", "same_content", "standings", "spans")
-        parts: dict[str, Any] = {
-            name: tuple(one for one in getattr(self, name) if one.lesson in lessons) for name in names
-        }
-        return replace(self, reports=tuple(one for one in self.reports if one.submission.lesson in lessons), **parts)
+        return self._kept(_OF_A_LESSON, lambda one: one.lesson in lessons)
 
     def among(self, students: Collection[str]) -> "Roll":
         """Return a copy that has only these students."""
+        same = tuple(group for group in self.same_content if set(group.students) <= set(students))
+        kept = self._kept(_OF_A_STUDENT, lambda one: one.student in students)
+        return replace(kept, students=tuple(filter(students.__contains__, self.students)), same_content=same)
+
+    def _kept(self, fields: Collection[str], is_kept: Callable[[Any], bool]) -> "Roll":
         parts: dict[str, Any] = {
-            name: tuple(one for one in getattr(self, name) if one.student in students) for name in _OF_A_STUDENT
+            name: tuple(one for one in getattr(self, name) if is_kept(_given(one))) for name in fields
         }
-        return replace(
-            self,
-            students=tuple(student for student in self.students if student in students),
-            reports=tuple(one for one in self.reports if one.submission.student in students),
-            same_content=tuple(group for group in self.same_content if set(group.students) <= set(students)),
-            **parts,
-        )
+        return replace(self, **parts)
 
     def grades(self) -> dict[str, dict[str, float | None]]:
         """Return the points that count, by student and lesson. Lessons that a student did not hand in are left out.
@@ -179,13 +175,6 @@ class Roll:
         """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""
         return {one.lesson: one for one in self.standings if one.student == student}
 
-    def by_student(self) -> dict[str, dict[str, Report]]:
-        """Return the reports by student and lesson. A student without reports has an empty dict."""
-        table: dict[str, dict[str, Report]] = {student: {} for student in self.students}
-        for report in self.reports:
-            table[report.submission.student][report.submission.lesson] = report
-        return table
-
     def gradings(self) -> Iterator[tuple[Report, Span | None]]:
         """Yield each report once, with the times of its grading, even if several students share the grade."""
         spans = {(span.student, span.lesson): span for span in self.spans}
@@ -199,15 +188,19 @@ class Roll:
 
     def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
         """Yield each student's name, with a `Roll` of this student alone."""
-        reports = self.by_student()
         parts: dict[str, dict[str, list[object]]] = {name: {} for name in _OF_A_STUDENT}
         for name, of_student in parts.items():
             for part in getattr(self, name):
-                of_student.setdefault(part.student, []).append(part)
+                of_student.setdefault(_given(part).student, []).append(part)
         whole = replace(self, notes=(), same_content=(), struck=(), unmatched=())
         for student in self.students:
             own: dict[str, Any] = {name: tuple(found.get(student, ())) for name, found in parts.items()}
-            yield student, replace(whole, students=(student,), reports=tuple(reports[student].values()), **own)
+            yield student, replace(whole, students=(student,), **own)
+
+
+def _given(part: Any) -> Any:
+    """Return the part of a `Roll` that names its student or its lesson: of a report, this is its submission."""
+    return part.submission if isinstance(part, Report) else part
 
 
 def is_faulted(report: Report) -> bool:

@@ -1,1 +1,1 @@
-"""Grading on Gradescope. `bundle` makes the zip that the instructor uploads, and `autograder` grades one submission."""
+"""The part of the kit that runs on Gradescope: scripts, and `autograder`, which grades one submission."""

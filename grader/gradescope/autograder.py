@@ -32,9 +32,7 @@ from grader.text import storable
 from grader.trials import native
 from harness.machine.environment import Environment
 
-TRIES = 2
 KIT_PART = "lessons"
-NEEDED = "needed"
 REFUSED = (
     "The submission has no grade, but the student loses no points. To grade without a sandbox, make the bundle with "
     "`python -m grader release --gradescope ZIP --no-sandbox`. Every report then has a warning. You can also grade on "
@@ -50,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     root = Path(arguments[-1])
     try:
         lessons, needs_sandbox = _settings(root / "source" / "bundle.json")
-        _require_tools(lessons)
+        if any(task.exam.in_c for lesson in lessons for task in catalogue.load().tasks(lesson)):
+            native.require()
         trouble = sandbox.problem()
         if trouble and needs_sandbox:
             print(f"Nothing was graded: students' code needs a sandbox, and {trouble}.\n{REFUSED}")
@@ -70,16 +69,9 @@ def _settings(path: Path) -> tuple[tuple[str, ...], bool]:
     """Return the lessons to grade, and whether submissions must run in a sandbox."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(read["lessons"]), read["sandbox"] == NEEDED
+        return tuple(read["lessons"]), read["sandbox"] == "needed"
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise UsageError(f"{path} cannot be read ({fault}); make the bundle again.") from None
-
-
-def _require_tools(lessons: Sequence[str]) -> None:
-    known = catalogue.load()
-    tasks = [task for lesson in lessons for task in known.tasks(lesson)]
-    if any(task.exam.in_c for task in tasks):
-        native.require()
 
 
 def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
@@ -98,14 +90,14 @@ def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
     of_lessons = [task for lesson in lessons for task in known.tasks(lesson)]
     tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
     roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
-    write_atomically(root / "results" / "results.json", gradescope.render(roll, student).encode())
+    write_atomically(root / "results" / "results.json", gradescope.render(roll).encode())
     when = at.isoformat() if at else "at an unknown time"
     print(f"{sum(report.points for report in reports):g} points; handed in {when}.")
     return 0
 
 
 def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report:
-    for _ in range(TRIES):
+    for _ in range(2):
         report = grade(submission, seeds.new(), pool, tasks)
         if not is_faulted(report):
             break
@@ -113,16 +105,13 @@ def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report
 
 
 def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    found = collect_one(_hand_in_folder(folder), student, lessons, kit=Environment.capture().kit)
-    return {one.lesson: one for one in found.submissions}
-
-
-def _hand_in_folder(folder: Path) -> Path:
+    """Return the submissions by lesson. A folder that was zipped whole, or a copy of the kit, is looked into."""
     there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
     if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
         folder = there[0]
     kit = folder / KIT_PART / "exercises"
-    return kit if kit.is_dir() else folder
+    found = collect_one(kit if kit.is_dir() else folder, student, lessons, kit=Environment.capture().kit)
+    return {one.lesson: one for one in found.submissions}
 
 
 def _nothing(student: str, lesson: str) -> Submission:

@@ -110,7 +110,7 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
         folder = out / folder_name(student)
         with explained(folder):
             folder.mkdir(exist_ok=True)
-        writer.write(folder / RESULTS, partial(gradescope.render, alone, student))
+        writer.write(folder / RESULTS, partial(gradescope.render, alone))
         writer.write(folder / PAGE, partial(page_of, student, alone))
     missing = (
         f"{path.relative_to(out)}: missing because of an internal error ({fault.kind})"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Filled, Row, csv_text, fold, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, fold, match_rows, number
 from harness.errors import UsageError
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -40,7 +40,7 @@ def render(roll: Roll) -> str:
     return csv_text(rows, "\r\n")
 
 
-def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> Filled:
+def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> CsvFile:
     """Return `data`, the content of the Canvas export `name`, with the points of a class filled in.
 
     `columns` maps a lesson, or `total`, to the heading, title or number of a column. For a lesson that is not in
@@ -50,8 +50,8 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     Raise `UsageError` if the file is not a Canvas export or a column is missing. Also raise it if a column and its
     lesson have different maximum points and `scale` is not set.
     """
-    done = Filled(CsvFile(data, name))
-    rows = done.sheet.rows
+    done = CsvFile(data, name)
+    rows = done.rows
     head = [fold(cell) for cell in rows[0]]
     if not ({"student", "lastname"} & set(head[:1]) and "id" in head and "section" in head):
         raise UsageError(
@@ -65,7 +65,7 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     factors = {at: _factor(roll, lessons, most[at], rows[0][at], name, scale=scale) for at, lessons in found.items()}
     people = _people(rows, head)
     placed = match_rows([student for student, given in roll.grades().items() if given], people)
-    comma = done.sheet.separator == ";" or any("," in cell and number(cell) is not None for cell in most)
+    comma = done.separator == ";" or any("," in cell and number(cell) is not None for cell in most)
     for student, given in roll.grades().items():
         for at, lessons in found.items():
             points = {lesson: given[lesson] for lesson in lessons if lesson in given}
@@ -100,7 +100,8 @@ def _columns(
     found: dict[int, tuple[str, ...]] = {}
     without: list[str] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
-        wanted = {fold(named[one])} if one in named else _own_names(one)
+        own = (one, grade_texts.title(one), _heading(one))  # after the import of the grader's gradebook.csv
+        wanted = {fold(named[one])} if one in named else set(map(fold, own))
         at = [place for place, cell in enumerate(head) if wanted & _names(cell)]
         if not at and one not in named:
             without.append(one)
@@ -124,11 +125,6 @@ def _columns(
 def _heading(lesson: str) -> str:
     """Return the heading of a lesson's column. Canvas uses the heading as the name of the assignment."""
     return f"{grade_texts.title(lesson)} ({lesson})"
-
-
-def _own_names(lesson: str) -> set[str]:
-    """Return the headings that a lesson's column may have in Canvas after the import of the grader's gradebook.csv."""
-    return {fold(one) for one in (lesson, grade_texts.title(lesson), _heading(lesson))}
 
 
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:

@@ -53,13 +53,8 @@ def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
 
 
 def central_range(values: Sequence[float], share: float = 0.02) -> tuple[float, float]:
-    """Return the lowest and highest value after the fraction `share` of the values is removed at each end.
-
-    Raise `ValueError` without values.
-    """
+    """Return the lowest and highest value after the fraction `share` of the values is removed at each end."""
     ordered = sorted(values)
-    if not ordered:
-        raise ValueError("At least one value is needed.")
     cut = int(len(ordered) * share)
     return ordered[cut], ordered[-1 - cut]
 

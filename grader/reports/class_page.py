@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.course.roll import Roll
-from grader.records import UNGRADED, Report, Speed, Status, Verdict
+from grader.records import UNGRADED, Speed, Status, Verdict
 from grader.reports import class_statistics, grade_texts, templates
 from grader.reports.grade_texts import LessonResult
 from grader.task import Task
@@ -78,8 +78,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         lines=student_rows(roll),
         kinds=KINDS,
         concerns=concerns(roll),
-        copies=[group for group in roll.same_content if not group.untouched],
-        untouched=[group for group in roll.same_content if group.untouched],
         ignored=ignored(roll),
         edges=undecided(roll),
         tasks=class_statistics.tasks(roll, infos or {}),
@@ -90,7 +88,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         noise=class_statistics.noise(roll),
         median=grade_texts.points(statistics.median(totals)) if totals else units.UNKNOWN,
         possible=grade_texts.points(possible),
-        unsandboxed=sum(not report.sandboxed for report in roll.reports),
         missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),
         machines=sorted(f"{text} (fingerprint {mark})" for mark, text in machines.items()),
         seconds=units.seconds(sum(report.duration_s for report, _ in roll.gradings())),
@@ -159,40 +156,34 @@ def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
 
 def student_rows(roll: Roll) -> tuple[StudentRow, ...]:
     """Return a table row for each student, in the order of the class."""
-    all_grades = roll.grades()
-    return tuple(_row(roll, student, reports, all_grades[student]) for student, reports in roll.by_student().items())
+    return tuple(_row(student, alone) for student, alone in roll.one_by_one())
 
 
-def _row(roll: Roll, student: str, reports: dict[str, Report], grades: dict[str, float | None]) -> StudentRow:
-    waiting = {hand_in.lesson for hand_in in roll.waiting if hand_in.student == student}
+def _row(student: str, alone: Roll) -> StudentRow:
+    reports = {report.submission.lesson: report for report in alone.reports}
+    grades, waiting = alone.grades()[student], {hand_in.lesson for hand_in in alone.waiting}
     total = sum(filter(None, grades.values()))
-    short = total < sum(map(roll.possible, roll.lessons))
-    return StudentRow(
-        student,
-        tuple(
-            grade_texts.lesson_result(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting)
-            for lesson in roll.lessons
-        ),
-        grade_texts.total(total, final=not waiting) if reports else "",
-        tuple(kind for kind, holds in _kinds(roll, student, reports, waiting, short=short).items() if holds),
-    )
-
-
-def _kinds(roll: Roll, student: str, reports: dict[str, Report], waiting: set[str], *, short: bool) -> dict[str, bool]:
-    """Return, for each filter of the table, whether it shows the row of this student."""
-    verdicts = [verdict for report in reports.values() for verdict in report.verdicts]
+    verdicts = [verdict for report in alone.reports for verdict in report.verdicts]
     ends, endings = {verdict.status for verdict in verdicts}, set(map(grade_texts.ended, verdicts))
-    refused = any(report.submission.refused for report in reports.values())
-    misnamed = any(file.misnamed for file in roll.left_out if file.student == student)
-    gone = any(hand_in.student == student for hand_in in roll.gone)
-    return {
-        "human": refused or misnamed or gone or bool(ends & set(NEEDS_A_HUMAN)),
+    refused = any(report.submission.refused for report in alone.reports)
+    misnamed = any(file.misnamed for file in alone.left_out)
+    kinds = {
+        "human": refused or misnamed or alone.gone or ends & set(NEEDS_A_HUMAN),
         "misnamed": misnamed,
         "stub": NOT_WRITTEN in endings,
         "syntax": grade_texts.SYNTAX_ERROR in endings,
         "refused": refused,
-        "wrong": bool(ends - RIGHT - UNGRADED),
-        "short": short,
-        "absent": bool(set(roll.lessons) - set(reports) - waiting),
-        "waiting": bool(waiting),
+        "wrong": ends - RIGHT - UNGRADED,
+        "short": total < sum(map(alone.possible, alone.lessons)),
+        "absent": set(alone.lessons) - set(reports) - waiting,
+        "waiting": waiting,
     }
+    return StudentRow(
+        student,
+        tuple(
+            grade_texts.lesson_result(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting)
+            for lesson in alone.lessons
+        ),
+        grade_texts.total(total, final=not waiting) if reports else "",
+        tuple(kind for kind, holds in kinds.items() if holds),
+    )

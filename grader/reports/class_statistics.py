@@ -21,8 +21,6 @@ from harness.charts.pictures import Mark
 from harness.charts.plots import Axis
 from harness.rendering import measured, units
 
-HARDEST: Final = 15
-"""The maximum number of test cases in the list of the hardest ones."""
 PAUSE: Final = timedelta(minutes=15)
 """A pause without grading that is longer than this ends a session."""
 SESSIONS: Final = 6
@@ -107,7 +105,7 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[
     return chart, [(f"{low} to {high}", number) for (low, high), number in bins]
 
 
-def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
+def hardest(roll: Roll, most: int = 15) -> tuple[HardCase, ...]:
     """Return the `most` test cases that the most submissions answer wrongly."""
     found: list[HardCase] = []
     for task, verdicts in by_task(roll).items():

@@ -13,14 +13,13 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from grader.reports import grade_texts
 from harness.errors import UsageError
 
 BOM = "\ufeff"
-SEPARATORS = ",;\t"
 
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""
@@ -33,10 +32,12 @@ _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
 
 
 class CsvFile:
-    """A CSV file in memory.
+    """A CSV file that a course system exported, with grades filled in.
 
-    `rows` are the texts of its cells without quotes. Rows can have different numbers of cells. `fill` changes one cell,
-    and `to_bytes` returns the file. The constructor raises `UsageError`, which names `name`, if `data` is not CSV.
+    `rows` are the texts of its cells without quotes. Rows can have different numbers of cells. `written` is the number
+    of cells with a grade, and `changed` the number of those whose grade is new or different. `missing` has a line for
+    each grade that is not in the file, with the reason. `notes` has other notes for the instructor. The constructor
+    raises `UsageError`, which names `name`, if `data` is not CSV.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -54,6 +55,9 @@ class CsvFile:
         self.separator = _separator(text)
         self._raw, self._ends = _split(text, self.separator, name)
         self.rows = [[_text(cell) for cell in row] for row in self._raw]
+        self.written = self.changed = 0
+        self.missing: list[str] = []
+        self.notes: list[str] = []
 
     def fill(self, row: int, column: int, text: str) -> bool:
         """Put `text` into a cell, in quotes if needed. Return False if the cell has this text already."""
@@ -66,38 +70,18 @@ class CsvFile:
         raw[column], texts[column] = '"' + text.replace('"', '""') + '"' if quoted else text, text
         return True
 
-    def to_bytes(self) -> bytes:
-        """Return the CSV file, with the changed cells, as bytes."""
+    @property
+    def data(self) -> bytes:
+        """The content of the CSV file, with the changed cells."""
         lines = (self.separator.join(cells) + end for cells, end in zip(self._raw, self._ends, strict=True))
         return (self._bom + "".join(lines)).encode()
 
-
-@dataclass(slots=True)
-class Filled:
-    """A file with grades filled in.
-
-    `written` is the number of its cells with a grade, and `changed` the number of those whose grade is new or
-    different. `missing` has a line for each grade that is not in the file, with the reason. `notes` has other notes for
-    the instructor.
-    """
-
-    sheet: CsvFile
-    written: int = 0
-    changed: int = 0
-    missing: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def data(self) -> bytes:
-        """The content of the file with the grades."""
-        return self.sheet.to_bytes()
-
     def write(self, row: int, column: int, points: float, *, comma: bool) -> None:
         """Put points into a cell, with a decimal comma if `comma` is set. A cell with the same number is kept."""
-        cells, text = self.sheet.rows[row], grade_texts.points(points)
+        cells, text = self.rows[row], grade_texts.points(points)
         self.written += 1
         if number("".join(cells[column : column + 1])) != number(text):
-            self.changed += self.sheet.fill(row, column, text.replace(".", ",") if comma else text)
+            self.changed += self.fill(row, column, text.replace(".", ",") if comma else text)
 
     def lines(self, place: str) -> Iterator[str]:
         """Yield the lines that the command `export` prints about the file that it wrote to `place`."""
@@ -135,8 +119,8 @@ def match_rows(students: Collection[str], lines: Sequence[Row]) -> Matches:
     rows: dict[str, int] = {}
     why: dict[str, str] = {}
     notes: list[str] = []
-    for by_name, keys_of_line, keys_of_student in ((False, _ids, _student_ids), (True, _hints, _student_hints)):
-        found = _claims([one for one in students if one not in {*rows, *why}], keys_of_student, lines, keys_of_line)
+    for by_name in (False, True):
+        found = _claims([one for one in students if one not in {*rows, *why}], lines, int(by_name))
         claimed = [*rows.values(), *(claim[0].row for claim in found.values() if len(claim) == 1)]
         for student, claim in found.items():
             if len(claim) > 1:
@@ -187,7 +171,7 @@ def _separator(text: str) -> str:
     """Return the separator that is most frequent in the first line of a CSV text, outside quotes."""
     outside = "".join(text.split('"')[::2])
     first = re.split("[\r\n]", outside.lstrip("\r\n"), maxsplit=1)[0]
-    return max(SEPARATORS, key=first.count)
+    return max(",;\t", key=first.count)
 
 
 def _split(text: str, separator: str, name: str) -> tuple[list[list[str]], list[str]]:
@@ -215,44 +199,31 @@ def _text(raw: str) -> str:
     return stripped[1:-1].replace('""', '"') if len(stripped) > 1 and stripped.startswith('"') else raw
 
 
-def _claims(
-    students: Iterable[str],
-    keys_of_student: Callable[[str], set[str]],
-    lines: Iterable[Row],
-    keys_of_line: Callable[[Row], set[str]],
-) -> dict[str, list[Row]]:
-    """Return, for each student, the rows that have a key in common with the student."""
+def _claims(students: Iterable[str], lines: Iterable[Row], kind: int) -> dict[str, list[Row]]:
+    """Return, for each student, the rows that have a key of this kind in common with the student."""
     index: dict[str, set[Row]] = {}
     for line in lines:
-        for key in keys_of_line(line) - {""}:
+        for key in _keys_of_row(line)[kind] - {""}:
             index.setdefault(key, set()).add(line)
-    found = {student: {line for key in keys_of_student(student) for line in index.get(key, ())} for student in students}
-    return {student: sorted(matching, key=lambda one: one.row) for student, matching in found.items()}
+    found = {one: {line for key in _keys_of_student(one)[kind] for line in index.get(key, ())} for one in students}
+    return {student: sorted(matching, key=lambda line: line.row) for student, matching in found.items()}
 
 
-def _ids(line: Row) -> set[str]:
-    return {fold(one) for one in line.ids}
+def _keys_of_row(line: Row) -> tuple[set[str], set[str]]:
+    """Return the unique values of a row, and values that two students may share.
 
-
-def _hints(line: Row) -> set[str]:
-    """Return the values of a row that two students may share: the name, and each address before the @.
-
-    The words of a name are sorted, so "Doe, Jane" matches "Jane Doe".
+    These are the name, and each address before the @. The words of a name are sorted, so "Doe, Jane" matches "Jane
+    Doe".
     """
-    return {*(fold(one.partition("@")[0]) for one in line.ids if "@" in one), _words(line.name)}
+    logins = (fold(one.partition("@")[0]) for one in line.ids if "@" in one)
+    return {fold(one) for one in line.ids}, {*logins, _words(line.name)}
 
 
-def _student_ids(student: str) -> set[str]:
-    moodle = _MOODLE.fullmatch(student)
-    canvas = _CANVAS.fullmatch(student)
+def _keys_of_student(student: str) -> tuple[set[str], set[str]]:
+    moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
     numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
-    return {fold(student), *numbers}
-
-
-def _student_hints(student: str) -> set[str]:
-    moodle = _MOODLE.fullmatch(student)
     name = moodle["name"] if moodle else student
-    return {fold(name.partition("@")[0]), _words(name)}
+    return {fold(student), *numbers}, {fold(name.partition("@")[0]), _words(name)}
 
 
 def _words(name: str) -> str:

@@ -1,12 +1,13 @@
 """Points, results and lesson titles as text. All reports use these texts."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 from grader.course.roll import HandIn, folder_name, is_faulted
-from grader.records import UNGRADED, Report, Status, Verdict
+from grader.records import UNGRADED, Report, Speed, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from grader.trials.score import EARNS
 
@@ -16,15 +17,9 @@ PAGE = "report.html"
 RESULTS = "results.json"
 SYNTAX_ERROR = "syntax error"
 
-STATUS = {
+STATUS = {status: status.value for status in Status} | {
     Status.PASSED: "right",
-    Status.WRONG: "wrong",
-    Status.REFUSED: "refused",
     Status.RAISED: "raised an error",
-    Status.TIMED_OUT: "timed out",
-    Status.OUT_OF_MEMORY: "out of memory",
-    Status.CRASHED: "crashed",
-    Status.PROTOCOL_VIOLATION: "protocol violation",
     Status.CHEATED: "broke the rules",
     Status.IMPOSSIBLE: "right, in an impossible time",
     Status.UNDECIDED: "right, close to a tier",
@@ -34,24 +29,15 @@ STATUS = {
 """The text that reports show for each status of a graded task."""
 
 _CSS_CLASS = {
+    **dict.fromkeys((*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE), "alarm"),
     Status.PASSED: "good",
     Status.UNDECIDED: "edge",
-    Status.CHEATED: "alarm",
-    Status.IMPOSSIBLE: "alarm",
-    **dict.fromkeys(UNGRADED, "alarm"),
 }
 
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 
-_SPELLED: Final = {
-    "ab": "A/B",
-    "cprofile": "cProfile",
-    "cuda": "CUDA",
-    "jit": "JIT",
-    "timeit": "timeit",
-    "timer": "Timer",
-    "torch": "PyTorch",
-}
+_SPELLED = {"ab": "A/B", "cprofile": "cProfile", "cuda": "CUDA", "jit": "JIT", "timeit": "timeit"}
+_SPELLED |= {"timer": "Timer", "torch": "PyTorch"}
 """Words of lesson names that are spelled differently in a title."""
 
 
@@ -105,16 +91,11 @@ def ended(verdict: Verdict) -> str:
     return STATUS[verdict.status]
 
 
-def replaced_text(hand_in: HandIn) -> str:
-    """Return a sentence on an attempt whose file was replaced before it was graded."""
-    return f"{hand_in.path} (SHA-256 {hand_in.sha256[:12]}…) was replaced before it was graded, so it cannot count."
-
-
 def replaced_advice(hand_in: HandIn) -> str:
     """Return a sentence on a file that was replaced before it was graded, with advice on how it can still count."""
     return (
-        f"{replaced_text(hand_in)} If this file must count, put it back into the class folder and run the command "
-        "again."
+        f"{hand_in.path} (SHA-256 {hand_in.sha256[:12]}…) was replaced before it was graded, so it cannot count. If "
+        "this file must count, put it back into the class folder and run the command again."
     )
 
 
@@ -122,6 +103,11 @@ def explanation(verdict: Verdict) -> str:
     """Return a text that explains the result of a task to the student. It is never empty."""
     attempt = verdict.attempt
     return "\n".join(line for line in (attempt.rationale, attempt.help) if line) or f"{STATUS[attempt.status]}."
+
+
+def speed_is_finite(speed: Speed) -> bool:
+    """Return whether a measured ratio and its interval are positive numbers, so that they can be drawn."""
+    return all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high))
 
 
 def css_class(verdict: Verdict) -> str:

@@ -16,20 +16,20 @@ from grader.trials.score import UNBELIEVED
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def render(roll: Roll, student: str) -> str:
-    """Return the grades of one student as the text of results.json."""
-    reports = [report for report in roll.reports if report.submission.student == student]
-    waiting = [hand_in for hand_in in roll.waiting if hand_in.student == student]
+def render(roll: Roll) -> str:
+    """Return the grades of the only student of `roll` as the text of results.json."""
+    (student,) = roll.students
     standings = roll.standings_of(student)
-    lines = [_lines(report, standings.get(report.submission.lesson)) for report in reports]
-    lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in waiting]
-    lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out if file.student == student]
-    if bare := [one.submission.lesson for one in reports if not (one.submission.refused or one.sandboxed)]:
+    graded = [(report, standings.get(report.submission.lesson)) for report in roll.reports]
+    lines = [_lines(report, standing) for report, standing in graded]
+    lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in roll.waiting]
+    lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out]
+    if bare := [one.submission.lesson for one in roll.reports if not (one.submission.refused or one.sandboxed)]:
         lines.append(f"Graded without a sandbox: {', '.join(bare)}.")
-    verdicts = [verdict for report in reports for verdict in report.verdicts]
+    verdicts = [verdict for report in roll.reports for verdict in report.verdicts]
     result: dict[str, Json] = {
-        "score": sum(_counted(report, standings.get(report.submission.lesson)) for report in reports),
-        "execution_time": round(sum(report.duration_s for report in reports), 3),
+        "score": sum(_counted(report, standing) for report, standing in graded),
+        "execution_time": round(sum(report.duration_s for report in roll.reports), 3),
         "output": "\n".join(lines) or "Nothing was handed in.",
         "output_format": "text",
         "visibility": "visible",
@@ -43,7 +43,7 @@ def render(roll: Roll, student: str) -> str:
         "extra_data": {
             "student": student,
             "kit": roll.kit,
-            "submissions": [_evidence(report) | _policy(standings.get(report.submission.lesson)) for report in reports],
+            "submissions": [_evidence(report) | _policy(standing) for report, standing in graded],
         },
     }
     return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -76,11 +76,8 @@ def _test(verdict: Verdict) -> Json:
         "extra_data": {
             "status": verdict.status.name,
             "cost": verdict.cost.name.upper().replace(" ", "_") if verdict.cost else None,
-            "ratio": _finite(speed.ratio) if speed else None,
-            "low": _finite(speed.low) if speed else None,
-            "high": _finite(speed.high) if speed else None,
-            "rounds": speed.rounds if speed else None,
-            "tier": speed.tier if speed else None,
+            **{name: _finite(getattr(speed, name)) if speed else None for name in ("ratio", "low", "high")},
+            **{name: getattr(speed, name) if speed else None for name in ("rounds", "tier")},
         },
     }
 

@@ -4,68 +4,51 @@ A test passes if the answer is right, at any speed. The points are properties of
 because of an internal error is an error. A task that is not graded yet is skipped.
 """
 
+import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from grader.course.roll import HandIn, Roll
-from grader.records import UNGRADED, Report, Verdict
+from grader.course.roll import Roll
+from grader.records import UNGRADED, Verdict
 from grader.reports import grade_texts
+from grader.reports.templates import sanitize
 from grader.trials.score import EARNS
-
-_SHOWN = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-_SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)
-"""Replacements, U+2400 and following or U+FFFD, for characters that XML 1.0 forbids or that control a terminal."""
 
 
 def render(roll: Roll) -> str:
     """Return the results of a class as JUnit XML."""
     root = Element("testsuites", name=_plain(roll.title))
-    for student in roll.students:
+    for student, alone in roll.one_by_one():
         suite = SubElement(root, "testsuite", name=_plain(student))
-        for report in roll.reports:
-            if report.submission.student == student:
-                _add(suite, report)
-        for hand_in in roll.waiting:
-            if hand_in.student == student:
-                _wait(suite, roll, hand_in)
+        for report in alone.reports:
+            for verdict in report.verdicts:
+                test = _test(suite, report.submission.lesson, verdict.task)
+                _fill(test, verdict, report.duration_s / len(report.verdicts))
+        for hand_in in alone.waiting:
+            for task in roll.only([hand_in.lesson]).tasks:
+                SubElement(_test(suite, task.lesson, task.task), "skipped", message="not graded yet")
         _count(suite)
     _count(root)
     indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _add(suite: Element, report: Report) -> None:
-    for verdict in report.verdicts:
-        test = _test(suite, report.submission.lesson, verdict.task)
-        test.set("time", f"{report.duration_s / len(report.verdicts):.3f}")
-        properties = SubElement(test, "properties")
-        for name, value in _measured(verdict):
-            SubElement(properties, "property", name=name, value=value)
-        if verdict.status not in EARNS:
-            is_internal = verdict.status in UNGRADED
-            text = grade_texts.explanation(verdict)
-            mark = SubElement(test, "error" if is_internal else "failure", type=verdict.status.value)
-            mark.set("message", _plain(text.splitlines()[0]))
-            mark.text = _plain(text)
-
-
-def _measured(verdict: Verdict) -> list[tuple[str, str]]:
-    speed = verdict.attempt.speed
-    measured = [("ratio", f"{speed.ratio:.6g}"), ("tier", str(speed.tier))] if speed else []
-    return [
-        ("points", grade_texts.points(verdict.points)),
-        ("max_points", grade_texts.points(verdict.max_points)),
-        *measured,
-    ]
-
-
-def _wait(suite: Element, roll: Roll, hand_in: HandIn) -> None:
-    for task in roll.tasks:
-        if task.lesson == hand_in.lesson:
-            SubElement(_test(suite, task.lesson, task.task), "skipped", message="not graded yet")
-
-
 def _test(suite: Element, lesson: str, task: str) -> Element:
     return SubElement(suite, "testcase", classname=_plain(lesson), name=_plain(task.removeprefix(f"{lesson}.")))
+
+
+def _fill(test: Element, verdict: Verdict, duration_s: float) -> None:
+    """Add the result of a task to its test."""
+    test.set("time", f"{duration_s:.3f}")
+    properties, speed = SubElement(test, "properties"), verdict.attempt.speed
+    measured = {"ratio": f"{speed.ratio:.6g}", "tier": str(speed.tier)} if speed else {}
+    points, most = grade_texts.points(verdict.points), grade_texts.points(verdict.max_points)
+    for name, value in {"points": points, "max_points": most, **measured}.items():
+        SubElement(properties, "property", name=name, value=value)
+    if verdict.status not in EARNS:
+        text = _plain(grade_texts.explanation(verdict))
+        kind = "error" if verdict.status in UNGRADED else "failure"
+        mark = SubElement(test, kind, type=verdict.status.value, message=text.splitlines()[0])
+        mark.text = text
 
 
 def _count(suite: Element) -> None:
@@ -76,4 +59,5 @@ def _count(suite: Element) -> None:
 
 
 def _plain(text: str) -> str:
-    return text.translate(_SHOWN)
+    """Return the text without characters that XML 1.0 forbids or that control a terminal."""
+    return re.sub("[\ufffe\uffff]", "\N{REPLACEMENT CHARACTER}", sanitize(text))

@@ -12,11 +12,11 @@ all reports of a class, and a different pseudonym in each class.
 import csv
 import hashlib
 import hmac
-import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
+from grader.reports.grade_texts import speed_is_finite
 from grader.text import storable
 from harness.charts.plots import Axis
 from harness.rendering.measured import interval
@@ -61,7 +62,6 @@ class Board:
     `measured` is a sentence on the machine that measured the ratios. `axis` is that of the drawn intervals.
     """
 
-    task: str
     measured: str
     warnings: tuple[str, ...]
     entries: tuple[tuple[str, str, Speed], ...]
@@ -70,28 +70,25 @@ class Board:
 
 def render(roll: Roll, name_of: NameOf) -> str:
     """Return the leaderboard of a class as an HTML page."""
-    found = boards(roll, name_of)
-    tasks: dict[str, list[Board]] = {}
-    for board in found:
-        tasks.setdefault(board.task, []).append(board)
+    tasks = boards(roll, name_of)
     return templates.render("leaderboard.html", roll=roll, tasks=tasks, MOST=MOST, interval_text=interval_text)
 
 
-def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
-    """Return all lists of the leaderboard, in the order of the tasks. The longest list of each task is first."""
+def boards(roll: Roll, name_of: NameOf) -> dict[str, list[Board]]:
+    """Return the lists of each task that has any, in the order of the tasks. The longest list of a task is first."""
     lists: dict[str, dict[tuple[str, tuple[str, ...]], list[tuple[str, Speed]]]] = {}
     for report in roll.reports:
         name = name_of(report.submission.student)
         for verdict in report.verdicts:
             speed = verdict.attempt.speed
-            if name and speed and verdict.status in {Status.PASSED, Status.UNDECIDED} and _is_a_number(speed):
+            if name and speed and verdict.status in {Status.PASSED, Status.UNDECIDED} and speed_is_finite(speed):
                 lists.setdefault(verdict.task, {}).setdefault(_comparable(report, verdict), []).append((name, speed))
-    return tuple(
-        _board(task.task, measured, warnings, entries)
-        for task in roll.tasks
-        for (measured, warnings), entries in sorted(lists.get(task.task, {}).items(), key=lambda one: -len(one[1]))
-        if any(speed.ratio != 1 for _, speed in entries)
-    )
+    tasks: dict[str, list[Board]] = {}
+    for task in roll.tasks:
+        for how, entries in sorted(lists.get(task.task, {}).items(), key=lambda one: -len(one[1])):
+            if any(speed.ratio != 1 for _, speed in entries):
+                tasks.setdefault(task.task, []).append(_board(*how, entries))
+    return tasks
 
 
 def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
@@ -124,14 +121,14 @@ def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]
     return f"Measured on {environment.describe()} (fingerprint {environment.fingerprint()}).", warnings
 
 
-def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
+def _board(measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
     ranks = places([speed for _, speed in found])
     ordered = sorted(zip(ranks, found, strict=True), key=lambda one: (-one[1][1].ratio, one[1][0]))
     entries = (
         (str(best) if best == last else f"{best}–{last}", name, speed) for (best, last), (name, speed) in ordered
     )
     axis = charts.ratio_axis([end for _, speed in found for end in (speed.low, speed.high)])
-    return Board(task, measured, warnings, tuple(entries), axis)
+    return Board(measured, warnings, tuple(entries), axis)
 
 
 def interval_text(board: Board, speed: Speed) -> str:
@@ -141,20 +138,13 @@ def interval_text(board: Board, speed: Speed) -> str:
     return " to ".join(interval(speed.ratio, speed.low, speed.high))
 
 
-def _is_a_number(speed: Speed) -> bool:
-    return all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high))
-
-
 def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
     """Return a pseudonym, such as "amber heron 27", for each student. No two students get the same one."""
     given: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
-        name, tried = "", 0
-        while not name or name in taken:
-            name, tried = _name(key, student, tried), tried + 1
-        given[student] = name
-        taken.add(name)
+        given[student] = next(name for tried in count() if (name := _name(key, student, tried)) not in taken)
+        taken.add(given[student])
     return given
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Filled, Row, defuse_formula, fold, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, defuse_formula, fold, match_rows, number
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -21,21 +21,21 @@ OURS = "Graded by fairclock: "
 """The beginning of each comment that the grader writes. Comments with this beginning are replaced later."""
 
 
-def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: bool = False) -> Filled:
+def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: bool = False) -> CsvFile:
     """Return `data`, the content of the worksheet `name`, with the sum of the points of `lessons` filled in.
 
     With `scale`, the points are converted to the maximum grade of the worksheet. Raise `UsageError` if the file is not
     a worksheet. Also raise it if the maximum grade differs from the lessons' points and `scale` is not set.
     """
-    sheet = CsvFile(data, name)
-    at = {fold(cell): place for place, cell in enumerate(sheet.rows[0])}
+    done = CsvFile(data, name)
+    at = {fold(cell): place for place, cell in enumerate(done.rows[0])}
     if missing := [column for column in NEEDED if column not in at]:
         raise UsageError(f"{name} is not a grading worksheet of Moodle: the column {missing[0]!r} is missing.")
-    table = [{column: row[place] for column, place in at.items() if place < len(row)} for row in sheet.rows]
+    table = [{column: row[place] for column, place in at.items() if place < len(row)} for row in done.rows]
     grades = {student: {one: given[one] for one in lessons if one in given} for student, given in roll.grades().items()}
     handed_in = {student: given for student, given in grades.items() if given}
     placed = match_rows(handed_in, [_row(number, cells) for number, cells in enumerate(table) if number and cells])
-    done, possible = Filled(sheet), sum(map(roll.possible, lessons))
+    possible = sum(map(roll.possible, lessons))
     for student, given in handed_in.items():
         earned = [points for points in given.values() if points is not None]
         if student in placed.why:
@@ -53,7 +53,7 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
 
 
 def _write(
-    done: Filled, row: int, cells: Mapping[str, str], at: Mapping[str, int], points: float, comment: str
+    done: CsvFile, row: int, cells: Mapping[str, str], at: Mapping[str, int], points: float, comment: str
 ) -> None:
     """Write the grade and the comment into a row, unless the grade is locked or a person wrote the comment."""
     if fold(cells.get(OPEN, "yes")) == "no":
@@ -63,7 +63,7 @@ def _write(
     done.write(row, at[GRADE], points, comma="," in cells.get(MOST, ""))
     before = cells.get(FEEDBACK)
     if before is not None and (not before.strip() or before.startswith(OURS)):
-        done.sheet.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(comment)))
+        done.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(comment)))
 
 
 def _factor(cells: Mapping[str, str], possible: float, name: str, *, scale: bool) -> float:

@@ -4,17 +4,16 @@ The page can be given to the student. It has no data of other students, no link 
 submission, and no script.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from grader.course.policy import DateRule, days_late
+from grader.course.policy import DateRule
 from grader.course.roll import Roll
 from grader.records import Cost, Report, Speed, Verdict
 from grader.reports import charts, grade_texts, templates
 from grader.reports.charts import Chart
 from grader.task import Task
-from grader.trials import faults
+from grader.trials.faults import NOT_WRITTEN, failing_case
 from grader.trials.score import compared, reached_share
 from grader.ways import ways_of
 from harness.charts.pictures import Mark
@@ -33,6 +32,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
     """
     (student,) = roll.students
     grades = roll.grades()[student]
+    functions = (measured_speed, failing_case, compared, interval, next_tier, reached_share, ladder, rounds_chart)
     return templates.render(
         "student.html",
         roll=roll,
@@ -46,18 +46,11 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         spans={span.lesson: span for span in roll.spans},
         infos=infos or {},
         places=places(roll.reports),
-        measured_speed=measured_speed,
-        case_named_in=faults.failing_case,
-        compared=compared,
-        interval=interval,
-        next_tier=next_tier,
-        reached_share=reached_share,
-        ladder=ladder,
-        rounds_chart=rounds_chart,
+        moment=lambda at: f"{at.astimezone(roll.course.zone):%Y-%m-%d %H:%M:%S %Z}",
         ways_of=ways_of,
         lateness=lateness,
-        moment=lambda at: f"{at.astimezone(roll.course.zone):%Y-%m-%d %H:%M:%S %Z}",
-        NOT_WRITTEN=faults.NOT_WRITTEN,
+        NOT_WRITTEN=NOT_WRITTEN,
+        **{function.__name__: function for function in functions},
     )
 
 
@@ -71,7 +64,7 @@ def places(reports: Sequence[Report]) -> dict[tuple[Environment, bool], list[str
 
 def measured_speed(speed: Speed | None, info: Task | None) -> Speed | None:
     """Return the speed if the page shows it: the task gives points for speed, and the ratio is a finite number."""
-    if speed is None or not all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high)):
+    if speed is None or not grade_texts.speed_is_finite(speed):
         return None
     counts = bool(info.tiers) if info else not speed.ratio == speed.low == speed.high == 1.0
     return speed if counts else None
@@ -140,8 +133,8 @@ def lateness(at: datetime, rule: DateRule) -> str:
     """Return how late an attempt was handed in, as the end of a sentence, or "" without a due date."""
     if not rule.due:
         return ""
-    days = days_late(at, rule)
+    days = rule.days_late(at)
     if not days and at > rule.due:
         return ", after the due date but within the minutes without penalty"
-    closed = ", after the closing date" if rule.closes and at > rule.closes else ""
+    closed = ", after the closing date" if rule.is_closed(at) else ""
     return f", {units.some(days, 'day')} late{closed}" if days else f", on time{closed}"

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import html
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -46,28 +45,16 @@ The letter joiners U+200C and U+200D are allowed, because Persian names and emoj
 _SIGNS |= {code: f"[U+{code:04X}]" for code in (*_UNSEEN, *range(0xD800, 0xE000))}
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
-    """The text of a page's own `<style>` or `<script>`, and its hash for the Content-Security-Policy."""
-
-    text: Markup
-    source: str
-
-
 def render(name: str, **values: object) -> str:
     """Return the HTML page that the template `name` makes from `values`."""
     return _environment().get_template(name).render(values)
 
 
-@cache
-def inline(name: str) -> Inline:
-    """Return the content of a template that is one `<style>` or `<script>` element, and its hash."""
-    loader = _environment().loader
-    assert loader is not None
-    text = loader.get_source(_environment(), name)[0]
-    inside = text[text.index(">") + 1 : text.rindex("</")]
+def source_of(element: str) -> Markup:
+    """Return the hash of the text in a `<style>` or `<script>` element, as the Content-Security-Policy names it."""
+    inside = element[element.index(">") + 1 : element.rindex("</")]
     digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
-    return Inline(Markup(inside), f"'sha256-{digest}'")  # noqa: S704 - the text is a file of this kit
+    return Markup(f"'sha256-{digest}'")  # noqa: S704 - a hash needs no escaping
 
 
 def terms(markup: str) -> tuple[glossary.Term, ...]:
@@ -92,12 +79,15 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"units": units, "count": units.count, "short": shortened, "inline": inline, "terms": terms}
     environment.globals |= {
-        name: getattr(grade_texts, name)
-        for name in ("css_class", "ended", "lesson_result", "link", "points", "replaced_text", "title")
+        "units": units,
+        "count": units.count,
+        "interval": measured.interval,
+        "ratio": measured.ratio,
     }
-    environment.globals |= {name: getattr(measured, name) for name in ("interval", "ratio")}
+    environment.globals |= {"short": shortened, "source_of": source_of, "terms": terms}
+    for name in ("css_class", "ended", "lesson_result", "link", "points", "title"):
+        environment.globals[name] = getattr(grade_texts, name)
     return environment
 
 

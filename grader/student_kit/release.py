@@ -1,4 +1,4 @@
-"""Write the kit for students, with notebooks, as a folder that can be put into git, or as one zip.
+"""Write the kit for students, as a folder that can be put into git or as one zip, and the autograder for Gradescope.
 
 The kit contains what students need to take lessons, check their work and hand it in: `harness`, `lessons`, `grader`,
 exercises and notebooks. It has no solutions, tests, seeds or teacher's pack. Example submissions that contain a part of
@@ -9,6 +9,7 @@ The new kit is searched for every part of every solution. Functions of the kit t
 if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ FOLDERS: Final = ("grader", "harness", "lessons")
 TEACHERS: Final = KIT / "lessons" / "guide"
 """The folder of the teacher's pack, with the answers of exams. It is not copied."""
 
+GRADESCOPE: Final = KIT / "grader" / "gradescope"
+SCRIPTS: Final = ("setup.sh", "run_autograder")
 FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore")
 README: Final = Path(__file__).with_name("README.md")
 """The README for students, which becomes the kit's README.md."""
@@ -44,7 +47,6 @@ SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
 LESSON_NUMBER: Final = re.compile(r"(?:lesson_)?(\d\d)_")
 """The beginning of the name of a lesson's folder or file, with the lesson's number."""
 
-NOTEBOOKS: Final = "notebooks"
 MIN_STATEMENTS: Final = 2
 """Parts of solutions with at least this many lines must not be in the kit. Shorter parts also occur in other code."""
 
@@ -56,11 +58,10 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     prints for the instructor. Raise `UsageError` if something exists at `place`, or if there are no solutions from
     which exercise files can be made. Raise `GraderFault`, and leave no file, if the new kit contains an answer.
     """
-    refuse_existing(place, force=force)
-    everything = catalogue.load().lessons
+    parent, everything = parent_of(place, force=force), catalogue.load().lessons
     lessons = chosen or everything
     paths.require_solutions("release", everything)
-    with explained(place), tempfile.TemporaryDirectory(dir=parent_of(place), prefix=".release-") as scratch:
+    with explained(place), tempfile.TemporaryDirectory(dir=parent, prefix=".release-") as scratch:
         folder = Path(scratch, "kit", "fairclock")
         _copy_files(folder, lessons)
         _write_readme(folder, lessons)
@@ -81,6 +82,49 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         f"Wrote {place}: {files} files, {made} of them notebooks.{alone}",
         searched,
         "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier.",
+    )
+
+
+def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force: bool = False) -> tuple[str, ...]:
+    """Write the autograder for `lessons` to the zip `place`, for an instructor to upload to Gradescope.
+
+        setup.sh  run_autograder     the scripts that Gradescope runs, once and for each submission
+        bundle.json                  the lessons to grade, and whether grading without a sandbox is allowed
+        fairclock/                   the files that students get, without solutions
+
+    Grading needs no solutions, because submissions are compared with simple baselines. The zip has no random seed,
+    because each grading draws its own. Return the lines that the command prints for the instructor.
+
+    Raise `UsageError` if something exists at `place`, if it is not a .zip, or if the solutions are missing. The
+    students' files are made from the solutions. Raise `GraderFault`, and leave no file, if the zip would contain a part
+    of a solution.
+    """
+    if place.suffix != ".zip":
+        raise UsageError(f"{place} is not a zip; give a name such as autograder.zip.")
+    parent, known = parent_of(place, force=force), catalogue.load()
+    chosen = tuple(known.named(lesson) for lesson in lessons) or known.lessons
+    with explained(place), tempfile.TemporaryDirectory(dir=parent, prefix=".bundle-") as scratch:
+        folder = Path(scratch) / "bundle"
+        folder.mkdir()
+        release(folder / "fairclock", notebooks=False)
+        for name in SCRIPTS:
+            shutil.copyfile(GRADESCOPE / name, folder / name)
+            (folder / name).chmod(0o755)
+        settings = {"lessons": chosen, "sandbox": "needed" if sandboxed else "where it works"}
+        (folder / "bundle.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        searched = search_line("zip", folder)
+        write_zip(folder, ".", place)
+    points = sum(task.points for lesson in chosen for task in known.tasks(lesson))
+    if sandboxed:
+        told = ("does not grade.", "An autograder that was made with --no-sandbox grades without a sandbox.")
+    else:
+        told = ("grades with NO SANDBOX.", "Each report then has a warning.")
+    return (
+        f"Wrote {place}, an autograder for {', '.join(chosen)}: {points:g} points.",
+        searched,
+        f"If no sandbox works on Gradescope, this autograder {told[0]}",
+        told[1],
+        "Give the container at least 2 cores and 3 GB of memory (Settings → Container Specifications).",
     )
 
 
@@ -188,7 +232,7 @@ def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
 
 def _write_notebooks(folder: Path, lessons: Sequence[str]) -> int:
     """Write the notebooks of the lessons and exercises into the kit at `folder`. Return the number of notebooks."""
-    place = folder / NOTEBOOKS
+    place = folder / "notebooks"
     place.mkdir()
     for lesson in lessons:
         source = (folder / paths.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
@@ -200,24 +244,20 @@ def _write_notebooks(folder: Path, lessons: Sequence[str]) -> int:
     return len(list(place.iterdir()))
 
 
-def parent_of(place: Path) -> Path:
-    """Return the folder that will contain `place`. Raise `UsageError` if the folder does not exist."""
-    parent = place.resolve().parent
-    if not parent.is_dir():
-        raise UsageError(f"{place.name} cannot be written, because there is no folder {parent}: `mkdir -p {parent}`.")
-    return parent
-
-
-def refuse_existing(place: Path, *, force: bool) -> None:
-    """Raise `UsageError` if something exists at `place`.
+def parent_of(place: Path, *, force: bool) -> Path:
+    """Return the folder that will contain `place`. Raise `UsageError` if it does not exist, or if `place` exists.
 
     With `force`, a file may be overwritten. A folder with files is always refused, because students would get these
     files.
     """
+    parent = place.resolve().parent
     if not place.is_dir():
         refuse_edited(place, force=force)
     elif any(place.iterdir()):
         raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove this folder first.")
+    if not parent.is_dir():
+        raise UsageError(f"{place.name} cannot be written, because there is no folder {parent}: `mkdir -p {parent}`.")
+    return parent
 
 
 def write_zip(folder: Path, below: str, place: Path) -> None:

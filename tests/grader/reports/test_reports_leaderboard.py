@@ -4,11 +4,8 @@ from pathlib import Path
 import pytest
 from classroom import ENVIRONMENT
 from exported import changed, class_of, submission
-from hypothesis import given
-from hypothesis import strategies as st
 from outline import Outline
 
-from grader import reports
 from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.kinds.simulated import CALLS
@@ -32,34 +29,25 @@ def themselves(student: str) -> str:
     return student
 
 
+def boards(class_: Roll, name_of: leaderboard.NameOf = themselves) -> list[leaderboard.Board]:
+    return [board for lists in leaderboard.boards(class_, name_of).values() for board in lists]
+
+
 def listed(board: leaderboard.Board) -> list[tuple[str, str]]:
     return [(place, name) for place, name, _ in board.entries]
 
 
 def test_students_share_the_places_that_their_intervals_allow() -> None:
-    (board,) = leaderboard.boards(
+    (board,) = boards(
         having(
             measured("ada", 4.9, 5, 5.1), measured("bob", 2.9, 3, 3.1), measured("eve", 3.0, 3.1, 3.2),
             measured("may", 3.15, 3.2, 3.3), measured("zoe", 1, 1.1, 1.2),
         ),
-        themselves,
     )  # fmt: skip
     assert listed(board) == [("1", "ada"), ("2–3", "may"), ("2–4", "eve"), ("3–4", "bob"), ("5", "zoe")]
     equal = (measured(student, 20, 20, 20) for student in ("ada", "bob", "eve"))
-    (board,) = leaderboard.boards(having(*equal, measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30)), themselves)
+    (board,) = boards(having(*equal, measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30)), themselves)
     assert listed(board) == [("1", "zoe"), ("2", "ada"), ("2", "bob"), ("2", "eve"), ("5", "may")]
-
-
-@given(st.lists(st.tuples(st.floats(0.1, 10), st.floats(0, 2)), min_size=1, max_size=20))
-def test_some_order_gives_everybody_one_of_their_places(drawn: list[tuple[float, float]]) -> None:
-    speeds = [Speed(ratio, ratio / (1 + width), ratio * (1 + width), 9, 1) for ratio, width in drawn]
-    places = leaderboard.places(speeds)
-    for speed, (best, last) in zip(speeds, places, strict=True):
-        place = 1 + sum(other.ratio > speed.ratio for other in speeds)
-        alike = sum(other.ratio == speed.ratio for other in speeds) - speeds.count(speed)
-        assert 1 <= best <= place + alike
-        assert place <= last <= len(speeds)
-        assert best <= last
 
 
 def test_only_right_answers_with_a_number_stand_there() -> None:
@@ -68,9 +56,9 @@ def test_only_right_answers_with_a_number_stand_there() -> None:
     cheat = replace(cheat, verdicts=(replace(verdict, attempt=replace(verdict.attempt, status=Status.CHEATED)),))
     endless = measured("eve", 1, float("inf"), float("inf"))
     others = class_of(submission("may", "edge"), submission("zoe", "beyond")).reports
-    (board,) = leaderboard.boards(having(measured("ada", 1.9, 2, 2.1), cheat, endless, *others), themselves)
+    (board,) = boards(having(measured("ada", 1.9, 2, 2.1), cheat, endless, *others))
     assert listed(board) == [("1", "may"), ("2", "ada")]
-    assert not leaderboard.boards(having(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
+    assert not boards(having(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
     page = leaderboard.render(class_of(submission("ada", "wrong")), themselves)
     assert "There is no right answer with a measured cost yet." in page
 
@@ -80,7 +68,7 @@ def test_only_right_answers_with_a_number_stand_there() -> None:
 )
 def test_what_was_clocked_elsewhere_or_otherwise_never_stands_in_one_list(other: dict[str, object]) -> None:
     class_ = having(measured("ada", 1.9, 2, 2.1), measured("bob", 3.9, 4, 4.1), measured("eve", 8, 9, 10, **other))
-    first, second = leaderboard.boards(class_, themselves)
+    first, second = boards(class_)
     assert [name for _, name in listed(first)] == ["bob", "ada"]
     assert listed(second) == [("1", "eve")]
     assert (first.measured, first.warnings) != (second.measured, second.warnings)
@@ -94,7 +82,7 @@ def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
         return replace(report, verdicts=tuple(replace(verdict, cost=CALLS) for verdict in report.verdicts))
 
     elsewhere = measured("bob", 4, 4, 4, environment=replace(ENVIRONMENT, cpu="another"))
-    (board,) = leaderboard.boards(having(counted(measured("ada", 2, 2, 2)), counted(elsewhere)), themselves)
+    (board,) = boards(having(counted(measured("ada", 2, 2, 2)), counted(elsewhere)))
     assert board.measured == leaderboard.COUNTED
     assert {leaderboard.interval_text(board, speed) for _, _, speed in board.entries} == {"exact count"}
 
@@ -135,17 +123,3 @@ def test_the_instructor_chooses_the_names(tmp_path: Path) -> None:
             shown(str(names))
     with pytest.raises(UsageError, match="cannot be read"):
         shown(str(tmp_path / "missing.csv"))
-
-
-def test_it_is_written_only_when_asked_for_and_taken_away_when_not(tmp_path: Path) -> None:
-    class_ = having(measured("ada", 1.9, 2, 2.1))
-    reports.write(class_, tmp_path)
-    assert not (tmp_path / reports.BOARD).exists()
-    assert reports.BOARD not in (tmp_path / reports.PAGE).read_text()
-    reports.write(class_, tmp_path, name_of=lambda name: f"the {name}")
-    assert "the ada" in (tmp_path / reports.BOARD).read_text()
-    assert f'href="{reports.BOARD}"' in (tmp_path / reports.PAGE).read_text()
-    assert "the ada" in (tmp_path / "ada" / reports.PAGE).read_text()
-    reports.write(class_, tmp_path)
-    assert not (tmp_path / reports.BOARD).exists()
-    assert "the ada" not in (tmp_path / "ada" / reports.PAGE).read_text()

@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +16,7 @@ from grader.course.policy import Handed
 from grader.course.roll import HandIn, Roll, Span, Standing
 from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME, WALL_TIME
-from grader.records import Attempt, Control, Speed, Status
+from grader.records import Control, Speed, Status
 from grader.reports import student_page
 from grader.task import Tier
 from grader.ways import TaskWays, Way
@@ -30,13 +29,6 @@ GUIDE = replace(
     idea="One call for all rows.",
 )
 GUIDES = {DOT: GUIDE}
-HOSTILE = [
-    "<script>document.title='x'</script>",
-    "\u202egnp.exe",
-    "z" * 10_000,
-    "a\x00\x1b[2Jb",
-    '"><img src=x onerror=y>',
-]
 
 
 def page(text: str = "right", **fields: object) -> str:
@@ -155,19 +147,6 @@ def test_it_says_nothing_of_others_nor_what_was_printed_and_links_only_to_itself
     assert all(link.startswith("#") for link in links)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_whatever_a_student_gives_is_shown_as_text(hostile: str) -> None:
-    class_ = class_of(submission(hostile, f"wrong {hostile}"))
-    report = class_.reports[0]
-    given = replace(report.submission, path=f"{hostile}/01_dot.py", refusal="")
-    verdict = replace(report.verdicts[0], attempt=Attempt(Status.RAISED, f"raised {hostile}", f"help {hostile}"))
-    class_ = replace(class_, reports=(replace(report, submission=given, verdicts=(verdict,), notes=(hostile,)),))
-    text = student_page.render(class_, GUIDES)
-    assert not {"script", "img"} & set(Outline(text).tags)
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
-    assert len(text) < 80_000
-
-
 def test_the_words_that_a_page_uses_are_explained_at_its_end_without_a_script() -> None:
     text = page()
     words = text[text.index("Words on this page") : text.index("</footer>")]
@@ -185,18 +164,8 @@ def test_a_class_that_another_kit_graded_is_given_no_tiers_of_this_one() -> None
 
 
 COURSE = parse(
-    """
-timezone = "Europe/Berlin"
-[late]
-percent_per_day = 10
-grace_minutes = 15
-at_most_percent = 50
-closes_after_days = 7
-[lessons.01_dot]
-due = 2026-11-20T23:59:00
-[extensions.ada]
-01_dot = "2 days"
-""",
+    'timezone = "Europe/Berlin"\nlessons.01_dot.due = 2026-11-20T23:59:00\nextensions.ada.01_dot = "2 days"\n'
+    "[late]\npercent_per_day = 10\ngrace_minutes = 15\nat_most_percent = 50\ncloses_after_days = 7\n",
     "course.toml",
 )
 DUE = datetime(2026, 11, 22, 22, 59, tzinfo=UTC)
@@ -207,7 +176,7 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
     rule = COURSE.rule(student, "01_dot")
     counted = course_policy.count([Handed(at, 6.0)], rule)
     assert counted
-    days = course_policy.days_late(at, rule)
+    days = rule.days_late(at)
     standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due, at, days)
     class_ = replace(class_of(submission(student)), course=COURSE, standings=(standing,))
     return Outline(student_page.render(class_)).text
