@@ -1,21 +1,24 @@
-"""System calls from inside the sandbox: which a submission may make, and which are refused."""
+"""System calls from inside the sandbox: which a submission or a confined program may make, and which are refused."""
 
 import errno
 import platform
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from trees import BARE, SAFE, ask, errors_of_denied_calls, opened
 
 from grader.errors import WorkerFault
-from grader.isolation import seccomp
+from grader.isolation import sandbox, seccomp
+from grader.isolation.process_tree import MAX_KEPT_BYTES
 from grader.isolation.seccomp_rules import TREE, WORKER
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials import faults
 
-pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
+EACH_START = pytest.mark.usefixtures("each_start")
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
 )
@@ -33,6 +36,7 @@ def answer(source: str, session: Session = SAFE) -> Any:
         return ask(one, source)
 
 
+@EACH_START
 @pytest.mark.sandbox
 def test_every_denied_call_ends_with_the_error_of_its_rule() -> None:
     ended, expected = errors_of_denied_calls(SAFE, (*TREE, *WORKER))
@@ -52,6 +56,7 @@ STARTS = (
 )
 
 
+@EACH_START
 @BOTH
 def test_whoever_starts_a_process_is_told_that_this_is_not_allowed(session: Session) -> None:
     starts = ", ".join(f"lambda: {start}" for start in STARTS)
@@ -63,10 +68,6 @@ def test_whoever_starts_a_process_is_told_that_this_is_not_allowed(session: Sess
                 one.values("f", [{"value": number}], lambda _name, _arguments: None, 1)
             assert "Operation not supported" in caught.value.rationale, start
             assert caught.value.help.startswith("Starting processes is not allowed here"), start
-
-
-@BOTH
-def test_no_way_around_starts_a_process_either(session: Session) -> None:
     source = """
 import ctypes, os, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -78,30 +79,18 @@ def f(x): return [libc.fork(), libc.vfork(), libc.clone(0, 0, 17, 0), libc.daemo
     assert system != 0
 
 
-PRCTL = {
-    "PR_SET_PDEATHSIG": 1,
-    "PR_SET_DUMPABLE": 4,
-    "PR_SET_KEEPCAPS": 8,
-    "PR_SET_TIMING": 14,
-    "PR_SET_SECCOMP": 22,
-    "PR_SET_TIMERSLACK": 29,
-    "PR_TASK_PERF_EVENTS_DISABLE": 31,
-    "PR_SET_MM": 35,
-    "PR_SET_CHILD_SUBREAPER": 36,
-    "PR_SET_THP_DISABLE": 41,
-    "PR_SET_SPECULATION_CTRL": 53,
-    "PR_SCHED_CORE": 62,
-    "PR_SET_MEMORY_MERGE": 67,
-    "PR_SET_PTRACER": 0x59616D61,
-}
-ARCH_PRCTL = {"ARCH_SET_FS": 0x1002, "ARCH_SET_CPUID": 0x1012, "ARCH_MAP_VDSO": 0x4002, "ARCH_SHSTK_ENABLE": 0x5001}
+PRCTL = (1, 4, 8, 14, 22, 29, 31, 35, 36, 41, 53, 62, 67, 0x59616D61)
+"""Operations that are denied, from PR_SET_PDEATHSIG to PR_SET_PTRACER (linux/prctl.h)."""
+ARCH_PRCTL = (0x1002, 0x1012, 0x4002, 0x5001)
+"""ARCH_SET_FS, ARCH_SET_CPUID, ARCH_MAP_VDSO, ARCH_SHSTK_ENABLE."""
 
 
+@EACH_START
 @BOTH
 def test_no_process_changes_how_it_is_seen_or_scheduled(session: Session) -> None:
-    attempts = {name: f"libc.prctl({number}, *[ctypes.c_ulong(0)] * 4)" for name, number in PRCTL.items()}
+    attempts = {f"prctl {number}": f"libc.prctl({number}, *[ctypes.c_ulong(0)] * 4)" for number in PRCTL}
     if platform.machine() == "x86_64":
-        attempts |= {name: f"libc.syscall(158, {number}, ctypes.c_ulong(0))" for name, number in ARCH_PRCTL.items()}
+        attempts |= {f"arch {number}": f"libc.syscall(158, {number}, ctypes.c_ulong(0))" for number in ARCH_PRCTL}
     attempts |= {"session": "libc.setsid()", "group": "libc.setpgid(0, 0)"}
     source = f"""
 import ctypes
@@ -111,6 +100,7 @@ def f(x): return {{{", ".join(f"{name!r}: [{call}, ctypes.get_errno()]" for name
     assert answer(source, session) == {name: [-1, errno.EPERM] for name in attempts}
 
 
+@EACH_START
 @BOTH
 def test_threads_work_and_they_and_processes_may_be_named(session: Session) -> None:
     """C libraries and Python 3.14 name their threads."""
@@ -141,6 +131,7 @@ DENIED = {
 }
 
 
+@EACH_START
 @pytest.mark.sandbox
 def test_what_is_denied_says_so() -> None:
     first_process = "open('/proc/1/mem', 'r+b')"
@@ -165,6 +156,7 @@ def f(x):
     assert caught.value.help == "A submission may not use this operation while it is graded."
 
 
+@EACH_START
 @pytest.mark.sandbox
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="i386 calls exist on x86_64")
 def test_a_call_of_another_architecture_ends_the_process() -> None:
@@ -177,3 +169,38 @@ def f(x): return call()
 """
     with pytest.raises(WorkerFault, match="exit status 159"):  # SIGSYS
         answer(source)
+
+
+def run(
+    program: str, given: bytes = b"", *, sandboxed: bool = False, timeout_s: float = 60.0
+) -> tuple[int | None, bytes]:
+    """Run a Python text once, to its end."""
+    argv = [sys.executable, "-S", "-c", f"import os, sys\n{program}"]
+    return sandbox.run(argv, given, Limits(memory_bytes=512 << 20), timeout_s, sandboxed=sandboxed)
+
+
+@pytest.mark.parametrize("sandboxed", [pytest.param(True, marks=pytest.mark.sandbox), False])
+def test_a_confined_program_can_only_compute_and_print(sandboxed: bool, tmp_path: Path) -> None:
+    program = "print(sys.stdin.read()[::-1], flush=True); print('said', file=sys.stderr); sys.exit(7)"
+    assert run(program, b"given", sandboxed=sandboxed) == (7, b"nevig\nsaid\n")
+    path = "/tmp/file" if sandboxed else str(tmp_path / "file")  # noqa: S108 - the sandbox's own
+    status, printed = run(f"os.write(os.open({path!r}, os.O_WRONLY | os.O_CREAT), b'kept')", sandboxed=sandboxed)
+    assert status
+    assert b"File too large" in printed
+    if sandboxed:
+        status, printed = run("os.fork(); os.fork(); os.fork()", sandboxed=True)
+        assert status
+        assert b"BlockingIOError" in printed
+
+
+def test_a_confined_program_fills_nothing_up_and_sees_no_variable_of_its_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run("print('on', flush=True)\nwhile True: pass", timeout_s=1.0) == (None, b"on\n")
+    status, printed = run("for _ in range(20): os.write(1, bytes(1 << 20))")
+    assert (status, len(printed)) == (0, MAX_KEPT_BYTES)
+    monkeypatch.setenv("A_SECRET", "kept")
+    _, printed = run("print(sorted(os.environ))")
+    assert b"A_SECRET" not in printed
+    assert b"PYTHONPATH" not in printed
+    assert b"PYTHONHASHSEED" in printed

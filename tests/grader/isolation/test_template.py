@@ -30,21 +30,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 @contextlib.contextmanager
-def two_trees(session: Session = SAFE) -> Iterator[tuple[WorkerClient, WorkerClient]]:
-    """Yield the workers of two trees of one template process, which other tests use too."""
-    with trees_of(session.pool) as workers:
-        yield workers
-
-
-@contextlib.contextmanager
-def two_trees_that_share_nothing_with_other_tests() -> Iterator[tuple[WorkerClient, WorkerClient]]:
-    """Yield the workers of two trees of a new template process, which a test may end."""
-    with Pool() as pool, trees_of(pool) as workers:
-        yield workers
-
-
-@contextlib.contextmanager
-def trees_of(pool: TreeSource) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+def two_trees(pool: TreeSource = SAFE.pool) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    """Yield the workers of two trees of one template process."""
     if pool.sandboxed and not sandbox.can_use_template(sandboxed=True):
         pytest.skip("no namespaces here")
     with pool.fresh(tensors=True) as one, pool.fresh(tensors=True) as other:
@@ -59,10 +46,6 @@ def ask(one: WorkerClient, body: str) -> Any:
     return trees.ask(one, f"import ctypes, os, socket, sys, time\ndef f(x):\n{body}")
 
 
-def namespaces_of(pid: int) -> dict[str, str]:
-    return {name: str(Path(f"/proc/{pid}/ns/{name}").readlink()) for name in NAMESPACES}
-
-
 def template_of(one: WorkerClient) -> psutil.Process:
     """Return the template process of a worker in the sandbox: the first child of bubblewrap's first process."""
     assert isinstance(one._server._process, ForkedTree)
@@ -70,16 +53,6 @@ def template_of(one: WorkerClient) -> psutil.Process:
     assert process is not None
     (init,) = psutil.Process(process.popen.pid).children()
     return min(init.children(), key=lambda child: child.create_time())
-
-
-@pytest.mark.anywhere
-@pytest.mark.sandbox
-def test_two_trees_and_their_template_process_have_no_namespace_in_common() -> None:
-    with two_trees() as (one, other):
-        seen = [namespaces_of(pid) for pid in (one._forked.pid, other._forked.pid, template_of(one).pid)]
-        for name in seen[0]:
-            assert len({each[name] for each in seen}) == len(seen), name
-        assert namespaces_of(one._server._pids[0]) == seen[0]
 
 
 @pytest.mark.anywhere
@@ -106,6 +79,9 @@ def test_a_tree_neither_sees_nor_reaches_another() -> None:
         assert ask(one, queue) >= 0
         assert ask(one, "  sys.pty = os.openpty(); return len(sys.pty)") == 2
         assert ask(other, look) == [["1", "2", "3"], [], "ConnectionRefusedError", -1, []]
+        pids = one._forked.pid, other._forked.pid, template_of(one).pid
+        for name in NAMESPACES:
+            assert len({Path(f"/proc/{pid}/ns/{name}").readlink() for pid in pids}) == len(pids), name
 
 
 @pytest.mark.sandbox
@@ -129,7 +105,7 @@ def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
 def test_two_trees_have_one_memory_layout(session: Session) -> None:
     where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
-    with two_trees(session) as (one, other):
+    with two_trees(session.pool) as (one, other):
         assert ask(one, where) == ask(other, where)
 
 
@@ -162,7 +138,7 @@ def fork_until_it_fails(one: WorkerClient) -> None:
 def test_that_the_template_process_ends_is_no_fault_of_a_submission(
     ended: str, use: Callable[[WorkerClient], None]
 ) -> None:
-    with two_trees_that_share_nothing_with_other_tests() as (one, other):
+    with Pool() as pool, two_trees(pool) as (one, other):
         outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
             use(other)
@@ -175,7 +151,7 @@ def test_nor_if_it_ends_just_before_a_cpu_clock_is_read(monkeypatch: pytest.Monk
         psutil.wait_procs([psutil.Process(pid)], timeout=10)
         process_cpu(pid)
 
-    with two_trees_that_share_nothing_with_other_tests() as (one, other):
+    with Pool() as pool, two_trees(pool) as (one, other):
         template = outer_processes(one)["template process"]
         monkeypatch.setattr(forkserver, "cpu_clock", too_late)
         with pytest.raises(MachineError, match="Grade again"), worker(other._server, LIMITS):
@@ -239,7 +215,7 @@ def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started
 
 
 def test_a_tree_may_write_to_its_own_home_alone() -> None:
-    with two_trees(BARE) as (one, other):
+    with two_trees(BARE.pool) as (one, other):
         homes = [ask(each, "  return os.environ['HOME']") for each in (one, other)]
         assert len(set(homes)) == 2
         assert all(Path(home).is_dir() for home in homes)

@@ -9,7 +9,7 @@ from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
 
-EACH_START = pytest.mark.usefixtures("each_start")
+pytestmark = pytest.mark.usefixtures("each_start", "processes_allowed")
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
 )
@@ -28,10 +28,7 @@ def f(x):
 BREED = """
 import os, time
 def f(x):
-    for _ in range(200):
-        if not os.fork():
-            time.sleep(60)
-            os._exit(0)
+    for _ in range(200): os.fork() or time.sleep(60)
     time.sleep(60)
 """
 
@@ -54,19 +51,14 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
 
 
 @BOTH
-@EACH_START
-@pytest.mark.usefixtures("processes_allowed")
 def test_memory_of_many_processes_counts_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process stays within the limit, and all four together use twice the limit."""
     monkeypatch.setattr(proc, "SLACK_BYTES", 0)
-    ended = fault(
-        HOARD, session, memory_bytes=80 << 20
-    )  # each process stays within the limit, and all four together use twice the limit
+    ended = fault(HOARD, session, memory_bytes=80 << 20)
     assert ended.status is Status.OUT_OF_MEMORY
     assert "memory together" in ended.rationale
 
 
-@EACH_START
-@pytest.mark.usefixtures("processes_allowed")
 @pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["processes", "threads"])
 def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a sandbox and without control groups, only the supervisor limits them."""
@@ -77,8 +69,6 @@ def test_processes_and_threads_are_counted_from_outside(bomb: str, monkeypatch: 
 
 
 @pytest.mark.sandbox
-@EACH_START
-@pytest.mark.usefixtures("processes_allowed")
 @pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["fork bomb", "thread bomb"])
 def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the tree's user is not root, the kernel refuses the next process.
@@ -94,8 +84,6 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 
 
 @pytest.mark.sandbox
-@EACH_START
-@pytest.mark.usefixtures("processes_allowed")
 def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proc, "MOST_TASKS", FEW)
     with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
