@@ -26,8 +26,7 @@ from harness.threads.builds import (
     usual,
     with_interpreters,
 )
-from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
-from harness.threads.servers import serve
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, serve, take_turns, undisturbed
 from lessons.engine import Choice, Claim, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.words import followed

@@ -127,10 +127,11 @@ def test_a_histogram_of_any_ratios_stays_between_its_ends(values: list[float], t
     assert len(parsed(drawing).findall(".//svg:path[@class='tier']", NAMES)) == len(tiers)
 
 
-def test_labels_of_marks_never_lie_on_each_other() -> None:
+def test_labels_of_marks_never_lie_on_each_other_and_a_long_label_keeps_both_of_its_ends() -> None:
     marks = [Mark(value, f"tier {value}×") for value in (2.0, 2.01, 2.02, 50.0)]
     labels = list(pictures.mark_labels(Axis(1.0, 100.0, 6, 304, log=True), marks, 9))
     assert words(svg.document(1, 1, labels, title="")) == ["tier 2.0×", "tier 50.0×"]
+    assert [pictures.shortened(label, 11) for label in ("a" * 100 + "z", "short")] == ["aaaaa…aaaaz", "short"]
 
 
 def test_curves_have_words_for_their_ends_and_escape_their_names() -> None:

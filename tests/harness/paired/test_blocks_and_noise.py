@@ -23,13 +23,6 @@ from harness.paired.rounds import Reading
 from harness.rendering import units
 
 
-def test_a_block_costs_what_its_calls_cost_for_a_statement_and_a_function() -> None:
-    clock = FakeClock()
-    for code in ("clock.advance(0.5)", lambda: clock.advance(0.5)):
-        loop = timing_loop(code, globals={"clock": clock}, clock=clock, wall=clock)
-        assert loop(4) == Reading(2.0, 2.0, calls=4)
-
-
 def test_cpu_and_wall_time_are_read_from_their_own_clocks_and_without_cpu_time_the_wall_time_counts() -> None:
     cpu, still, wall = FakeClock(), FakeClock(), FakeClock()
     names = {"cpu": cpu, "wall": wall}
@@ -39,18 +32,13 @@ def test_cpu_and_wall_time_are_read_from_their_own_clocks_and_without_cpu_time_t
     assert loop(2) == Reading(6.0, 6.0, calls=2)
 
 
-def test_the_setup_runs_once_and_its_time_does_not_count() -> None:
-    clock = FakeClock()
-    runs: list[int] = []
-    loop = timing_loop(
-        "clock.advance(step)",
-        setup="runs.append(1)\nclock.advance(100)\nstep = 0.5",
-        globals={"clock": clock, "runs": runs},
-        clock=clock,
-        wall=clock,
-    )
-    assert [loop(1), loop(1)] == [Reading(0.5, 0.5)] * 2
-    assert runs == [1]
+def test_the_setup_runs_once_and_its_time_does_not_count_for_a_statement_or_a_function() -> None:
+    clock, runs = FakeClock(), list[int]()
+    names, setup = {"clock": clock, "runs": runs}, "runs.append(1)\nclock.advance(100)\nstep = 0.5"
+    for code in ("clock.advance(step)", lambda: clock.advance(0.5)):
+        loop = timing_loop(code, setup=setup, globals=names, clock=clock, wall=clock)
+        assert [loop(1), loop(4)] == [Reading(0.5, 0.5), Reading(2.0, 2.0, calls=4)]
+    assert runs == [1, 1]
 
 
 def test_statements_keep_their_own_lines_and_strings_and_the_globals_are_not_changed() -> None:
@@ -71,17 +59,13 @@ def test_the_error_for_invalid_code_is_one_sentence() -> None:
             timing_loop("pass", setup=broken)
 
 
-def test_calibration_fills_a_block_or_makes_one_call() -> None:
+def test_calibration_fills_a_block_or_makes_one_call_and_an_interruption_does_not_change_it() -> None:
     for call_s in (BLOCK_S / 64, BLOCK_S / 8, BLOCK_S / 3, BLOCK_S, BLOCK_S * 7):
         clock = FakeClock()
         names = {"clock": clock, "call_s": call_s}
         block = calibrate(timing_loop("clock.advance(call_s)", globals=names, clock=clock, wall=clock))
         assert block.calls == max(1, round(BLOCK_S / call_s))
         assert block.wall_s == pytest.approx(block.calls * call_s)
-
-
-def test_an_interruption_does_not_change_the_calibration() -> None:
-    clock = FakeClock()
     calls = iter(range(10**6))
 
     def interrupted_at_first() -> None:
@@ -110,16 +94,9 @@ def test_garbage_collection_is_off_with_one_torch_thread_in_the_block_and_afterw
     torch.set_num_threads(2)
     try:
         with gc_off_one_thread():
-            assert not gc.isenabled()
-            assert torch.get_num_threads() == 1
-        assert gc.isenabled()
-        assert torch.get_num_threads() == 2
-        gc.disable()
-        with gc_off_one_thread():
-            pass
-        assert not gc.isenabled()
+            assert (gc.isenabled(), torch.get_num_threads()) == (False, 1)
+        assert (gc.isenabled(), torch.get_num_threads()) == (True, 2)
     finally:
-        gc.enable()
         torch.set_num_threads(before)
 
 

@@ -138,24 +138,13 @@ def test_a_script_runs_its_functions_in_paired_processes_and_needs_a_main_guard(
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-def rounds(ratio: float, *, pairs: int = 3, each: int = 40, sleep_s: float = 0.0) -> list[Round]:
-    """Return rounds of 100 calls that cost the candidate 10 µs each; some rounds are disturbed."""
-    return [
-        Round(
-            pair,
-            Reading(1e-3 * ratio * (1.5 if number % 13 == 0 else 1.0), 1e-3 * ratio, 100),
-            Reading(1e-3, 1e-3 + sleep_s, 100),
-            baseline_first=number % 2 == 0,
-        )
-        for pair in range(pairs)
-        for number in range(each)
-    ]
-
-
 def found(
     ratio: float, *, paired_processes: bool = False, caveat: str = "", pairs: int = 3, sleep_s: float = 0.0
 ) -> Duel:
-    outcome = judge(rounds(ratio, pairs=pairs, sleep_s=sleep_s), (1 / 1.02, 1.02), Rules(min_pairs=3))
+    """Return a duel with 40 rounds of 100 calls a pair. A call of the candidate takes 10 µs."""
+    turns = Reading(1e-3 * ratio, 1e-3 * ratio, 100), Reading(1e-3, 1e-3 + sleep_s, 100)
+    rounds = [Round(pair, *turns, baseline_first=True) for pair in range(pairs) for _ in range(40)]
+    outcome = judge(rounds, (1 / 1.02, 1.02), Rules(min_pairs=3))
     return Duel.of(outcome, 0.02, paired_processes=paired_processes, caveat=caveat)
 
 

@@ -10,11 +10,10 @@ import pytest
 
 from harness.errors import MachineError
 from harness.machine import programs
-from harness.threads import builds, servers
+from harness.threads import builds, scaling
 from harness.threads.accesses import MAIN, Recorder
 from harness.threads.builds import PythonBuild
-from harness.threads.scaling import ScalingTurn, can_limit, limited_to, take_turns, undisturbed
-from harness.threads.servers import serve
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, serve, take_turns, undisturbed
 
 GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 if sys.platform == "win32":
@@ -158,7 +157,7 @@ def test_a_program_that_ends_or_does_not_start_or_never_ends_is_reported(monkeyp
         server.run("leave")
     with serve(HERE, "import no_such_module") as (server,), pytest.raises(MachineError, match="No module named"):
         server.run("double", 1)
-    monkeypatch.setattr(servers, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(scaling, "TIMEOUT_S", 0.2)
     with serve(HERE, PROGRAM) as (server,), pytest.raises(MachineError, match="stopped"):
         server.run("hang")
 
