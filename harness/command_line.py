@@ -23,16 +23,7 @@ from harness.errors import FairclockError, UsageError
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as in a shell: 128 plus the number of the signal SIGINT."""
 
-CLOSE = 0.5
-"""The smallest similarity of two names for a suggestion (difflib's ratio)."""
-
-HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-"""Settings of every command: the names of its help option, and the width of the help text."""
-
-
-def version_line() -> str:
-    """Return the versions of fairclock, Python and torch in one line, without importing torch."""
-    return f"fairclock {_installed('fairclock')}, Python {platform.python_version()}, torch {_installed('torch')}"
+_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}  # of every command
 
 
 def _installed(package: str) -> str:
@@ -44,7 +35,8 @@ def _installed(package: str) -> str:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(version_line())
+        python, torch = platform.python_version(), _installed("torch")
+        print(f"fairclock {_installed('fairclock')}, Python {python}, torch {torch}")
         raise typer.Exit
 
 
@@ -76,15 +68,14 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that the terminal cannot print becomes "?"
     try:
-        code = app(args=list(arguments), prog_name=name, standalone_mode=False, **HELP)
+        code = app(args=list(arguments), prog_name=name, standalone_mode=False, **_SETTINGS)
         sys.stdout.flush()
     except typer.TyperException as error:
         return complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
     except FairclockError as error:
         return complain(str(error), error.exit_code)
     except BrokenPipeError:  # the program that reads the output has ended, as in `| head`
-        # Without dup2, Python would print an error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would print an error at exit
         return 1
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -98,10 +89,7 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
 
 
 def complain(sentence: str, code: int) -> int:
-    """Print a sentence as one line to standard error, and return the exit code `code`.
-
-    Control characters are escaped. A file name in the sentence may contain them, and a terminal would execute them.
-    """
+    """Print a sentence as one line to standard error, with escaped control characters, and return `code`."""
     line = " ".join(sentence.split())
     print("".join(char if char.isprintable() else ascii(char)[1:-1] for char in line), file=sys.stderr)
     return code
@@ -148,7 +136,7 @@ def one_of(
         raise UsageError(f"{given!r} can mean {' or '.join(found)}; write one of them in full.")
     words = {alias.partition("_")[0]: name for name, others in aliases.items() for alias in others}
     words |= {alias: name for name, others in aliases.items() for alias in others}
-    alike = [] if given.isdecimal() else difflib.get_close_matches(given, words, n=3, cutoff=CLOSE)
+    alike = [] if given.isdecimal() else difflib.get_close_matches(given, words, n=3, cutoff=0.5)
     close = dict.fromkeys(words[each] for each in alike)
     meant = f" Did you mean {' or '.join(close)}?" if close else ""
     raise UsageError(f"There is no {what} {given!r}.{meant} There are: {', '.join(listed or aliases)}.")

@@ -1,7 +1,6 @@
 """The glossary: terms, their meanings and their other names, read from a TOML file.
 
-Lessons print the glossary, and the pages of a graded class explain their terms with it. A term is found in any
-spelling: with capitals or without, in singular or plural, with hyphens or spaces.
+A term is found in any spelling: with capitals or without, in singular or plural, with hyphens or spaces.
 """
 
 import difflib
@@ -15,7 +14,6 @@ from typing import Any, Final
 
 from harness.errors import UsageError
 
-SUGGESTIONS: Final = 5
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -48,8 +46,8 @@ class Glossary:
         if wanted in self._by_name:
             return self._by_name[wanted]
         close = [name for name in self._by_name if wanted and set(wanted.split()) <= set(name.split())]
-        close += difflib.get_close_matches(wanted, self._by_name, n=SUGGESTIONS)
-        names = list(dict.fromkeys(self._by_name[name].name for name in close))[:SUGGESTIONS]
+        close += difflib.get_close_matches(wanted, self._by_name, n=5)
+        names = list(dict.fromkeys(self._by_name[name].name for name in close))[:5]
         next_step = f"close terms are: {', '.join(names)}" if names else "python -m lessons glossary lists all terms"
         raise UsageError(f"The glossary has no term {given!r}; {next_step}.")
 

@@ -17,22 +17,18 @@ from harness.errors import FairclockError, MachineError
 Clock = Callable[[], float]
 """A function that returns the number of seconds since some fixed moment."""
 
+wall: Clock = time.perf_counter
+"""The wall clock. It also advances while other programs use the core."""
+
+thread_cpu: Clock = time.thread_time
+"""The CPU time that the calling thread has used."""
+
 # The CPU clock that counts scheduled time (Linux, include/linux/posix-timers_types.h).
 _CPUCLOCK_SCHED = 2
 
 
 class ProcessGoneError(FairclockError):
     """A CPU clock cannot be read, because its process has ended."""
-
-
-def wall() -> float:
-    """Return the time of the wall clock in seconds. The wall clock also advances while other programs use the core."""
-    return time.perf_counter()
-
-
-def thread_cpu() -> float:
-    """Return the CPU time that the calling thread has used, in seconds."""
-    return time.thread_time()
 
 
 def process_cpu(pid: int) -> Clock:

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def lane(width: int = 1) -> Iterator[Lane]:
 
 def free_cores() -> tuple[int, ...]:
     """Return the cores that this process may use and that no measurement has reserved now."""
-    held = {core: descriptor for core in _cores() if (descriptor := _try_lock(core)) is not None}
+    held = _locked(_cores())
     _give_back(held)
     return tuple(held)
 
@@ -119,21 +119,16 @@ def _stopped_holders(cores: Sequence[int]) -> list[str]:
 
 
 def _is_stopped(pid: int) -> bool:
-    try:
+    with suppress(psutil.Error):
         return psutil.Process(pid).status() in {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}
-    except psutil.Error:
-        return False
+    return False
 
 
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
     """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none."""
-    held: dict[int, int] = {}
-    for core in cores:
-        descriptor = _try_lock(core)
-        if descriptor is not None:
-            held[core] = descriptor
-        if len(held) == width:
-            return held
+    held = _locked(cores, width)
+    if len(held) == width:
+        return held
     _give_back(held)
     return None
 
@@ -145,18 +140,22 @@ def _give_back(held: Mapping[int, int]) -> None:
         os.close(descriptor)
 
 
-def _try_lock(core: int) -> int | None:
-    """Lock a core, and return the descriptor of its lock file. Return None if another lane has reserved this core.
+def _locked(cores: Sequence[int], most: int | None = None) -> dict[int, int]:
+    """Lock free cores, `most` at most, and return the descriptor of each core's lock file.
 
     A lock belongs to one open file, and each call opens the file again. So threads exclude each other, too.
     """
-    descriptor = _open(_lock_file(core))
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    held: dict[int, int] = {}
+    for core in cores:
+        if len(held) == most:
+            break
+        descriptor = _open(_lock_file(core))
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held[core] = descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+    return held
 
 
 def directory() -> Path:
@@ -167,10 +166,9 @@ def directory() -> Path:
 def _lock_file(core: int) -> Path:
     made = directory()
     try:
-        made.mkdir()
-        made.chmod(0o1777)
-    except FileExistsError:
-        pass
+        with suppress(FileExistsError):
+            made.mkdir()
+            made.chmod(0o1777)
     except OSError as error:
         raise MachineError(
             f"The lock files of the cores cannot be stored in {made} ({error.strerror}). "

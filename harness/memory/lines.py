@@ -40,8 +40,7 @@ class Line:
 class Timeline:
     """The memory of a process over time: samples (seconds, resident bytes), and an SVG plot of the samples by mprof.
 
-    Seconds are counted from the first sample. `functions` holds the start and the end of each profiled function in
-    seconds.
+    `functions` holds the start and the end of each profiled function, in seconds from the first sample.
     """
 
     samples: tuple[tuple[float, float], ...]
@@ -57,7 +56,7 @@ class Timeline:
 def line_table(script: str) -> tuple[Line, ...]:
     """Run a script under memory_profiler, and return the lines of its functions with the decorator `@profile`.
 
-    Raise `UsageError` if the script fails, takes too long, or calls no function with this decorator.
+    Raise `UsageError` if the script fails, takes too long, or calls no such function.
     """
     found = parse_table(run_script(script, "memory_profiler").printed)
     if not found:

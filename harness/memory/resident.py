@@ -22,10 +22,7 @@ _STATUS: Final = Path("/proc/self/status")
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """The resident memory before a call, at its peak, and after it, in bytes.
-
-    `exact` means that the kernel stored the peak. Otherwise the peak is the largest sample.
-    """
+    """The resident memory before a call, at its peak, and after it, in bytes. `exact`: the kernel stored the peak."""
 
     before_bytes: int
     peak_bytes: int

@@ -29,12 +29,7 @@ class Child:
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        folder: Path | None = None,
-        log: bool = True,
+        self, command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None = None, log: bool = True
     ) -> None:
         self._log = tempfile.TemporaryFile() if log else None  # noqa: SIM115 - `end` closes it
         self._process = subprocess.Popen(

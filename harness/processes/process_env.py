@@ -5,9 +5,8 @@ binary and environment, without address space randomisation, and with a fixed ha
 one core. Two such processes with the same code may still differ in speed by several per cent. So a verdict uses the
 median over several pairs.
 
-Linux updates the CPU clock of another process when this process leaves its core. While that process runs, its clock is
-updated only at timer ticks, up to 4 ms late. So the process that reads the clock runs on the same core as the paired
-processes (`pinned`). While it reads the clock, the paired processes do not run, and the clock is exact.
+Linux updates the CPU clock of another process when this process leaves its core, and otherwise only at timer ticks, up
+to 4 ms late. So the process that reads the clock runs on the same core as the paired processes (`pinned`).
 """
 
 import os
@@ -72,9 +71,9 @@ def command(argv: Sequence[str]) -> list[str]:
 
 
 def pin(pid: int, cores: Cores) -> None:
-    """Bind a process and all its threads to these cores. On a system without CPU affinity, do nothing.
+    """Bind a process and all its threads, also later ones, to these cores. Without CPU affinity, do nothing.
 
-    Threads that the process starts later run on the same cores. Raise `ProcessLookupError` if there is no such process.
+    Raise `ProcessLookupError` if there is no such process.
     """
     if cores is None or not hasattr(os, "sched_setaffinity"):
         return

@@ -25,10 +25,9 @@ START_S: Final = 400.0
 """Time limit for the first printed line of a live program, in seconds."""
 
 CPU_S: Final = 300
-"""The system ends a live program that has used this many seconds of CPU time, if nothing else ends the program."""
+"""The system ends a live program that has used this many seconds of CPU time."""
 
-_END_S: Final = 1.0
-_POLL_S: Final = 0.01
+_END_S, _POLL_S = 1.0, 0.01
 
 # With Linux's security module Yama, only a parent process may read the memory of a process. `prctl` with
 # PR_SET_PTRACER (0x59616d61) and the argument -1 allows it to every process of the same user. With PR_SET_PDEATHSIG
@@ -67,10 +66,7 @@ class LiveProgram:
         self.pid = self._process.pid
 
     def lines(self) -> list[str]:
-        """Return the whole lines that the program has printed since the `with` block began, without the first one.
-
-        The first line may contain a time in which the program was suspended.
-        """
+        """Return the whole lines that the program has printed since the `with` block began, without the first one."""
         return self._printed()[self._seen + 1 :]
 
     def busy(self) -> float:

@@ -148,8 +148,7 @@ def serve(build: PythonBuild, program: str, number: int = 1) -> Iterator[list[Pr
 class ScalingTurn(NamedTuple):
     """The calls per second of one worker, of several threads, and of several processes.
 
-    `alone` is the share of a core that the one worker used. `at_once` is the mean share of a core that each of the
-    processes used.
+    `alone` is the share of a core that the one worker used, `at_once` the mean share that each process used.
     """
 
     workers: int
@@ -186,10 +185,7 @@ def can_limit() -> bool:
 
 
 def limited_to(cores: int) -> AbstractContextManager[None]:
-    """Limit the calling thread to at most `cores` cores within a `with` block, if `can_limit` is true.
-
-    Threads that it starts within the block are limited too, also after the block.
-    """
+    """Limit the calling thread, and threads that it starts, to `cores` cores in a `with` block, if `can_limit`."""
     return process_env.pinned(sorted(os.sched_getaffinity(0))[:cores] if can_limit() else None)
 
 
@@ -206,7 +202,7 @@ def undisturbed(turns: Sequence[ScalingTurn]) -> list[ScalingTurn]:
 def take_turns(servers: list[ProgramServer], name: str, *, seconds: float, turns: int) -> list[ScalingTurn]:
     """Return the calls per second of a function of the servers' program. The first server also runs the threads.
 
-    Each of the three ways takes `seconds` per turn. On Linux, each thread and each process stays on a core of its own.
+    Each of the three ways takes `seconds` per turn. On Linux, each thread and process stays on a core of its own.
     """
     first, workers = servers[0], len(servers)
     for server in servers:
