@@ -1,22 +1,18 @@
 """The commands for authors of exercises: `lint` and `calibrate`."""
 
 import time
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
 from grader.authoring import calibrate, lint, mutants, way_texts
-from grader.commands.options import Debug, lesson_names
+from grader.commands.options import Debug, err_console, lesson_names, out_console
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.session import Session
-
-out_console: Final = Console(soft_wrap=True)
-err_console: Final = Console(stderr=True)
 
 
 def lint_exercises(

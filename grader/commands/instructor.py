@@ -1,8 +1,9 @@
 """The commands for instructors: `run`, `report`, `export` and `release`."""
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -10,28 +11,45 @@ from rich.console import Console
 from grader import catalogue
 from grader.class_run import export, graded_on, grading, journal, run, summary
 from grader.commands.options import (
-    ALL_BUT_ONE_CORE,
     CourseFile,
     Debug,
     Force,
     GradedOn,
-    Jobs,
     Leaderboard,
     Lessons,
     Names,
-    NoSandbox,
-    Progress,
-    Regrade,
-    Scheduler,
-    SeedFile,
+    err_console,
+    out_console,
 )
-from grader.commands.student import err_console, out_console
 from grader.course.course_file import read as read_course
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
 from grader.student_kit import release
 from harness.rendering.wrapping import say
+
+ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)
+
+Jobs = Annotated[int, typer.Option(min=1, help="Number of submissions graded in parallel.")]
+NoSandbox = Annotated[
+    bool, typer.Option("--no-sandbox", help="Grade without protection. Each report then has a warning.")
+]
+Progress = Annotated[
+    bool | None, typer.Option("--progress/--quiet", help="Progress on standard error. Default: only on a terminal.")
+]
+Regrade = Annotated[
+    list[str] | None, typer.Option(metavar="STUDENT", help="Grade this student again. Can be repeated.")
+]
+Scheduler = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="Grade on the Dask cluster at this address. tls://… uses the TLS settings of Dask."
+    ),
+]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="A file with the secret seed. Default: the file that the first run writes to OUT."),
+]
 
 
 def run_class(

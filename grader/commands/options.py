@@ -1,12 +1,15 @@
-"""The options that several commands of the grader share, and the lesson names that the shell completes."""
+"""The options and consoles that several commands share, and the lesson names that the shell completes."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from rich.console import Console
 
 from grader import paths
+
+out_console: Final = Console(soft_wrap=True)
+err_console: Final = Console(stderr=True)
 
 
 def lesson_names(incomplete: str) -> list[str]:
@@ -51,35 +54,3 @@ Names = Annotated[
         help="pseudonyms, students, or a CSV file with two columns: student, name to show.",
     ),
 ]
-ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)
-
-Jobs = Annotated[int, typer.Option(min=1, help="Number of submissions graded in parallel.")]
-NoSandbox = Annotated[
-    bool, typer.Option("--no-sandbox", help="Grade without protection. Each report then has a warning.")
-]
-Progress = Annotated[
-    bool | None, typer.Option("--progress/--quiet", help="Progress on standard error. Default: only on a terminal.")
-]
-Regrade = Annotated[
-    list[str] | None, typer.Option(metavar="STUDENT", help="Grade this student again. Can be repeated.")
-]
-Scheduler = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS", help="Grade on the Dask cluster at this address. tls://… uses the TLS settings of Dask."
-    ),
-]
-SeedFile = Annotated[
-    Path | None,
-    typer.Option(metavar="F", help="A file with the secret seed. Default: the file that the first run writes to OUT."),
-]
-Target = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="LESSON|TASK|FILE",
-        help="A lesson, a task or a file, such as 2 or time_per_call. Default: all.",
-        autocompletion=lesson_names,
-    ),
-]
-OneTask = Annotated[str | None, typer.Argument(metavar="TASK", help="Check only this task of the lesson.")]
-NextHint = Annotated[bool, typer.Option("--hint", help="Show the next hint: check 4 --hint, or check 2 --hint TASK.")]

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from grader import catalogue
-from grader.commands.options import Debug, Force, NextHint, OneTask, Target, lesson_names
+from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import early_start, exercise_notebook, student_state
@@ -21,9 +20,6 @@ from grader.isolation.pool import Pool
 from grader.records import Report
 from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
-
-out_console: Final = Console(soft_wrap=True)
-err_console: Final = Console(stderr=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +59,18 @@ class _Check:
 
 
 def check(
-    target: Target = None,
-    task: OneTask = None,
-    hint: NextHint = False,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="LESSON|TASK|FILE",
+            help="A lesson, a task or a file, such as 2 or time_per_call. Default: all.",
+            autocompletion=lesson_names,
+        ),
+    ] = None,
+    task: Annotated[str | None, typer.Argument(metavar="TASK", help="Check only this task of the lesson.")] = None,
+    hint: Annotated[
+        bool, typer.Option("--hint", help="Show the next hint: check 4 --hint, or check 2 --hint TASK.")
+    ] = False,
     past_hints: Annotated[bool, typer.Option("--hints", help="Show again the hints that you have read.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the verdicts to a file.")
