@@ -203,20 +203,8 @@ def test_a_fault_while_collecting_one_hand_in_is_that_hand_ins_verdict(
     the_next_run_grades_eve(folder, out)
 
 
-@pytest.mark.parametrize("error", [PlantedError, SystemExit, MemoryError])
-def test_whatever_grading_raises_is_that_hand_ins_verdict(folder: Path, out: Path, error: type[BaseException]) -> None:
-    def failing(submission: Submission, seed: str) -> Report:
-        if submission.student == EVE:
-            raise error("a hidden case: [1, 2, 3]")
-        return grade(submission, seed)
-
-    summary, _ = run(folder, out, failing)
-    at_fault_for_eve_alone(out, summary)
-    the_next_run_grades_eve(folder, out)
-
-
 class Refusing(LocalLanes):
-    """Fake grading lanes that refuse or lose one submission."""
+    """Fake grading lanes that refuse or lose the hand-in of EVE."""
 
     def __init__(self, *, cancels: bool) -> None:
         super().__init__(1)
@@ -226,19 +214,26 @@ class Refusing(LocalLanes):
         if args[0].student != EVE:
             return super().submit(fn, *args, **kwargs)
         if not self.cancels:
-            raise PlantedError("cannot be pickled")
+            raise PLANTED
         future: Future[Any] = Future()
         future.cancel()
         future.set_running_or_notify_cancel()
         return future
 
 
-@pytest.mark.parametrize("cancels", [False, True])
-def test_a_hand_in_that_the_lanes_refuse_or_drop_gets_a_verdict_on_the_grader(
-    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *, cancels: bool
+@pytest.mark.parametrize("failure", [PlantedError, SystemExit, MemoryError, "refuses", "cancels"])
+def test_whatever_grading_raises_and_whatever_the_lanes_lose_is_that_hand_ins_verdict(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, failure: type[BaseException] | str
 ) -> None:
-    monkeypatch.setattr(classroom, "LocalLanes", lambda _jobs: Refusing(cancels=cancels))
-    at_fault_for_eve_alone(out, run(folder, out)[0])
+    def failing(submission: Submission, seed: str) -> Report:
+        if submission.student == EVE and not isinstance(failure, str):
+            raise failure("a hidden case: [1, 2, 3]")
+        return grade(submission, seed)
+
+    if isinstance(failure, str):
+        monkeypatch.setattr(classroom, "LocalLanes", lambda _jobs: Refusing(cancels=failure == "cancels"))
+    summary, _ = run(folder, out, failing)
+    at_fault_for_eve_alone(out, summary)
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out)
 

@@ -20,48 +20,35 @@ def limited(x):
 
 def unused(x):
     return math.sqrt(x)
-
-
-def total(numbers):
-    return limited(sum(numbers))
 '''
+MIDDLE = "from baseline import limited\n\n\ndef doubled(x):\n    return limited(2 * x)\n"
+LAST = '"""Doubles."""\n\nfrom tier1_middle import doubled\n\n\ndef total(numbers):\n    return doubled(sum(numbers))\n'
 
 
-def written(folder: Path, **sources: str) -> Path:
-    """Write these files into a folder; return the path of the last one."""
-    for name, source in sources.items():
-        path = folder / f"{name}.py"
-        path.write_text(source, encoding="utf-8")
-    return path
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, source in {"baseline": BASELINE, "tier1_middle": MIDDLE, "tier2_last": LAST}.items():
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    return tmp_path
 
 
-def test_the_imported_definitions_and_all_that_they_use_take_the_place_of_the_import(tmp_path: Path) -> None:
-    own = '"""Forgets the last."""\n\nfrom baseline import limited\n\n\ndef total(x):\n    return limited(sum(x) - 1)\n'
-    text = overlays.whole(written(tmp_path, baseline=BASELINE, wrong_last=own))
-    assert text.startswith('"""Forgets the last."""')
+def test_the_imported_definitions_and_all_that_they_use_take_the_place_of_the_import(folder: Path) -> None:
+    text = overlays.whole(folder / "tier2_last.py")
+    assert text.startswith('"""Doubles."""')
     assert "# The helper of both." in text
     names: dict[str, object] = {}
     exec(text, names)  # noqa: S102 - the test's own
-    assert {"total", "limited", "LIMIT"} <= set(names)
+    assert {"total", "doubled", "limited", "LIMIT"} <= set(names)
     assert not {"unused", "math"} & set(names)
-
-
-def test_a_file_may_import_from_one_that_imports_itself(tmp_path: Path) -> None:
-    middle = "from baseline import limited\n\n\ndef doubled(x):\n    return limited(2 * x)\n"
-    last = "from tier1_middle import doubled\n\n\ndef total(numbers):\n    return doubled(sum(numbers))\n"
-    names: dict[str, object] = {}
-    exec(overlays.whole(written(tmp_path, baseline=BASELINE, tier1_middle=middle, tier2_last=last)), names)  # noqa: S102
     total = names["total"]
     assert callable(total)
     assert total([1, 1]) == 3
 
 
-@pytest.mark.parametrize("text", ["import math\nfrom itertools import product\nx = 1\nx = 2\n# the end", "def total("])
-def test_a_file_without_such_an_import_stays_as_it_is(tmp_path: Path, text: str) -> None:
-    assert overlays.whole(written(tmp_path, baseline=text)) == text
-
-
-def test_two_definitions_of_one_name_are_refused(tmp_path: Path) -> None:
-    own = "from baseline import limited\n\nLIMIT = 4\n\n\ndef total(numbers):\n    return limited(sum(numbers))\n"
-    with pytest.raises(ValueError, match=r"tier1_more\.py defines LIMIT"):
-        overlays.whole(written(tmp_path, baseline=BASELINE, tier1_more=own))
+def test_other_files_stay_as_they_are_and_two_definitions_of_one_name_are_refused(folder: Path) -> None:
+    for text in ("import math\nfrom itertools import product\nx = 1\nx = 2\n# the end", "def total("):
+        (folder / "tier1_middle.py").write_text(text)
+        assert overlays.whole(folder / "tier1_middle.py") == text
+    (folder / "tier1_middle.py").write_text("from baseline import limited\n\nLIMIT = 4\n")
+    with pytest.raises(ValueError, match=r"tier1_middle\.py defines LIMIT"):
+        overlays.whole(folder / "tier1_middle.py")
