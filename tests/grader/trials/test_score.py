@@ -1,7 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from small_tasks import negation
 
 from grader.kinds.peak_memory import PEAK_MEMORY
@@ -21,22 +20,19 @@ def passed(speed: Speed | None, status: Status = Status.PASSED) -> Attempt:
     return Attempt(status, speed=speed, cases_passed=7, cases=7)
 
 
-@pytest.mark.parametrize(("tier", "points"), [(0, 4.0), (1, 6.0), (2, 10.0)])
-def test_each_tier_earns_its_share(tier: int, points: float) -> None:
-    verdict = score(TASK, passed(replace(EVIDENCE, tier=tier)))
-    assert (verdict.points, verdict.max_points) == (points, 10.0)
+def test_each_tier_earns_its_share_and_no_other_status_earns_a_point() -> None:
+    for tier, points in enumerate((4.0, 6.0, 10.0)):
+        assert score(TASK, passed(replace(EVIDENCE, tier=tier))).points == points
+    for status in set(Status) - set(RIGHT):
+        verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
+        assert (verdict.points, verdict.attempt.rationale) == (0, "why"), status
+    assert score(TASK, passed(None)).points == 0, "a pass without evidence"
 
 
 def test_a_forgiven_wrong_answer_is_reported() -> None:
     task = replace(TASK, exam=SimulatedExam(lambda _: (), forgiven=2), tiers=())
     verdict = score(task, replace(passed(EVIDENCE), cases_passed=5))
     assert verdict.attempt.rationale == "Right on 5 of 7 cases, and 2 may be wrong."
-
-
-def test_no_other_status_earns_a_point_whatever_was_measured() -> None:
-    for status in set(Status) - set(RIGHT):
-        verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
-        assert (verdict.points, verdict.attempt.rationale) == (0, "why"), status
 
 
 def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
@@ -50,20 +46,12 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
     assert said.endswith("The instructor must check this result.")
 
 
-@pytest.mark.parametrize(
-    ("most_ratio", "known"),
-    [(None, ""), (5.263, "57 %"), (300.0, "1 %"), (301.0, ""), (200.0, "2 %"), (2.9, "100 %")],
-)
-def test_the_share_of_the_limit_has_the_digits_that_are_known(most_ratio: float | None, known: str) -> None:
-    held = replace(CALM, most_ratio=most_ratio)
-    assert reached_share(EVIDENCE, held) == known
-    said = score(TASK, replace(passed(EVIDENCE), control=held)).attempt.rationale
-    assert (f"The submission reaches {known} of this core's physical limit." in said) is bool(known)
-    assert ("physical limit" in said) is bool(known)
-
-
-def test_a_pass_without_evidence_earns_nothing() -> None:
-    assert score(TASK, passed(None)).points == 0
+def test_the_share_of_the_limit_has_the_digits_that_are_known() -> None:
+    for most_ratio, known in {None: "", 5.263: "57 %", 300.0: "1 %", 301.0: "", 200.0: "2 %", 2.9: "100 %"}.items():
+        held = replace(CALM, most_ratio=most_ratio)
+        assert reached_share(EVIDENCE, held) == known
+        said = score(TASK, replace(passed(EVIDENCE), control=held)).attempt.rationale
+        assert (f"The submission reaches {known} of this core's physical limit." in said) is bool(known)
 
 
 def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
@@ -76,24 +64,18 @@ def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
     assert "The baseline takes 44× as long as the submission (34× to 57×; 60 rounds)." in wide
 
 
-def test_the_undecided_get_the_higher_tier_and_are_told() -> None:
-    verdict = score(TASK, passed(Speed(3.99, 3.9, 4.1, 600, tier=2, undecided=True), Status.UNDECIDED))
-    assert verdict.points == 10
-    assert "The tier at 4× lies within this interval" in verdict.attempt.rationale
-    assert "you get the higher tier" in verdict.attempt.rationale
+def test_the_undecided_get_a_tier_near_the_measured_ratio_and_are_told_why() -> None:
+    def told(ratio: float, low: float, tier: int, *, calm: bool = False) -> str:
+        attempt = passed(Speed(ratio, low, 4.1, 600, tier=tier, undecided=True), Status.UNDECIDED)
+        verdict = score(TASK, replace(attempt, control=CALM if calm else None))
+        assert verdict.points == TASK.points * TASK.tiers[tier - 1].share
+        return verdict.attempt.rationale
 
-
-def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_student_reads_why() -> None:
-    verdict = score(TASK, passed(Speed(2.5, 1.9, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
-    assert verdict.points == TASK.points * TASK.tiers[0].share
-    assert (
-        "you get the higher tier" in verdict.attempt.rationale
-    )  # the tier at 2× was undecided, and the ratio is near 2
-    verdict = score(TASK, passed(Speed(2.5, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
-    assert "the true ratio may reach the tier at 4×" in verdict.attempt.rationale
-    assert "more than 10 % above the measured ratio" in verdict.attempt.rationale
-    calm = replace(passed(Speed(3.9, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED), control=CALM)
-    assert "more than 1.5 % above the measured ratio" in score(TASK, calm).attempt.rationale
+    assert "The tier at 4× lies within this interval, so you get the higher tier" in told(3.99, 3.9, tier=2)
+    assert "you get the higher tier" in told(2.5, 1.9, tier=1)  # the tier at 2× was undecided
+    assert "the true ratio may reach the tier at 4×" in told(2.5, 2.1, tier=1)
+    assert "more than 10 % above the measured ratio" in told(2.5, 2.1, tier=1)
+    assert "more than 1.5 % above the measured ratio" in told(3.9, 2.1, tier=1, calm=True)
 
 
 def test_the_comparison_names_the_cost() -> None:

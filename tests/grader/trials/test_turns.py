@@ -47,35 +47,32 @@ class Played(Side):
         return [Reading(cost_s, cost_s) for cost_s in costs_s]
 
 
-def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
+def costing(*costs_s: float) -> list[Drawn]:
     exam = drawn(1.0)[0].exam
-    inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in (9.0, 8.0, 1.0, 1.0)]
+    return [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in costs_s]
+
+
+def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
     side = Played(None, "f", lambda _: contextlib.nullcontext(), calls=3)  # type: ignore[arg-type]
-    assert side.turn(inputs) == Reading(3.0, 3.0, 3)
-    assert side.turn(inputs, warm_up=False) == Reading(24.0, 24.0, 3)
+    assert side.turn(costing(9.0, 8.0, 1.0, 1.0)) == Reading(3.0, 3.0, 3)
+    assert side.turn(costing(9.0, 8.0, 1.0, 1.0), warm_up=False) == Reading(24.0, 24.0, 3)
 
 
 SHORT_S, LONG_S = 0.9 * SLOW_CALL_S, SLOW_CALL_S
 
 
-@pytest.mark.parametrize(
-    ("seconds", "made", "calls"),
-    [
+def test_only_a_function_with_long_calls_makes_few_first_calls() -> None:
+    for seconds, made, calls in (
         ((1.0, SHORT_S, SHORT_S, TURN_S / 2), 4, 2),
         ((1.0, SHORT_S, SHORT_S, SHORT_S), 4, 1),
         ((SHORT_S, 1.0, TURN_S / 100, 1.0), 4, MOST_CALLS),
         ((1.0, LONG_S, TURN_S / 2, TURN_S / 2), 2, 1),
-    ],
-)
-def test_only_a_function_with_long_calls_makes_few_first_calls(
-    seconds: tuple[float, ...], made: int, calls: int
-) -> None:
-    exam = drawn(1.0)[0].exam
-    inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in seconds]
-    worker = SimpleNamespace(load=lambda _: None, arrange=lambda *_: None)
-    side = Played(worker, "f", lambda _: contextlib.nullcontext())  # type: ignore[arg-type]
-    side.start("", inputs[0], inputs, None)
-    assert (side.made, side.calls) == (made, calls)
+    ):
+        inputs = costing(*seconds)
+        worker = SimpleNamespace(load=lambda _: None, arrange=lambda *_: None)
+        side = Played(worker, "f", lambda _: contextlib.nullcontext())  # type: ignore[arg-type]
+        side.start("", inputs[0], inputs, None)
+        assert (side.made, side.calls) == (made, calls)
 
 
 class Answering(Side):
@@ -148,28 +145,17 @@ def timed_answer(value: float) -> TimedAnswer:
     return TimedAnswer(np.full((2, 3), value, np.float32).tobytes())
 
 
-@pytest.mark.parametrize("value", [1.0, np.nan, np.inf])
-def test_an_answer_with_the_bytes_of_the_baselines_is_right_and_the_oracle_is_not_asked(value: float) -> None:
-    one, asked = drawn(5.0)
-    side = Side(None, "f", lambda _: contextlib.nullcontext(), answers=[timed_answer(value)])  # type: ignore[arg-type]
-    side.check([one], {0: timed_answer(value)})
-    assert asked == []
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        answer(2.0),
-        answer(1.0, unchanged=False),
-        answer(1.0, "float64"),
-        answer(1.0, shape=(3, 2)),
-        Answer(None, "list", inputs_unchanged=True),
-    ],
-)
-def test_every_other_answer_is_judged(other: Answer) -> None:
-    one, asked = drawn(1.0)
-    with pytest.raises(WorkerFault):
-        one.check(other, answer(1.0))
-    assert len(asked) == 1
+def test_only_an_answer_with_other_bytes_than_the_baselines_is_judged_by_the_oracle() -> None:
+    for value in (1.0, np.nan, np.inf):
+        one, asked = drawn(5.0)
+        side = Side(None, "f", lambda _: contextlib.nullcontext(), answers=[timed_answer(value)])  # type: ignore[arg-type]
+        side.check([one], {0: timed_answer(value)})
+        assert asked == []
+    wrong = answer(2.0), answer(1.0, unchanged=False), answer(1.0, "float64"), answer(1.0, shape=(3, 2))
+    for other in (*wrong, Answer(None, "list", inputs_unchanged=True)):
+        one, asked = drawn(1.0)
+        with pytest.raises(WorkerFault):
+            one.check(other, answer(1.0))
+        assert len(asked) == 1
     with pytest.raises(WorkerFault):
         one.check(answer(1.0, "float64"), answer(1.0, "float64"))
