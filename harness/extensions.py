@@ -7,9 +7,8 @@ inline_folder(source)           # a permanent build folder for torch's load_inli
 timer_builds_kept()             # a `with` block in which Timer(language="c++") stores its compiled code
 
 The name of a build folder is a digest of everything that the compiled file depends on. A second file in the folder
-holds the time of compiling in seconds. torch's `load_inline` needs tens of seconds to read torch's headers, but it does
-not compile again if its build folder already contains the compiled library. `Timer` normally compiles in a temporary
-folder, and so compiles in every process.
+holds the time of compiling in seconds. Reading torch's headers takes tens of seconds, but `load_inline` does not
+compile again if its build folder contains the library.
 """
 
 import contextlib

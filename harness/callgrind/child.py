@@ -88,13 +88,7 @@ def _shims(folder: Path) -> Path:
 def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
     is_python = snippet["language"] == "python"
     cpp_jit.CXX_FLAGS = [flag for flag in cpp_jit.CXX_FLAGS or () if flag != "-g"]
-    timer = Timer(
-        stmt=snippet["stmt"],
-        setup=setup,
-        global_setup=snippet["global_setup"],
-        language=snippet["language"],
-        num_threads=snippet["num_threads"],
-    )
+    timer = Timer(stmt=snippet["stmt"], setup=setup, language=snippet["language"])
     spec = timer._task_spec  # noqa: SLF001 - the argument that `Timer.collect_callgrind` passes
     switched = dataclasses.replace(spec, setup=(_ON_PYTHON if is_python else _ON_CPP) + spec.setup)
     found: list[CallgrindStats] = []

@@ -36,9 +36,8 @@ class Snippet:
 
     A count is for `number` runs of the statement. `language` is "python" or "cpp". `repeats` is the number of counts
     per process, `runs` the number of processes. `extension` is the source of a C++ module that `load_inline` compiles
-    first, and `functions` are the module's functions. Setup and statement use this module under the name `extension`.
-    Its source can use `at::Tensor`, but must include the headers of everything else. `environment` is added to the
-    environment variables of the counted process.
+    first, and `functions` are its functions. Setup and statement use it under the name `extension`. Its source can use
+    `at::Tensor`, but must include all other headers. `environment` is added to the environment variables.
     """
 
     stmt: str
@@ -47,8 +46,6 @@ class Snippet:
     number: int = 100
     repeats: int = 1
     runs: int = 1
-    num_threads: int = 1
-    global_setup: str = ""
     extension: str = ""
     functions: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +67,7 @@ class Snippet:
         Snippets with the same digest are counted in one process, which compiles their code only once. For a snippet
         without compiled code, the digest is `key`.
         """
-        code = (self.language, self.stmt, self.setup, self.global_setup, self.extension, self.functions)
+        code = (self.language, self.stmt, self.setup, self.extension, self.functions)
         return disk_cache.digest({"code": code}) if self.compiles else self.key
 
 

@@ -25,6 +25,10 @@ PYTHON_FLAGS: Final = ("-S", "-s", "-P")
 """Python's options: no site packages, no packages of the user, and no imports from the script's folder."""
 
 
+TIMEOUT_S: Final = 300.0
+"""Time limit for a script under valgrind, in seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptCounts:
     """The instruction counts of a process from its start to its end: in total and by function. Also its output."""
@@ -35,7 +39,7 @@ class ScriptCounts:
     printed: str
 
 
-def count_script(source: str, *, hash_seed: str = tools.HASH_SEED, timeout_s: float = 300.0) -> ScriptCounts:
+def count_script(source: str, *, hash_seed: str = tools.HASH_SEED) -> ScriptCounts:
     """Run a script under Callgrind, and return its counts. `hash_seed="random"` is Python's default.
 
     Raise `MachineError` if valgrind is missing, and `UsageError` if the script fails or takes too long.
@@ -54,12 +58,12 @@ def count_script(source: str, *, hash_seed: str = tools.HASH_SEED, timeout_s: fl
                 input=source,  # a script in a file has a path, whose hash changes the count
                 capture_output=True,
                 text=True,
-                timeout=timeout_s,
+                timeout=TIMEOUT_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise UsageError(
-                f"The script ran longer than {timeout_s:g} s under valgrind; count a smaller script."
+                f"The script ran longer than {TIMEOUT_S:g} s under valgrind; count a shorter one."
             ) from None
         if done.returncode:
             lines = (done.stderr.strip() or log.read_text(errors="replace").strip()).splitlines()

@@ -1,11 +1,8 @@
 """Prepare `torch.compile` with Inductor, torch's compiler, which writes and compiles C++ for a CPU.
 
-Inductor stores compiled code. It uses the code again if the graph, the properties of the inputs, the settings, the
-version of torch and the processor are the same. This module makes Inductor store the code in fairclock's cache folder.
-
-TorchScript is an older compiler. It is deprecated since torch 2.5, and `torch.compile` and `torch.export` replace it.
-Since torch 2.10, each use prints a warning. On Python 3.14 and newer, torch does not support TorchScript. Up to torch
-2.13, importing torch's compiler also prints a warning, because the compiler uses parts of TorchScript.
+TorchScript is an older compiler, which is deprecated since torch 2.5. Since torch 2.10, each use prints a warning. On
+Python 3.14 and newer, torch does not support TorchScript. Up to torch 2.13, importing torch's compiler also prints a
+warning, because the compiler uses parts of TorchScript.
 """
 
 import ctypes
@@ -124,9 +121,7 @@ def build(source: str, name: str) -> Any:
 class TorchScriptSupport:
     """Whether TorchScript works with the installed torch and the running Python.
 
-    `runs` is False if torch has no TorchScript or cannot compile a module with it. `reason` then states why. If
-    TorchScript runs although torch does not support it on this version of Python, `reason` states this. Otherwise,
-    `reason` is "".
+    `reason` states why it does not run, or that it runs although torch does not support it here. Otherwise it is "".
     """
 
     runs: bool

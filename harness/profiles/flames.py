@@ -1,8 +1,7 @@
 """Combine call stacks into a tree, and draw the tree as a flame graph, as text or as an SVG picture.
 
-Each stack has a cost. Stacks that begin with the same frames share these frames. The width of a frame is the cost of
-all stacks that contain it. Frames with the same caller are sorted by name, not by time. In a picture, each box has
-an SVG title with the name and cost of its frame, which a browser shows when the mouse is on the box.
+Stacks that begin with the same frames share these frames. The width of a frame is the cost of all stacks that contain
+it. Frames with the same caller are sorted by name, not by time.
 """
 
 import re

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Show the progress bars of the yielded object during a `with` block, if standard error is a terminal."""
+def progress_bars(*more: ProgressColumn) -> Iterator[Progress]:
+    """Show progress bars with `more` columns during a `with` block, if standard error is a terminal. Yield the bars."""
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *more, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         yield bars
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from rich.progress import MofNCompleteColumn
 
 from harness.command_line import guarded
 from harness.compilers.inductor import torchscript_support
@@ -73,7 +74,7 @@ def run(
         raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
     if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
         refuse_edited(out, force=force, is_ours=results.is_suite)
-    with progress_bars() as bars:
+    with progress_bars(MofNCompleteColumn()) as bars:
         suite = measure(
             benchmarks,
             out,

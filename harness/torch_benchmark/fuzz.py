@@ -1,10 +1,9 @@
 """PyTorch's fuzzers, which draw random test inputs from a seed, with a bug fix and with labels for tensors.
 
 The classes have the names of `torch.utils.benchmark`. Import them from this module, and use them as PyTorch's manual
-describes. In some versions of torch, such as 2.13, a check in `FuzzedParameter` is inverted. For every valid custom
-distribution, it raises the error "not normalized", so all fuzzers for operators fail. `REPAIRED` is true if the
-installed torch has this bug. Importing this module then repairs the bug for the whole process. A test fails as soon as
-`_repair` is no longer needed.
+describes. In some versions of torch, such as 2.13, a check in `FuzzedParameter` is inverted, so all fuzzers for
+operators fail. Importing this module repairs this bug for the whole process. A test fails as soon as `_repair` is no
+longer needed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,10 +64,9 @@ if REPAIRED:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One random input: tensors by name, the properties of each tensor, and the parameters that were drawn."""
+    """One random input: tensors by name, and the parameters that were drawn."""
 
     tensors: Mapping[str, Tensor]
-    properties: Mapping[str, Mapping[str, Any]]
     parameters: Mapping[str, Any]
 
     @property
@@ -83,15 +81,14 @@ class Sample:
 def take(fuzzer: Fuzzer, count: int) -> Iterator[Sample]:
     """Yield `count` samples of a fuzzer. The same seed gives the same samples.
 
-    torch's global random generator, which is seeded at the start, draws the elements of a sample when the sample is
-    yielded. If the caller draws random numbers between two samples, the elements of the second sample change, but not
-    its shape.
+    torch's global random generator draws the elements of a sample when the sample is yielded. If the caller draws
+    random numbers between two samples, the elements of the second sample change, but not its shape.
     """
     draws = fuzzer.take(count)
     for _ in range(count):
         with check_sparse_tensor_invariants():  # type: ignore[no-untyped-call]  # torch warns about sparse tensors without this setting
-            tensors, properties, parameters = next(draws)
-        yield Sample(tensors, properties, parameters)
+            tensors, _, parameters = next(draws)
+        yield Sample(tensors, parameters)
 
 
 def limited(
@@ -135,11 +132,7 @@ def _bound(size: FuzzedParameter, most: int) -> None:
 
 
 def label(tensor: Tensor) -> str:
-    """Return the shape of a tensor as text, and its memory layout if it is not contiguous.
-
-    Shape and layout are read from the tensor itself. The parameters of a fuzzer do not describe them: there are always
-    three sizes, even for a tensor of one dimension, and no strides.
-    """
+    """Return the shape of a tensor as text, and its memory layout if it is not contiguous."""
     shape = TIMES.join(map(str, tensor.shape)) or "scalar"
     if tensor.is_sparse:
         state = "coalesced" if tensor.is_coalesced() else "not coalesced"

@@ -1,9 +1,8 @@
 """Measure several functions at several sizes and numbers of threads, as one table and one picture.
 
-A cell of the grid is a function at one size with one number of threads. `torch.utils.benchmark.Timer` measures every
-cell in several repetitions. The repetitions of all cells run in random order. If the machine is slow for some time,
-many cells then become a little slower, instead of one cell much slower. The repetitions of a cell are merged into one
-`Measurement` with all samples.
+`torch.utils.benchmark.Timer` measures every cell in several repetitions, which run in random order. If the machine is
+slow for some time, many cells then become a little slower, instead of one cell much slower. The repetitions of a cell
+are merged into one `Measurement` with all samples.
 
 A grid shows possible differences. `harness.paired.duel` decides whether a difference is real.
 """

@@ -6,8 +6,7 @@ The name of the file determines its format. Results of another day or machine ca
     .pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs
              the code in it, so load only files that you trust
 
-A loaded result has all samples that were saved. For `SavedResult`s, `==` compares the saved values. For torch's
-`CallgrindStats`, `==` is true only if the two objects are the same object.
+A loaded result has all samples that were saved. For `SavedResult`s, `==` compares the saved values.
 """
 
 import json
@@ -40,10 +39,7 @@ class SavedResult:
 
     @property
     def env(self) -> str:
-        """The name of the environment: Timer's argument `env=`.
-
-        If the argument was not given, the name is the fingerprint of the environment.
-        """
+        """The name of the environment: Timer's argument `env=`, or else the fingerprint."""
         return self.result.task_spec.env or self.environment.fingerprint()
 
     def __eq__(self, other: object) -> bool:

@@ -5,9 +5,9 @@ import json
 import math
 import pstats
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -87,20 +87,9 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@dataclass(frozen=True)
-class Run:
-    """The profile of a product of two matrices: rows, printed table, trace and stacks."""
-
-    rows: tuple[kineto.Operator, ...]
-    by_shape: tuple[kineto.Operator, ...]
-    table: str
-    trace: Path
-    stacks: str
-    unasked: str
-
-
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """Return the profile of a product of two matrices: rows, printed table, trace and stacks."""
     folder = tmp_path_factory.mktemp("profiled")
     network, x = torch.nn.Linear(32, 8), torch.rand(64, 32)
     with (
@@ -110,29 +99,32 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         network(x)
         x.t() @ x
     found.export_chrome_trace(str(folder / "trace.json"))
-    texts = []
+    stacks = []
     for config in (kineto.keep_stacks(), None):
         with profile(activities=[ProfilerActivity.CPU], with_stack=True, experimental_config=config) as stacked:
             network(x)
         stacked.export_stacks(str(folder / "stacks.txt"))
-        texts.append((folder / "stacks.txt").read_text(encoding="utf-8"))
-    averages = found.key_averages()
-    by_shape = kineto.operators(found.key_averages(group_by_input_shape=True))
-    table = averages.table(sort_by="cpu_time_total")
-    return Run(kineto.operators(averages), by_shape, table, folder / "trace.json", *texts)
+        stacks.append((folder / "stacks.txt").read_text(encoding="utf-8"))
+    return SimpleNamespace(
+        rows=kineto.operators(found.key_averages()),
+        by_shape=kineto.operators(found.key_averages(group_by_input_shape=True)),
+        table=found.key_averages().table(sort_by="cpu_time_total"),
+        trace=folder / "trace.json",
+        stacks=stacks[0],
+        unasked=stacks[1],
+    )
 
 
-def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
+def test_rows_have_calls_times_bytes_and_operations(run: SimpleNamespace) -> None:
     named = {each.name: each for each in run.rows}
     product = named["aten::mm"]
     assert (product.calls, product.flops) == (1, 2 * 32 * 64 * 32)
     assert product.own_bytes == 4 * 32 * 32
     assert 0 < product.own_s <= product.total_s < named["product"].total_s
-    own_s = [each.own_s for each in run.rows]
-    assert own_s == sorted(own_s, reverse=True)
+    assert [*run.rows] == sorted(run.rows, key=lambda row: -row.own_s)
 
 
-def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
+def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: SimpleNamespace) -> None:
     assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
     assert {each.shapes for each in run.rows} == {""}
     lines = kineto.columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
@@ -143,7 +135,7 @@ def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_co
         kineto.columns(run.table, "Name", "CUDA total")
 
 
-def test_a_trace_has_the_table_s_times(run: Run) -> None:
+def test_a_trace_has_the_table_s_times(run: SimpleNamespace) -> None:
     trace = kineto.read_trace(run.trace)
     calls = [each for each in trace.events if each.name == "aten::mm"]
     (row,) = (each for each in run.rows if each.name == "aten::mm")
@@ -180,7 +172,7 @@ def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
             kineto.read_trace(file)
 
 
-def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: Run) -> None:
+def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: SimpleNamespace) -> None:
     stacks = flames.read_stacks(run.stacks)
     (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
     assert linear == "<linear>"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_suite_definitions import shaped_for_pytorch
@@ -10,15 +11,12 @@ from test_suite_definitions import shaped_for_pytorch
 from harness.compilers import inductor
 from harness.compilers.inductor import TorchScriptSupport, torchscript_support
 from harness.storage.disk_cache import FOLDER_VARIABLE
-from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, materialize, runner
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, flatten, materialize, runner
 from harness.suite import __main__ as command
 from harness.suite.__main__ import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.expand import Benchmark
 from harness.suite.results import SAME, SuiteComparison, SuiteSettings, load, save
 from harness.suite.runner import NOT_COUNTED
-from harness.suite.types import FlatIntermediateDefinition
-
-SETUP = GroupedSetup("x = torch.ones(8)")
 
 
 def test_the_standard_suite_has_over_thirty_benchmarks_eager_in_both_languages_and_compiled_in_python(
@@ -119,11 +117,12 @@ def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds
 def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
-    groups: FlatIntermediateDefinition = {
-        ("sum",): GroupedStmts("y = (x * 2).sum()", setup=SETUP, signature="f(x) -> y", compiled=True),
-        ("broken",): GroupedModules("model = missing", setup=SETUP, signature="f(x) -> y", compiled=True),
+    kept: dict[str, Any] = {"setup": GroupedSetup("x = torch.ones(8)"), "signature": "f(x) -> y", "compiled": True}
+    groups = {
+        "sum": GroupedStmts("y = (x * 2).sum()", **kept),
+        "broken": GroupedModules("model = missing", **kept),
     }
-    works = tuple(work for work in Benchmark.all_of(materialize(groups)) if work.runtime == "Compiled")
+    works = [work for work in Benchmark.all_of(materialize(flatten(groups))) if work.runtime == "Compiled"]
     sound, broken = runner.measure(works, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.001), jobs=1).results
     assert sound.times_s
     assert sound.uncounted == NOT_COUNTED
@@ -142,10 +141,8 @@ def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repea
     monkeypatch.syspath_prepend(tmp_path)
     definitions, out, first, second = shaped_for_pytorch(tmp_path), *(tmp_path / f"{name}.json" for name in "abc")
     command = [str(definitions), "--min-run-time", "0.001", "--only"]
-    assert (
-        main([*command, "Tanh", "--only", "simple*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)])
-        == 0
-    )
+    timed = ["Tanh", "--only", "simple*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)]
+    assert main([*command, *timed]) == 0
     assert len(load(out).results) == 8
     assert all(each.times_s for each in load(out).results)
     assert main([*command, "Tanh*Eager", "--out", str(first)]) == 0
@@ -154,7 +151,6 @@ def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repea
     # The second run keeps the wall times of the first and counts the Python code again, with one worker.
     save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
     assert main([*command, "Tanh*Eager*Python", "--recount", "--jobs", "1", "--out", str(second)]) == 0
-    (change,) = (
-        pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes if pair.count_change is not None
-    )
+    changes = [pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes]
+    (change,) = (each for each in changes if each is not None)
     assert abs(change) <= SAME

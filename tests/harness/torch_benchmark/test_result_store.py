@@ -53,16 +53,12 @@ def test_saved_results_are_loaded_sample_for_sample(path: Path) -> None:
 
 
 def test_any_difference_makes_saved_results_unequal() -> None:
-    for other in (
-        SavedResult(timing("B"), HERE),
-        SavedResult(timing(), THERE),
-        SavedResult(timing(times_s=(0.1, 0.3)), HERE),
-        SavedResult(replace(timing(), metadata=None), HERE),
-        SavedResult(counting(), HERE),
-    ):
-        assert SavedResult(timing(), HERE) != other
-    assert SavedResult(counting(), HERE) != SavedResult(counting(101), HERE)
-    assert SavedResult(timing(), HERE) != timing()
+    one, counts = SavedResult(timing(), HERE), SavedResult(counting(), HERE)
+    for other in (timing("B"), timing(times_s=(0.1, 0.3)), replace(timing(), metadata=None), counting()):
+        assert one != SavedResult(other, HERE)
+    assert one != SavedResult(timing(), THERE)
+    assert one != timing()
+    assert counts != SavedResult(counting(101), HERE)
 
 
 def test_the_results_of_another_day_are_added_at_the_end(path: Path) -> None:

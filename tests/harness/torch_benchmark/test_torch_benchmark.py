@@ -35,16 +35,14 @@ class Machine:
         return work
 
 
-def measured(sizes: tuple[int, ...] = (1, 10, 100), threads: tuple[int, ...] = (1,), turns: int = 3) -> Grid:
+def measured(*threads: int) -> Grid:
     machine = Machine()
     functions = {"light": machine.worker("light", 1e-3, 1e-3), "heavy": machine.worker("heavy", 20e-3, 2e-4)}
-    return grid(
-        functions, lambda size: (size,), sizes, threads=threads, label="work", turns=turns, timer=machine.clock, seed=1
-    )
+    return grid(functions, lambda n: (n,), (1, 10, 100), threads=threads, label="work", timer=machine.clock, seed=1)
 
 
 def test_every_cell_is_measured_with_its_own_function_size_and_threads() -> None:
-    found = measured(threads=(1, 2))
+    found = measured(1, 2)
     assert (found.names, found.sizes, found.threads) == (("light", "heavy"), (1, 10, 100), (1, 2))
     assert len(found.cells) == 12
     assert math.isclose(found.median_s("light", 10, 2), 11e-3, rel_tol=1e-3)
@@ -67,7 +65,7 @@ def test_the_turns_of_the_functions_are_interleaved_and_each_cell_runs_on_its_nu
 
 
 def test_torchs_table_has_one_row_per_size_and_the_plots_a_curve_for_each_function_and_number_of_threads() -> None:
-    one, two = measured(), measured(threads=(1, 2))
+    one, two = measured(1), measured(1, 2)
     text = str(two.compare())
     header, *rows = [line for line in text.splitlines() if "|" in line]
     assert [cell.strip() for cell in header.split("|")] == ["", "light", "heavy"]
@@ -83,18 +81,16 @@ def test_an_empty_grid_is_refused_before_anything_runs_and_an_exception_of_a_fun
     def never(_size: int) -> tuple[object, ...]:
         raise AssertionError
 
-    for name, wrong in [
-        ("functions", {}),
-        ("sizes", ()),
-        ("sizes", (1, 1)),
-        ("sizes", (0, 1)),
-        ("threads", ()),
-        ("threads", (0,)),
-        ("turns", 0),
-        ("min_run_time", 0.0),
-        ("min_run_time", math.nan),
-    ]:
-        arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), name: wrong}
+    sizes: list[dict[str, object]] = [{"sizes": each} for each in ((), (1, 1), (0, 1))]
+    others: list[dict[str, object]] = [
+        {"functions": {}},
+        {"threads": ()},
+        {"threads": (0,)},
+        {"turns": 0},
+        {"min_run_time": math.nan},
+    ]
+    for wrong in [*sizes, *others]:
+        arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), **wrong}
         with pytest.raises(UsageError):
             grid(**arguments)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
@@ -187,5 +183,5 @@ def test_a_label_has_shape_and_layout() -> None:
     ]:
         assert fuzz.label(tensor) == text
     x, y = torch.zeros(2, 3), torch.zeros(3, 2).t()
-    assert fuzz.Sample({"x": x, "y": x}, {}, {}).label == "x, y 2×3"
-    assert fuzz.Sample({"x": x, "y": y}, {}, {}).label == "x 2×3; y 2×3, transposed"
+    assert fuzz.Sample({"x": x, "y": x}, {}).label == "x, y 2×3"
+    assert fuzz.Sample({"x": x, "y": y}, {}).label == "x 2×3; y 2×3, transposed"

@@ -1,19 +1,24 @@
-"""Which snippets are counted together, in which environment, that counts repeat, and the reading of profiles."""
+"""Which snippets are counted together, that counts repeat, the reading of profiles, and dictionary lookups."""
 
 import json
 import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness.callgrind import outfile, tools
+from harness.callgrind import lookups, outfile, tools
 from harness.callgrind.collect import Snippet, collect, decode
+from harness.callgrind.lookups import denoise, is_nameless, searches
 from harness.callgrind.script import count_script, count_scripts
 from harness.errors import UsageError
+from harness.storage import disk_cache
 from harness.torch_benchmark.result_store import callgrind_to_dict
 
 CPP = Snippet("x * y;", 'auto n = std::atol(std::getenv("N"));', language="cpp", environment={"N": "1"})
@@ -111,3 +116,65 @@ def test_a_text_without_a_total_or_with_other_events_is_not_a_profile() -> None:
         outfile.parse(PROFILE.replace("totals", "subtotals").splitlines())
     with pytest.raises(outfile.ProfileError, match="not instructions"):
         outfile.parse(PROFILE.replace("Ir", "Dr Ir").splitlines())
+
+
+SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
+OTHER = "???:0x00000000005240a0 [/usr/bin/python3.13]"
+EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
+NAMED = "Objects/dictobject.c:unicodekeys_lookup_unicode [/usr/lib/libpython3.11.so.1.0]"
+
+
+def counts(**spent: int) -> FunctionCounts:
+    """Return made-up counts of the functions named at the top of this file."""
+    rows = [FunctionCount(count, globals()[name]) for name, count in spent.items()]
+    return FunctionCounts(tuple(rows), False)
+
+
+def test_a_lookup_is_found_by_its_name_or_else_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    nameless = Mock(return_value=frozenset({"???:0x0000000000530910"}))
+    monkeypatch.setattr(lookups, "nameless", nameless)
+    assert searches(counts(NAMED=5, OTHER=7)).sum() == 5
+    torch = (FunctionCount(3, "???:at::empty [/lib/libtorch.so]"), FunctionCount(2, "???:0x12 [/x]"))
+    assert searches(FunctionCounts(torch, False)).sum() == 0
+    assert not nameless.called  # no experiment
+    assert searches(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 5
+    assert denoise(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 16
+
+
+def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(sources: list[str]) -> list[SimpleNamespace]:
+        """Run the scripts without valgrind. Return a count of one instruction per step of a lookup."""
+        results, looks = [], lookups.LOOKS
+        for source in sources:
+            defined: dict[str, Any] = {}
+            exec(source, defined)  # noqa: S102 - a script of this house
+            steps = 1 + list(defined["numbers"]).index(defined["key"])
+            spent = counts(SEARCH=looks * steps, OTHER=looks - steps, EVAL=9 * looks * steps)
+            results.append(SimpleNamespace(exclusive=spent))
+        return results
+
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(lookups, "count_scripts", count)
+    monkeypatch.setattr(tools, "lacking", str)
+    lookups.nameless.cache_clear()
+    found = lookups.nameless()
+    lookups.nameless.cache_clear()
+    assert found == {"???:0x0000000000530910"}
+
+
+@pytest.mark.valgrind
+def test_the_experiment_finds_the_nameless_lookup_of_this_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))
+    lookups.nameless.cache_clear()
+    script = "table = {str(n): n for n in range(1000)}; [table[key] for key in list(table)]"
+    of_a_script = count_script(script).exclusive
+    found = searches(of_a_script)
+    lookups.nameless.cache_clear()
+    assert 0 < found.sum() < of_a_script.sum() / 3
+    assert denoise(of_a_script).sum() == of_a_script.sum() - found.sum()
+    named = any(not is_nameless(function) for _, function in found)
+    assert named or list((tmp_path / "lookups").iterdir()), f"not found in {sys.executable}"
