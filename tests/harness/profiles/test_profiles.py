@@ -115,16 +115,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     )
 
 
-def test_rows_have_calls_times_bytes_and_operations(run: SimpleNamespace) -> None:
+def test_rows_have_calls_times_bytes_operations_and_shapes_and_a_table_is_reduced_to_some_columns(
+    run: SimpleNamespace,
+) -> None:
     named = {each.name: each for each in run.rows}
     product = named["aten::mm"]
-    assert (product.calls, product.flops) == (1, 2 * 32 * 64 * 32)
-    assert product.own_bytes == 4 * 32 * 32
+    assert (product.calls, product.flops, product.own_bytes) == (1, 2 * 32 * 64 * 32, 4 * 32 * 32)
     assert 0 < product.own_s <= product.total_s < named["product"].total_s
     assert [*run.rows] == sorted(run.rows, key=lambda row: -row.own_s)
-
-
-def test_rows_by_shape_have_the_shapes_and_a_printed_table_is_reduced_to_some_columns(run: SimpleNamespace) -> None:
     assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
     assert {each.shapes for each in run.rows} == {""}
     lines = kineto.columns(run.table, "Name", "CPU total", "# of Calls").splitlines()

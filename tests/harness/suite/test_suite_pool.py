@@ -38,31 +38,27 @@ class Cores:
             self.busy.subtract(worker.cores)
 
 
-def works(widths: dict[str, int]) -> list[Benchmark]:
-    return [Benchmark((name,), "", "", TimerArgs(name, num_threads=width)) for name, width in widths.items()]
-
-
-def test_no_core_runs_two_benchmarks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_core_runs_two_benchmarks_at_a_time_and_after_an_internal_error_no_further_benchmark_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     widths = dict.fromkeys("abcd", 1) | dict.fromkeys("ef", 2) | dict.fromkeys("gh", 4)
+    works = [Benchmark((name,), "", "", TimerArgs(name, num_threads=width)) for name, width in widths.items()]
     for jobs, physical in [(1, 1), (8, 1), (2, 2), (8, 3), (2, 8)]:
         cores = Cores(monkeypatch, physical)
-        pool.serve_all("time", works(widths), jobs, cores.serve)
+        pool.serve_all("time", works, jobs, cores.serve)
         assert cores.clashes == 0
         assert cores.served == {name: min(width, physical) for name, width in widths.items()}
-    pool.serve_all("count", works(widths), 1, cores.serve)
+    pool.serve_all("count", works, 1, cores.serve)
     assert set(cores.served.values()) == {1}
+    started: list[Benchmark] = []
 
-
-def test_after_an_internal_error_no_further_benchmark_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    cores = Cores(monkeypatch, 1)
-
-    def serve(worker: SuiteWorker, benchmark: Benchmark) -> None:
-        cores.serve(worker, benchmark)
+    def fail(_: SuiteWorker, benchmark: Benchmark) -> None:
+        started.append(benchmark)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pool.serve_all("time", works({"a": 1, "b": 1}), 1, serve)
-    assert list(cores.served) == ["a"]
+        pool.serve_all("count", works, 1, fail)
+    assert len(started) == 1
 
 
 BAD: Definition = {

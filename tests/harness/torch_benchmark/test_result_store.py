@@ -50,15 +50,9 @@ def test_saved_results_are_loaded_sample_for_sample(path: Path) -> None:
     assert first == again
     assert counting() != counts  # torch 2.13: if this fails, delete `SavedResult.__eq__`
     assert hash(back[2]) == hash(kept[2])
-
-
-def test_any_difference_makes_saved_results_unequal() -> None:
-    one, counts = SavedResult(timing(), HERE), SavedResult(counting(), HERE)
-    for other in (timing("B"), timing(times_s=(0.1, 0.3)), replace(timing(), metadata=None), counting()):
-        assert one != SavedResult(other, HERE)
-    assert one != SavedResult(timing(), THERE)
-    assert one != timing()
-    assert counts != SavedResult(counting(101), HERE)
+    different = with_environment([timing("B"), replace(timing(), metadata=None)], HERE)
+    assert back[0] not in (*different, SavedResult(timing(), THERE))
+    assert back[2] != SavedResult(counting(101), HERE)
 
 
 def test_the_results_of_another_day_are_added_at_the_end(path: Path) -> None:
