@@ -8,18 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
+from small_tasks import AT_ONCE, hand_in, negation
 from trees import BARE
 
-from grader import kinds
 from grader.grade import grade_task
-from grader.kinds.timing import TIME, SizedDuel, graded
+from grader.kinds.timing import SizedDuel, graded
 from grader.limits import Limits
 from grader.records import Control
 from grader.task import Inputs, Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.score import score
-from grader.trials.tensor_supply import TensorSupply
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome
 
@@ -92,21 +90,3 @@ def test_every_size_is_fought_and_the_one_with_nothing_to_gain_decides(
     assert verdict.attempt.speed is not None
     assert verdict.attempt.speed.ratio == pytest.approx(ratios[1], rel=0.01)
     assert len(verdict.attempt.rounds) == verdict.attempt.speed.rounds
-
-
-def test_the_sizes_have_a_supply_and_a_duel_each(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
-    assert isinstance(task.exam, TensorExam)
-    drawn: list[int] = []
-
-    def duel(_task: Task, supply: TensorSupply, *_: object, by_wall: bool) -> tuple[Outcome, Control]:
-        assert not by_wall
-        drawn.append(len(supply.first.inputs[0]))
-        return fought("", 3.0, 1).outcome, HELD
-
-    monkeypatch.setattr(speed, "duel", duel)
-    attempt = TIME.measure(kinds.examiner(task, "a secret"), None, BY_ROWS, None)  # type: ignore[arg-type]
-    assert drawn == [64, 1]
-    assert [line.split(" with ")[1] for line in attempt.rationale.splitlines()[1:]] == [
-        "x (64, 64) (the worst)",
-        "x (1, 64)",
-    ]

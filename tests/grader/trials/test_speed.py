@@ -26,11 +26,10 @@ from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Control, Status
-from grader.seeds import generator, independent
+from grader.seeds import generator
 from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import control, speed
-from grader.trials.inputs import pack
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import TensorSupply
 from grader.trials.turns import SLACK_PART, SLACK_S, OutOfTurn
@@ -139,18 +138,18 @@ def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trees: Tree
     assert sum(one.shows_hidden_work for one in rounds) <= 3
 
 
-@pytest.mark.parametrize(("threads", "least_s"), [(1, 60.0), (2, 30.0)])
 def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
-    task: Task, trees: Trees, threads: int, least_s: float, monkeypatch: pytest.MonkeyPatch
+    task: Task, trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two threads on two cores use a minute of CPU time in half a minute of wall time."""
     assert isinstance(task.exam, TensorExam)
     first = TensorSupply(task.exam, generator("a secret")).first
-    with worker(trees[1], replace(LIMITS, threads=threads)) as one:
-        one.load(AT_ONCE)
-        one.arrange(task.name, first.packed, str(first.dtype), first.allowed.shape, None)
-        monkeypatch.setattr(trees[1], "spent_s", lambda: 60.0)
-        assert one.timed(lambda outputs: outputs.read(first.size_bytes))[0].wall_s == least_s
+    for threads, least_s in ((1, 60.0), (2, 30.0)):
+        with worker(trees[1], replace(LIMITS, threads=threads)) as one, monkeypatch.context() as patched:
+            one.load(AT_ONCE)
+            first.arrange(one, task.name, None)
+            patched.setattr(trees[1], "spent_s", lambda: 60.0)
+            assert first.call(one)[0].wall_s == least_s
 
 
 def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task) -> None:
@@ -160,31 +159,26 @@ def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task) -> None:
     assert outcome.estimate.ratio > 5 * median(round_.ratio for round_ in outcome.rounds)
 
 
-@pytest.mark.parametrize(
-    ("trick", "status", "said"),
-    [
+def test_another_behaviour_when_timed_is_the_submissions_fault(task: Task, trees: Trees) -> None:
+    for trick, status, said in (
         ("x = x if calls < 40 else -x", Status.WRONG, "wrong in a timed call"),
         ("return x.neg_()", Status.WRONG, "an input that was changed"),
         ("return -x.double()", Status.WRONG, "Tensor of another dtype or shape"),
         ("return globals().setdefault('first', -x)", Status.WRONG, "wrong in a timed call"),
         ("raise ValueError('only when timed')", Status.RAISED, "raised ValueError: only when timed (line 7"),
         ("raise SystemExit(0)", Status.RAISED, "raised SystemExit"),
-    ],
-)
-def test_another_behaviour_when_timed_is_the_submissions_fault(
-    task: Task, trees: Trees, trick: str, status: Status, said: str
-) -> None:
-    with pytest.raises(WorkerFault) as caught:
-        play(task, trees, WHEN_TIMED.format(trick=trick))
-    assert caught.value.status is status
-    assert said in caught.value.rationale
+    ):
+        with pytest.raises(WorkerFault) as caught:
+            play(task, trees, WHEN_TIMED.format(trick=trick))
+        assert caught.value.status is status
+        assert said in caught.value.rationale
 
 
-@pytest.mark.parametrize("broken", ["raise ValueError", "return x.clone()"])
-def test_a_faulty_baseline_is_the_kits_fault(tmp_path: Path, trees: Trees, broken: str) -> None:
-    task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
-    with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
-        play(task, trees, AT_ONCE)
+def test_a_faulty_baseline_is_the_kits_fault(task: Task, trees: Trees) -> None:
+    for broken in ("raise ValueError", "return x.clone()"):
+        (task.known / "baseline.py").write_text(f"def negate(x):\n  {broken}", encoding="utf-8")
+        with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
+            play(task, trees, AT_ONCE)
 
 
 def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core() -> None:
@@ -217,18 +211,14 @@ threading.Thread(target=ahead, daemon=True).start()
 """
     )
     assert isinstance(task.exam, TensorExam)
-    packed = pack(next(task.exam.timed(independent(generator("a secret")))))
-    spent_s = []
+    first, spent_s = TensorSupply(task.exam, generator("a secret")).first, []
     for source in (AT_ONCE, busy):
-        with BARE.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
+        with BARE.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side, process_env.pinned(core()):
             side.load(source)
-            packed.write(side.inputs)
-            with process_env.pinned(core()):
-                side.arrange("negate", packed, "float32", (64, 64), core())
-                side.timed(lambda outputs: outputs.read(64 * 64 * 4))
+            first.arrange(side, "negate", core())
+            first.call(side)
             time.sleep(0.2)
-            with process_env.pinned(core()):
-                spent_s.append(side.timed(lambda outputs: outputs.read(64 * 64 * 4))[0].cpu_s)
+            spent_s.append(first.call(side)[0].cpu_s)
     assert spent_s[1] > 5 * spent_s[0]
 
 
