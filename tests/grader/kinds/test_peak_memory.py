@@ -53,13 +53,6 @@ def task(tmp_path: Path) -> Task:
     return replace(plain, cost=PEAK_MEMORY, tiers=tiers, exam=replace(plain.exam, timed=inputs))
 
 
-@pytest.fixture(scope="module")
-def tree() -> Iterator[ForkServer]:
-    """Yield a process tree for submissions that do not attack other processes."""
-    with BARE.pool.trusted(tensors=True) as tree:
-        yield tree
-
-
 def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
     drawn = TensorSupply(task.exam, np.random.default_rng(0)).draw(CALLS)
@@ -103,17 +96,19 @@ def negate(x):
 """
 
 
-def test_memory_counts_wherever_it_is_had_and_once_if_each_call_frees_it(task: Task, tree: ForkServer) -> None:
-    plain = held_mib(task, tree, ONE)
-    for name, source, mib in (
+def test_memory_counts_wherever_it_is_had_and_once_if_each_call_frees_it(task: Task) -> None:
+    sources = (
         ("freed at import", f"import torch\nscratch = {SCRATCH}\ndel scratch\n{ONE}", 64),
         ("freed in the call", f"import torch\ndef negate(x):\n    {SCRATCH}\n    return -x\n", 64),
         ("freed in many parts", "def negate(x):\n    many = [x * n for n in range(40)]\n    return -x\n", 40),
         ("kept", "kept = []\ndef negate(x):\n    kept.append([x + n for n in range(21)])\n    return -x\n", 64),
         ("mapped by hand", BY_HAND, 64),
         ("in a thread", IN_A_THREAD, 64),
-    ):
-        assert held_mib(task, tree, source) - plain == pytest.approx(mib, abs=8), name
+    )
+    with BARE.pool.trusted(tensors=True) as tree:
+        plain = held_mib(task, tree, ONE)
+        for name, source, mib in sources:
+            assert held_mib(task, tree, source) - plain == pytest.approx(mib, abs=8), name
 
 
 def test_each_answer_is_checked(task: Task) -> None:

@@ -141,20 +141,9 @@ def test_a_call_that_computes_too_long_sleeps_or_stops_is_ended() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
-def test_asking_without_a_pause_saves_nobody() -> None:
+def test_asking_without_a_pause_saves_nobody_but_the_scenarios_own_time_is_not_counted() -> None:
     """The supervisor checks the CPU time even if it never has to wait for the next message."""
-    asks = "def f(x, g):\n  while True: g()"
-    limits = Limits(load_s=20, call_s=0.3, wall_factor=1e3)
-    with bare() as session, opened(limits, session, tensors=False) as one:
-        one.load(asks)
-        with pytest.raises(WorkerFault) as caught:
-            one.values("f", [{"value": 0}, {"simulated": "g"}], lambda _name, _arguments: None, 10**9)
-    assert "of computing in f" in caught.value.rationale
-
-
-def test_what_a_scenario_takes_to_answer_is_not_the_submissions_time() -> None:
-    limits = Limits(load_s=20, call_s=0.3, wall_factor=10.0)
-    source = "def f(x, g): return [g() for _ in range(6)]"
+    given: list[dict[str, object]] = [{"value": 0}, {"simulated": "g"}]
 
     def slow(_name: str, _arguments: object) -> int:
         end_s = time.thread_time() + 0.1
@@ -162,6 +151,9 @@ def test_what_a_scenario_takes_to_answer_is_not_the_submissions_time() -> None:
             pass
         return 1
 
-    with bare() as session, opened(limits, session, tensors=False) as one:
-        one.load(source)
-        assert one.values("f", [{"value": 0}, {"simulated": "g"}], slow, 10)["answer"] == [1] * 6
+    with bare() as session, opened(Limits(load_s=20, call_s=0.3, wall_factor=1e3), session, tensors=False) as one:
+        one.load("def f(x, g): return [g() for _ in range(6)]")
+        assert one.values("f", given, slow, 10)["answer"] == [1] * 6
+        one.load("def f(x, g):\n  while True: g()")
+        with pytest.raises(WorkerFault, match="of computing in f"):
+            one.values("f", given, lambda _name, _arguments: None, 10**9)

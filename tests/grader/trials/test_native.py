@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from commanding import ROOT
-from small_tasks import negation
 from trees import BARE
 
 from grader import catalogue, paths
@@ -70,10 +69,6 @@ def fault(source: str) -> WorkerFault:
     return raised.value
 
 
-def test_the_string_is_taken_with_the_lines_it_has_in_the_file() -> None:
-    assert c_source('import os\n\nf = "int x;"\n', "f") == '#line 3 "submission.c"\nint x;\n'
-
-
 def test_a_file_without_a_plain_string_is_told_what_is_wrong() -> None:
     for text, kind, line in (
         ("g = 1", "missing", None),
@@ -87,12 +82,6 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong() -> None:
             c_source(text, "f")
         assert raised.value.told["fault"] == kind
         assert line in {None, raised.value.told["line"]}
-
-
-def test_a_task_in_python_is_left_as_it_is(tmp_path: Any) -> None:
-    python = negation(tmp_path)
-    assert native.built(python, "x = 1") == Built("x = 1", "x = 1")
-    assert native.baseline(python) == python.baseline
 
 
 def test_the_baseline_is_compiled_as_a_submission_is() -> None:
