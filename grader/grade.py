@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from grader import kinds, seeds
+from grader import kinds
 from grader.errors import FairclockError, GraderFault, NoisyMachineError, WorkerFault
 from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation import forkserver, sandbox
@@ -72,5 +72,6 @@ def _attempt(task: Task, submission: Submission, session: Session) -> Attempt:
         if submission.fault:
             raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.REFUSED, rationale=submission.refusal)
-    seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
-    return kinds.examiner(task, *seed).examine(submission.source, session)
+    # The student's name is not in the seed, so students with equal files get equal inputs.
+    examiner = kinds.examiner(task, session.seed, task.full_name, submission.sha256)
+    return examiner.examine(submission.source, session)

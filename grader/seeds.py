@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from grader.files import write_atomically
 from grader.text import storable
 from harness.errors import UsageError
 
@@ -20,12 +19,6 @@ FILE: Final = ".seed"
 def new() -> str:
     """Return a new random seed of 64 hexadecimal digits."""
     return secrets.token_hex(32)
-
-
-def make_file(path: Path) -> None:
-    """Write a new seed to `path`, readable only by the owner. Do nothing if the file exists."""
-    if not path.exists():
-        write_atomically(path, new().encode() + b"\n", mode=0o600)
 
 
 def read_file(path: Path) -> str:
@@ -40,19 +33,6 @@ def read_file(path: Path) -> str:
     if not seed:
         raise UsageError(f"The seed file {path} is empty. Write some random text into it.")
     return seed
-
-
-def digest(seed: str) -> str:
-    """Return the SHA-256 of a seed, which identifies the seed without revealing it."""
-    return hashlib.sha256(seed.encode()).hexdigest()
-
-
-def of_hand_in(seed: str, task: str, content_sha256: str) -> tuple[str, ...]:
-    """Return the texts that seed the hidden inputs of a task: the secret seed, the task, and the file's digest.
-
-    They do not include the student's name, so students with equal files get equal inputs.
-    """
-    return seed, task, content_sha256
 
 
 def generator(*parts: str) -> np.random.Generator:

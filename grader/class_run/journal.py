@@ -24,9 +24,10 @@ from grader.class_run import database, rows
 from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
 from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
-from grader.files import WriteError, explained
+from grader.files import WriteError, explained, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.hand_ins.left_out import LeftOut
+from grader.hand_ins.refusal import digest
 from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
@@ -141,14 +142,14 @@ class Journal:
         """
         known = self.meta.get("seed_sha256")
         source = seed_file or self.out / seeds.FILE
-        if seed_file is None and known is None:
-            seeds.make_file(source)
+        if seed_file is None and known is None and not source.exists():
+            write_atomically(source, f"{seeds.new()}\n".encode(), mode=0o600)
         seed = seeds.read_file(source)
-        digest = seeds.digest(seed)
+        seed_sha256 = digest(seed.encode())
         if known is None:
             with self.transaction() as db:
-                db.execute("INSERT INTO meta VALUES ('seed_sha256', ?)", [digest])
-        elif known != digest:
+                db.execute("INSERT INTO meta VALUES ('seed_sha256', ?)", [seed_sha256])
+        elif known != seed_sha256:
             raise UsageError(
                 f"{self.out} was not graded with the seed in {source}. "
                 "Give the --seed-file of the first run, or grade into a new folder."

@@ -149,9 +149,6 @@ def test_an_old_error_of_openssl_breaks_a_connection_unless_it_is_cleared() -> N
     assert not isinstance(told.value, ssl.SSLWantReadError), "Python empties the list itself: repair is not needed here"
 
 
-# --------------------------------------------------------------------------------- real schedulers and workers
-
-
 @contextmanager
 def running(*arguments: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run a Python module as a process of the cluster until the `with` block ends."""

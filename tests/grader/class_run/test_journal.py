@@ -101,9 +101,6 @@ def test_lessons_that_count_no_more_keep_their_grades_and_come_back_with_them(bo
     assert book.roll().lessons == ("01_dot", "02_timer")
 
 
-# ------------------------------------------------------------------------------------------- whose OUT it is
-
-
 def state(out: Path) -> dict[str, str]:
     files = [path for path in sorted(out.rglob("*")) if path.is_file() and "-shm" not in path.name]
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
@@ -158,9 +155,6 @@ def test_two_runs_into_one_out_exclude_each_other(out: Path, folder: Path) -> No
         pass
 
 
-# --------------------------------------------------------------------------------------------- secret seed
-
-
 def test_the_seed_is_made_once_and_only_its_owner_may_read_it(book: Journal) -> None:
     seed = book.secret_seed()
     assert len(seed) >= 32
@@ -179,9 +173,6 @@ def test_a_class_stays_with_the_seed_it_was_begun_with(book: Journal, tmp_path: 
     for wrong in (other, None, tmp_path / "gone"):
         with pytest.raises(UsageError, match=r"(?i)give the --seed-file"):
             book.secret_seed(wrong)
-
-
-# --------------------------------------------------------------------------------------------- whole files
 
 
 def test_a_file_is_left_alone_when_it_is_the_same_and_an_error_is_explained(tmp_path: Path) -> None:

@@ -56,9 +56,6 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "HOME": str(folder), "PATH": path, "FAIRCLOCK_STATE": str(folder / "state")}
 
 
-# ------------------------------------------------------------------------------------------------- both programs
-
-
 def test_h_is_help_for_every_verb_of_the_grader_and_of_the_lessons(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ((), *((verb,) for verb in (*FOR_EVERYONE, *staff_commands()))):
         short, whole = said(capsys, *command, "-h"), said(capsys, *command, "--help")
@@ -128,9 +125,6 @@ def test_installing_completion_names_the_file_and_the_next_shell_has_it(tmp_path
 def test_a_command_waits_for_neither_torch_nor_notebooks_nor_pages_before_it_needs_them(name: str) -> None:
     script = f"import sys; import {name}; assert not {{'torch', 'nbformat', 'jinja2'}} & set(sys.modules)"
     assert run(sys.executable, "-c", script).code == 0
-
-
-# ------------------------------------------------------------------------------------------ wrong command lines
 
 
 def refused(ended: CommandResult, says: str) -> None:

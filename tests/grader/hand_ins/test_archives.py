@@ -51,7 +51,11 @@ def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_pat
     forged = [(name, data.replace(b"x = 1", b"x = 2")) for name, data in files]
     zip_of(tmp_path / "class", "ada", zipped(forged))
     zip_of(tmp_path / "class", "bob", zipped([("01_dot.py", b""), ("manifest.json", Manifest(KIT, ()).to_json())]))
-    changed, same, unlisted = collected(tmp_path / "class").submissions
+    for student, kit in (("eve", "9\n<script>"), ("may", "\ud800")):
+        zip_of(tmp_path / "class", student, zipped([("manifest.json", Manifest(kit, ()).to_json())]))
+    changed, same, unlisted, *unreadable = collected(tmp_path / "class").submissions
+    assert {one.student for one in unreadable} == {"eve", "may"}
+    assert all("manifest.json cannot be read" in one.refusal for one in unreadable)
     assert "was changed after" in changed.refusal
     assert same.source == "y = 1"
     assert "does not list 01_dot.py" in unlisted.refusal
@@ -82,7 +86,8 @@ def evil_zip(kind: str) -> bytes:
 
 def test_an_archive_made_to_do_harm_is_refused_whole(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
-        twice = evil_zip("01_dot.py")
+        made = {"01_dot.py": evil_zip("01_dot.py")}
+    made["a_b/01_dot.py"] = evil_zip("a_b/01_dot.py").replace(b"a_b", b"a\0b")  # zipfile writes no such name
     for kind, part in {
         "../01_dot.py": "leads out",
         "a/../../01_dot.py": "leads out",
@@ -98,9 +103,10 @@ def test_an_archive_made_to_do_harm_is_refused_whole(tmp_path: Path) -> None:
         "bomb": "would unpack",
         "lzma": "a compression method that the grader does not support",
         "many": "more than",
+        "a_b/01_dot.py": "leads out",
     }.items():
         with pytest.raises(Refusal, match=part):
-            archives.members(twice if kind == "01_dot.py" else evil_zip(kind), WANTED)
+            archives.members(made.get(kind) or evil_zip(kind), WANTED)
     zip_of(tmp_path, "eve", evil_zip("../01_dot.py"))
     hand_in(tmp_path, "ada")
     fine, refused = collected(tmp_path).submissions

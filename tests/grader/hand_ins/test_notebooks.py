@@ -38,6 +38,7 @@ def test_a_forged_or_giant_notebook_is_refused() -> None:
         cells % b'[{"cell_type": "code"}]',
         cells % b'[{"cell_type": "code", "source": [1]}]',
         cells % b'[{"cell_type": "code", "source": "\\u0000"}]',
+        cells % b'[{"cell_type": "code", "source": ["x = 1", "\\ud800"]}]',
         notebook(*["x"] * 3000),
         notebook("#" * (MAX_SOURCE_BYTES + 1)),
         b" " * 10_000_001,
