@@ -56,7 +56,7 @@ def lacking(*, python: bool = True) -> str:
 
     With `python=True`, the headers of Python are needed too.
     """
-    if missing := programs.lacking_compiler("a C compiler", programs.C_COMPILER, _compiler()):
+    if missing := programs.lacking("a C compiler", programs.C_COMPILER, _compiler()):
         return missing
     if python and not Path(headers(), "Python.h").is_file():
         return f"the header Python.h is missing: {programs.PYTHON_HEADERS}"

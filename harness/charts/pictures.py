@@ -170,11 +170,7 @@ def curves_svg(series: Mapping[str, plots.Points], *, title: str, description: s
 def bar_chart_svg(
     rows: Sequence[tuple[str, float]], *, title: str, description: str = "", unit: Format = number
 ) -> str:
-    """Return an SVG document with one horizontal bar per row. A bar of a negative value goes to the left of zero.
-
-    A screen reader reads `title`, `description` and the rows. A value that is not finite has no bar. Raise `ValueError`
-    if there are no rows.
-    """
+    """Return an SVG document with one horizontal bar per row. Raise `ValueError` if there are no rows."""
     if not rows:
         raise ValueError("A bar chart needs one row or more.")
     drawn = [BarRow(label, (BarValue(value, known(value, unit)),)) for label, value in rows]
@@ -186,8 +182,7 @@ def bar_rows_svg(
 ) -> str:
     """Return an SVG document with one bar per series in each row. `names` are the names of the series.
 
-    A screen reader reads `title`, `description` and the rows. With `may_be_log`, the axis is logarithmic if the values
-    are positive and very different. Dots then replace the bars.
+    With `may_be_log`, the axis is logarithmic if the values are positive and very different. Dots then replace bars.
     """
     lines = wrap(title, _TITLE_CHARACTERS)
     shapes = [svg.text(_LEFT, 18 + _LINE * at, line, font_weight=600) for at, line in enumerate(lines)]

@@ -12,8 +12,7 @@ Points = Sequence[tuple[float, float]]
 MARKS = "●○▲△■□◆◇"
 """The marks of up to eight curves. They differ in shape, because some readers cannot distinguish colours."""
 
-BOTH = "✕"
-"""The mark that is drawn where points of two curves have the same position."""
+_BOTH = "✕"  # the mark where points of two curves have the same position
 
 _COLUMNS, _ROWS = 56, 10
 _HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -130,7 +129,7 @@ def curves(series: Mapping[str, Points]) -> str:
     for mark, points in zip(MARKS, series.values(), strict=False):
         for x, y in points:
             place = round(across.place(x)), round(up.place(y))
-            places[place] = mark if places.get(place, mark) == mark else BOTH
+            places[place] = mark if places.get(place, mark) == mark else _BOTH
     left = [seconds(up.high), *[""] * (_ROWS - 2), seconds(up.low)]
     margin = max(map(len, left))
     lines = [
@@ -139,8 +138,8 @@ def curves(series: Mapping[str, Points]) -> str:
     ]
     ends = f"{count(across.low)}{count(across.high):>{_COLUMNS - len(count(across.low))}}"
     entries = [f"{mark} {name}" for mark, name in zip(MARKS, series, strict=False)]
-    if BOTH in places.values():
-        entries.append(f"{BOTH} {'both' if len(series) == 2 else 'several'}")
+    if _BOTH in places.values():
+        entries.append(f"{_BOTH} {'both' if len(series) == 2 else 'several'}")
     legend = [entries[0]]
     for entry in entries[1:]:
         if len(longer := f"{legend[-1]}   {entry}") <= _COLUMNS:

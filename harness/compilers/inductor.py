@@ -42,7 +42,7 @@ _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
 def lacking() -> str:
     """Return "" if there is a C++ compiler. Otherwise return a text with the command that installs one."""
-    return programs.lacking_compiler("a C++ compiler", programs.CPP_COMPILER, compiler())
+    return programs.lacking("a C++ compiler", programs.CPP_COMPILER, compiler())
 
 
 @cache

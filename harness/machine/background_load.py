@@ -20,7 +20,7 @@ HIGH_LOAD: Final = 0.3
 
 @dataclass(slots=True)
 class BackgroundLoad:
-    """The average number of cores that other processes used while a `with` block ran. NaN until the block ends."""
+    """The average number of cores that other processes used during a `with` block. NaN until the block ends."""
 
     cores: float = math.nan
 

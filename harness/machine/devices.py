@@ -27,8 +27,7 @@ Work = Callable[[], object]
 """A function to run; its result is not used."""
 
 LARGEST_FLUSH: Final = 64 << 20
-"""The largest number of bytes that one flush of a CPU writes. A last-level cache may have hundreds of MiB, and
-overwriting all of it takes longer than a measurement. 64 MiB fill the caches that are closer to the core."""
+"""The largest number of bytes that one flush of a CPU writes. Overwriting a last-level cache may take too long."""
 
 UNKNOWN_CACHE: Final = 16 << 20
 """The assumed size of a cache in bytes if the system does not report its cache sizes."""

@@ -20,11 +20,8 @@ from typing import Any, Self
 from harness.errors import UsageError
 from harness.rendering import units
 
-ABSENT = "absent"
-"""The version of a package that is not installed."""
-
-NOT_ASKED = "not asked"
-"""The value of `cuda_device` if `Environment.capture` did not search for a GPU."""
+ABSENT, NOT_ASKED = "absent", "not asked"
+"""The version of a package that is not installed, and the `cuda_device` if `capture` did not search for a GPU."""
 
 SETTINGS = (
     "ATEN_CPU_CAPABILITY",

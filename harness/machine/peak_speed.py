@@ -31,8 +31,7 @@ def read_bytes_per_s(size_bytes: int) -> float:
     """Return how many bytes per second this core reads from data of this size, in the fastest cache that holds it.
 
     Each try finds the largest number of the data again and again. NumPy reads with vector instructions, and computing a
-    maximum takes no longer than reading. Data in the second-level cache was read at 220 GB/s, and data in the third at
-    100 GB/s (AMD EPYC of family 26).
+    maximum takes no longer than reading.
     """
     data = np.ones(max(size_bytes, 4096) // 4, np.int32)
     again = max(1, READ_BYTES // data.nbytes)

@@ -69,15 +69,7 @@ BUBBLEWRAP: Final = install("bubblewrap")
 
 
 def lacking(what: str, install: str, *commands: str) -> str:
-    """Return "" if all `commands` are found. Otherwise return the text "`what` is missing: `install`"."""
-    return "" if all(map(shutil.which, commands)) else f"{what} is missing: {install}"
-
-
-def lacking_compiler(what: str, install: str, command: str) -> str:
-    """Return "" if the compiler `command` is found, or else the same text as `lacking`.
-
-    On Windows, the result is always a text, because fairclock does not search for compilers there.
-    """
-    if sys.platform == "win32":
+    """Return "" if all `commands` are found, or else what is missing. A compiler is always missing on Windows."""
+    if sys.platform == "win32" and what.endswith("compiler"):
         return f"compiling needs {what}, which fairclock finds only on Linux and macOS"
-    return lacking(what, install, command)
+    return "" if all(map(shutil.which, commands)) else f"{what} is missing: {install}"

@@ -25,11 +25,8 @@ from harness.processes.channel import Closed, Late
 from harness.processes.launcher import KIT, Child
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
-WITHIN: Final = 100
-"""Memory counts as temporary if it is freed before this number of further allocations."""
-
-MOST_FRAMES: Final = 12
-"""Of each stack, at most this number of frames is kept, the innermost first."""
+WITHIN, MOST_FRAMES = 100, 12
+"""Memory is temporary if it is freed before `WITHIN` further allocations. A stack keeps its innermost frames."""
 
 PAUSE: Final = """
 from harness.processes.channel import stdio_channel

@@ -17,7 +17,6 @@ COMMAND: Final = "python -m lessons.17_peaks_and_leaks --record"
 
 Change = tuple[str, int]
 """The name of an event, as in torch's snapshots, and the number of bytes."""
-
 _ACTIONS: Final = frozenset({"alloc", "free_completed", "segment_alloc", "segment_free"})
 
 

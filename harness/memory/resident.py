@@ -115,6 +115,5 @@ def _stored_peak(call: Callable[[], object]) -> MemoryUse:
     result = call()
     after_bytes = resident_bytes()
     del result
-    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
-    peak_bytes = int(line.split()[1]) << 10
+    peak_bytes = int(_STATUS.read_text().partition("VmHWM:")[2].split()[0]) << 10
     return MemoryUse(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)

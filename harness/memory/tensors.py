@@ -44,9 +44,9 @@ class TensorMemory:
 
 
 def tensor_memory(call: Callable[[], object]) -> TensorMemory:
-    """Call a function once, and return each change of the memory of torch's CPU tensors. Exceptions are not caught.
+    """Call a function once, on one thread of torch, and return each change of the memory of torch's CPU tensors.
 
-    The call runs on one thread of torch. On a busy machine, threads that wait for each other take much longer.
+    Exceptions of the call are not caught.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-tensors-") as folder:
         file = Path(folder) / "trace.json"

@@ -43,11 +43,9 @@ TimingLoop = Callable[[int], Reading]
 """A function that runs a statement a number of times, and returns the times of all these calls together."""
 
 DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread_cpu
-"""The default clock for ratios: the CPU clock of the thread. On Windows, it is the wall clock, because Windows updates
-a thread's CPU clock only 64 times per second."""
+"""The default clock for ratios. Windows updates a thread's CPU clock only 64 times per second."""
 
-# The loop is a generator, so the setup runs only once for all blocks. The names of the setup are local variables, which
-# are fast, as in `timeit`.
+# The loop is a generator, so the setup runs only once for all blocks. Its names are local variables, as in `timeit`.
 _LOOP = """\
 def _timing_loop(_function, _clock, _wall, _repeat, _reading):
     _SETUP

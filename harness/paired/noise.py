@@ -16,8 +16,7 @@ from harness.paired.rounds import Reading
 from harness.rendering import units
 
 NOISY = 0.02
-"""A machine counts as noisy if unpaired comparisons of equal code err by this fraction or more: twice a duel's usual
-margin."""
+"""A machine counts as noisy if unpaired comparisons of equal code err by twice a duel's usual margin or more."""
 
 WINDOW_S = 0.04
 """Length of one comparison of the code with itself in seconds: two halves of 0.02 s, or about 25 rounds of blocks."""
@@ -29,8 +28,8 @@ _FEWEST_WINDOWS = 4
 class Noise:
     """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
 
-    The series of timed blocks is divided into windows. For each window, `unpaired` holds the error of comparing its two
-    halves, and `paired` the error of comparing neighbouring blocks.
+    The series of timed blocks is divided into windows. `unpaired` holds the error of comparing the two halves of each
+    window, and `paired` the error of comparing neighbouring blocks.
     """
 
     unpaired: tuple[float, ...]

@@ -39,8 +39,8 @@ from harness.processes.launcher import KIT, Child, end_all
 TURN_S: Final = 0.4e-3
 """Length of a timed block of calls in a paired process, in seconds. The request overhead is 3 to 5 µs.
 
-On a busy machine, the error of a ratio was two to six times larger with blocks of 1 ms, which are interrupted more
-often. Blocks of 0.2 ms are too short: the process that ran before changes their time.
+On a busy machine, the error of a ratio was two to six times larger with blocks of 1 ms. Blocks of 0.2 ms are too short:
+the process that ran before changes their time.
 """
 
 _NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead
@@ -80,8 +80,7 @@ class PairedProcess:
     def run_calls(self, calls: int) -> None:
         """Run `calls` calls in the process, and wait until they are finished.
 
-        Raise `UsageError` if the code cannot be timed. Raise `PairedProcessError` if the code raises an exception or
-        ends the process.
+        Raise `UsageError` if the code cannot be timed, and `PairedProcessError` if it fails or ends the process.
         """
         if calls != self._calls:
             self._calls = calls
@@ -132,10 +131,7 @@ class TimedWorker:
         return sum(waited() for waited in self.waited)
 
     def net_turn(self, calls: int, overhead: Reading) -> Reading:
-        """Run `calls` calls, and return their times without the overhead of the request.
-
-        At least half of each measured time is returned, so that the times are always positive.
-        """
+        """Run `calls` calls, and return their times without the request's overhead, but at least half of each time."""
         gross = self.turn(calls)
         cpu_s = max(gross.cpu_s - overhead.cpu_s, gross.cpu_s / 2)
         return make_reading(cpu_s, max(gross.wall_s - overhead.wall_s, gross.wall_s / 2), calls, gross.waited_s)
@@ -167,8 +163,7 @@ def process_pairs(
     """Yield a source of newly started pairs of processes for a duel. The first `at_once` pairs start together.
 
     `sides` are the baseline and the candidate. With `DEFAULT_CLOCK`, the CPU clock of each process is used. Raise
-    `UsageError` for code that cannot be timed or cannot be sent to another process. Raise `PairedProcessError` if the
-    code raises an exception, and `MachineError` if no core can be reserved.
+    `UsageError` for code that cannot be timed or sent to another process, and `PairedProcessError` if the code fails.
     """
     if PAIRED_PROCESS_VARIABLE in os.environ:
         raise UsageError(

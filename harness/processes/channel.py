@@ -7,8 +7,7 @@ The other process may run untrusted code. So a frame has a limited length, which
 The JSON text is limited in depth and must be valid Unicode. Pickle is not used, because reading it could run code.
 Between processes that trust each other, the depth is not limited, and a text may be a file name that is not UTF-8.
 
-This file imports only the standard library. So it can be bound into a sandbox alone, and another version of Python can
-run it.
+This file imports only the standard library. So it can be bound into a sandbox alone.
 """
 
 import json

@@ -52,8 +52,7 @@ NO_SETARCH: Final = "setarch is missing"
 def why_layout_varies() -> str:
     """Return why this machine cannot start processes without address space randomisation, or "" if it can.
 
-    A container often has the program `setarch`, but forbids its system call, as Docker's seccomp profile does. So this
-    function runs `setarch` once.
+    This function runs `setarch` once, because a container often has it, but forbids its system call, as Docker does.
     """
     if shutil.which("setarch") is None:
         return NO_SETARCH

@@ -13,8 +13,7 @@ from harness.rendering import units
 MOST_DIGITS: Final = 3
 """The largest number of significant digits of a ratio, even if its interval supports more."""
 
-# Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one
-# (Review of Particle Physics, introduction, section 5.3, "Rounding").
+# Half of the interval's width keeps two digits if it begins with less than 3.55 (Review of Particle Physics, 5.3).
 _TWO_DIGITS_BELOW: Final = 3.55
 
 

@@ -10,10 +10,8 @@ from rich.text import Text
 from harness.rendering.units import number
 
 Cell = str | float | None
-"""A text, a number, or None for an unknown value."""
-
 Row = tuple[Cell, ...]
-"""A row of a table: one cell per column."""
+"""A row of a table: for each column a text, a number, or None for an unknown value."""
 
 Heads = Mapping[str, Callable[[float], str] | None]
 """The name of each column of a table, with the function that formats its numbers. None stands for the usual format."""

@@ -15,20 +15,14 @@ from harness.rendering import units
 Stacks = Iterable[tuple[Sequence[str], float]]
 """Stacks, the outermost frame first, each with its cost."""
 
-LITTLE: Final = 0.02
-"""A difference of less than this share of the whole cost has no colour."""
-
-MOST: Final = 0.2
-"""A difference of this share of the whole cost, or more, has the strongest colour."""
+LITTLE, MOST = 0.02, 0.2
+"""The shares of the whole cost from which a difference has a colour, and has the strongest colour."""
 
 _LEGEND: Final = {-1.0: "costs less in the second run", 0.0: "hardly differs", 1.0: "costs more in the second run"}
 
 
 def scaled(stacks: Stacks, total: float) -> list[tuple[tuple[str, ...], float]]:
-    """Return the stacks with costs that add up to `total`, such as the seconds per round of a loop.
-
-    Return an empty list if all costs are 0.
-    """
+    """Return the stacks with costs that add up to `total`, or [] if all costs are 0."""
     known = [(tuple(frames), cost) for frames, cost in stacks]
     whole = sum(cost for _, cost in known)
     return [(frames, cost * total / whole) for frames, cost in known] if whole else []

@@ -31,8 +31,7 @@ _END_S, _POLL_S = 1.0, 0.01
 
 # With Linux's security module Yama, only a parent process may read the memory of a process. `prctl` with
 # PR_SET_PTRACER (0x59616d61) and the argument -1 allows it to every process of the same user. With PR_SET_PDEATHSIG
-# (1), the system ends the program when the thread that started it ends. These settings and the limit of CPU time stay
-# valid after `execv`, so the program itself runs exactly as with `python script.py`.
+# (1), the system ends the program when the thread that started it ends. `execv` keeps these settings.
 _START: Final = f"""
 import os, sys
 if sys.platform == "linux":

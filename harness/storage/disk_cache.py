@@ -1,7 +1,7 @@
 """Store values that take long to compute in the user's cache folder.
 
 The name of a value's file is a digest of everything that the value depends on. A file that cannot be read is regarded
-as missing. If the folder cannot be written, nothing is stored, and the next run computes the value again.
+as missing. If the folder cannot be written, nothing is stored.
 """
 
 import contextlib

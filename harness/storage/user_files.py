@@ -50,17 +50,14 @@ def write_whole(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = T
 def refuse_edited(path: Path, *, force: bool, is_ours: Callable[[Path], bool] = lambda _path: False) -> None:
     """Raise `EditedFileError` if a person may have edited the file at `path`, unless `force` is true.
 
-    A missing or empty file counts as unedited. For any other file, `is_ours(path)` returns whether fairclock wrote its
-    whole content.
+    A missing or empty file counts as unedited, and a file that fairclock wrote: `is_ours(path)` is true.
     """
     if force or not path.is_file():
         return
     try:
         unedited = not path.stat().st_size or is_ours(path)
     except OSError as error:
-        raise UsageError(
-            f"{path} is there already and cannot be read ({error.strerror}); name another file."
-        ) from error
+        raise UsageError(f"{path} is there and cannot be read ({error.strerror}); name another file.") from error
     if not unedited:
         raise EditedFileError(
             f"{path} is there already and may hold your work, so nothing was written. "

@@ -74,10 +74,7 @@ def usual() -> PythonBuild | None:
 
 
 def free_threaded() -> PythonBuild | None:
-    """Return a build that runs without the GIL, or None.
-
-    `FAIRCLOCK_FREE_THREADED` has priority, then the running interpreter, and then names such as `python3.14t`.
-    """
+    """Return a build without the GIL, or None: that of `VARIABLE`, the running one, or one such as `python3.14t`."""
     named = os.environ.get(VARIABLE)
     return _first(*([named] if named else [sys.executable, *_on_path(*_FREE)]), gil=False)
 

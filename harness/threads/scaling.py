@@ -109,8 +109,8 @@ class ProgramServer:
         """Let the server call the function `name` on each of `threads` new threads. `finish` returns the result.
 
         With `seconds`, each thread calls the function again and again for this time, and its result is the number of
-        the calls. With `core`, the threads stay on cores of their own, from the core with this index on (only on
-        Linux). Several threads do this by default, because a system may leave new threads on one core for a while.
+        the calls. With `core`, the threads stay on cores of their own, from this index on (on Linux). Several threads
+        always do, because a system may leave new threads on one core for a while.
         """
         core = 0 if core is None and threads > 1 else core
         request = {"name": name, "arguments": arguments, "number": threads, "seconds": seconds, "core": core}
