@@ -32,7 +32,6 @@ def test_a_term_is_found_in_any_spelling() -> None:
         "OVERHEADS": "overhead",
         "no op  calls": "no-op call",
         "Null-Call": "no-op call",
-        "caches": "cache",
         "a/a Comparisons": "A/A comparison",
         "Processes": "process",
         "memories": "process",

@@ -46,15 +46,12 @@ def test_what_a_plot_cannot_show_is_refused() -> None:
         curves({str(number): [(1.0, 1.0)] for number in range(len(MARKS) + 1)})
 
 
-def test_a_sparkline_goes_from_lowest_to_highest_and_leaves_gaps() -> None:
+def test_a_sparkline_leaves_gaps_and_bars_are_drawn_to_an_eighth_of_a_character() -> None:
     shown = {(0.0, 1, 2, 3, 4, 5, 6, 7): "▁▂▃▄▅▆▇█", (0, nan, 7): "▁ █", (3, 3): "▁▁", (): ""}
     assert {values: sparkline(values) for values in shown} == shown
-
-
-def test_bars_are_drawn_to_an_eighth_of_a_character() -> None:
     rows = [("a", 8.0), ("long", 5.0), ("none", 0.0), ("tiny", 1e-9), ("lost", nan)]
-    shown = bars(rows, width=2, unit=lambda x: f"{x:g}")
-    assert shown.splitlines() == ["a     ██ 8", "long  █▎ 5", "none  0", "tiny  ▏ 1e-09", "lost  n/a"]
+    drawn = bars(rows, width=2, unit=lambda x: f"{x:g}")
+    assert drawn.splitlines() == ["a     ██ 8", "long  █▎ 5", "none  0", "tiny  ▏ 1e-09", "lost  n/a"]
 
 
 def test_curves_have_logarithmic_scales_a_mark_where_they_cross_and_a_legend() -> None:
@@ -173,13 +170,10 @@ def test_in_a_browser_a_picture_is_light_or_dark_and_every_text_is_inside(page: 
     page.goto(file.as_uri())
     ends = page.evaluate("[...document.querySelectorAll('text')].map((t) => t.getBBox().x + t.getBBox().width)")
     assert max(ends) <= 560
-    colours = []
-    for scheme in ("light", "dark"):
+    for scheme, colours in {
+        "light": ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "rgb(31, 95, 153)"],
+        "dark": ["rgb(20, 23, 28)", "rgb(232, 232, 232)", "rgb(125, 184, 245)"],
+    }.items():
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type,unused-ignore]
-        colours.append(
-            page.evaluate("['.paper', '.words', '.s0'].map((s) => getComputedStyle(document.querySelector(s)).fill)")
-        )
-    assert colours == [
-        ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "rgb(31, 95, 153)"],
-        ["rgb(20, 23, 28)", "rgb(232, 232, 232)", "rgb(125, 184, 245)"],
-    ]
+        fills = "['.paper', '.words', '.s0'].map((s) => getComputedStyle(document.querySelector(s)).fill)"
+        assert page.evaluate(fills) == colours

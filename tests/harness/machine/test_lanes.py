@@ -81,7 +81,9 @@ def test_another_process_cannot_lock_the_same_core_until_it_is_killed() -> None:
     assert free_cores() == everything
 
 
-def test_other_users_can_lock_the_same_files_and_a_link_in_place_of_a_file_is_not_followed(own_lanes: Path) -> None:
+def test_other_users_can_lock_the_same_files_and_links_and_impossible_folders_are_refused(
+    own_lanes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = os.umask(0o077)
     try:
         with lane():
@@ -94,12 +96,7 @@ def test_other_users_can_lock_the_same_files_and_a_link_in_place_of_a_file_is_no
         lock.symlink_to(elsewhere)
     with pytest.raises(MachineError, match="Delete it"), lane():
         pass
-
-
-def test_the_error_for_a_folder_that_cannot_be_made_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "missing" / "lanes"))
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(own_lanes.parent / "missing" / "lanes"))
     with pytest.raises(MachineError, match=f"Set {DIRECTORY_VARIABLE}"), lane():
         pass
 

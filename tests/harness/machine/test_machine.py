@@ -8,7 +8,6 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from harness.errors import UsageError
 from harness.machine import background_load, peak_speed, programs
 from harness.machine.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
-from harness.machine.peak_speed import READ_BYTES
+from harness.machine.peak_speed import READ_BYTES, TRIES
 
 HERE = Environment(
     python="3.11.7",
@@ -162,28 +161,11 @@ def test_a_busy_process_shows_up_as_background_load() -> None:
     assert found.cores <= (os.cpu_count() or 1)
 
 
-@pytest.fixture
-def tries_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return a list for the durations of tries. Each try takes the next one, and later tries take the last one."""
-    durations_s: list[float] = []
-
-    def clock() -> Iterator[float]:
-        now_s = 0.0
-        while True:
-            yield now_s
-            now_s += durations_s.pop(0) if len(durations_s) > 1 else durations_s[0]
-            yield now_s
-
-    ticks = clock()
-    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
-    return durations_s
-
-
-def test_the_shortest_try_gives_the_reading_speed(tries_s: list[float]) -> None:
-    tries_s += [3.0, 2.0, 4.0, 5.0]
-    assert peak_speed.read_bytes_per_s(3 << 20) == (3 << 20) / 2.0
-    tries_s[:] = [2.0]
-    assert peak_speed.read_bytes_per_s(1000) == peak_speed.read_bytes_per_s(0) == READ_BYTES / 2.0
+def test_the_shortest_try_gives_the_reading_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for size_bytes, read_bytes in [(3 << 20, 3 << 20), (1000, READ_BYTES), (0, READ_BYTES)]:
+        ticks = iter([tick for duration_s in (3.0, 2.0, *[4.0] * (TRIES - 2)) for tick in (7.0, 7.0 + duration_s)])
+        monkeypatch.setattr(time, "perf_counter", ticks.__next__)
+        assert peak_speed.read_bytes_per_s(size_bytes) == read_bytes / 2.0
 
 
 def test_a_real_core_reads_and_computes() -> None:

@@ -1,6 +1,5 @@
 """Recordings of memray, and the memory of tensors on the CPU and on a GPU, from torch's own records."""
 
-import importlib.util
 import json
 import math
 from pathlib import Path
@@ -27,11 +26,6 @@ def keep() -> None:
     kept.append(bytearray(MUCH))
 
 
-def test_a_missing_memray_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    assert lacking_memray() == "memray is missing: python -m pip install 'fairclock[profilers]'"
-
-
 @needs_memray
 def test_a_short_peak_is_recorded_with_its_function() -> None:
     found = record_allocations(short_peak)
@@ -55,16 +49,12 @@ def test_memory_that_is_still_used_after_the_call_is_kept_and_an_exception_ends_
 
 
 @needs_memray
-def test_each_block_of_pythons_allocator_is_recorded_on_request() -> None:
+def test_each_block_of_pythons_allocator_and_functions_of_c_are_recorded_on_request() -> None:
     few, many = (
         record_allocations(lambda: [f"{n} x" for n in range(5000)], python_allocator=on) for on in (False, True)
     )
     assert few.allocations < 500
     assert many.allocations >= 5000
-
-
-@needs_memray
-def test_native_frames_name_functions_of_c() -> None:
     block = record_allocations(lambda: torch.ones(MUCH), native=True).at_peak[0]
     assert block.stack[0].startswith("c10::")
     assert sum("::" in frame for frame in block.stack) >= 3
@@ -108,15 +98,9 @@ def test_the_peak_contains_tensors_that_are_freed_again() -> None:
     found = tensor_memory(comes_and_goes)
     assert 2 * TENSOR <= found.peak_bytes < 2.1 * TENSOR
     assert found.kept_bytes == 0
-
-
-def test_a_call_without_tensors_has_no_peak_and_an_exception_is_not_caught() -> None:
-    found = tensor_memory(lambda: None)
-    assert found.changes == ()
-    assert math.isnan(found.peak_bytes)
-    assert math.isnan(found.kept_bytes)
-    with pytest.raises(ZeroDivisionError):
-        tensor_memory(lambda: 1 // 0)
+    nothing = tensor_memory(lambda: None)
+    assert math.isnan(nothing.peak_bytes)
+    assert math.isnan(nothing.kept_bytes)
 
 
 def test_changes_are_added_up_in_order_of_time() -> None:
@@ -129,21 +113,13 @@ def test_changes_are_added_up_in_order_of_time() -> None:
     assert TensorMemory((8, 4, -8)).peak_bytes == 12
 
 
-TRACE = [
-    {"action": "segment_alloc", "size": 100, "addr": 1},
-    {"action": "alloc", "size": 60, "addr": 1},
-    {"action": "free_requested", "size": 60, "addr": 1},
-    {"action": "free_completed", "size": 60, "addr": 1},
-    {"action": "alloc", "size": 30, "addr": 1},
-    {"action": "snapshot", "size": 0, "addr": 0},
-    {"action": "segment_free", "size": 100, "addr": 1},
-]
-
-
 def test_a_record_of_a_gpu_has_the_memory_of_tensors_and_of_segments_and_a_missing_one_is_none(tmp_path: Path) -> None:
     assert cuda_record.read(tmp_path) is None
+    actions = ["segment_alloc", "alloc", "free_requested", "free_completed", "alloc", "snapshot", "segment_free"]
+    sizes = zip(actions, (100, 60, 60, 60, 30, 0, 100), strict=True)
+    changes = cuda_record.changes_in([{"action": action, "size": size, "addr": 1} for action, size in sizes])
     file = tmp_path / cuda_record.NAME
-    file.write_text(json.dumps({"made by": "a GPU", "changes": cuda_record.changes_in(TRACE)}), encoding="utf-8")
+    file.write_text(json.dumps({"made by": "a GPU", "changes": changes}), encoding="utf-8")
     found = cuda_record.read(tmp_path)
     assert found is not None
     assert found.made_by == "a GPU"

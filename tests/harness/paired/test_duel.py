@@ -3,6 +3,7 @@ import math
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,7 @@ from harness.paired.rounds import Reading, Round, judge
 
 
 def exact(
-    candidate_s: float,
-    baseline_s: float,
-    *,
-    sleep_s: float = 0.0,
-    margin: float = 0.02,
-    budget_s: float = 1.0,
+    candidate_s: float, baseline_s: float, *, sleep_s: float = 0.0, margin: float = 0.02, budget_s: float = 1.0
 ) -> Duel:
     """Return a duel on fake clocks between calls of known cost; the candidate may also sleep."""
     cpu, wall = FakeClock(), FakeClock()
@@ -29,15 +25,8 @@ def exact(
         cpu.advance(seconds)
         wall.advance(seconds + sleep_s)
 
-    return duel(
-        lambda: work(candidate_s, sleep_s),
-        lambda: work(baseline_s, 0.0),
-        seed=1,
-        clock=cpu,
-        wall=wall,
-        margin=margin,
-        budget_s=budget_s,
-    )
+    candidate, baseline = partial(work, candidate_s, sleep_s), partial(work, baseline_s, 0.0)
+    return duel(candidate, baseline, seed=1, clock=cpu, wall=wall, margin=margin, budget_s=budget_s)
 
 
 def test_half_the_cost_is_twice_as_fast_with_a_clear_verdict_after_half_of_the_budget() -> None:

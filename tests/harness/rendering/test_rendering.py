@@ -52,9 +52,6 @@ def test_counts_percentages_ratios_and_sizes_have_their_digits_and_units() -> No
     assert {value: ratio(value) for value in texts} == {value: text + TIMES for value, text in texts.items()}
     texts = {512: "512 B", 5e7: "47.7 MiB", 2 << 20: "2 MiB", 1023.9 * 1024: "1.00 MiB", 1e18: "888 PiB", inf: "∞ B"}
     assert {value: size(value) for value in texts} == texts
-
-
-def test_an_unknown_number_is_shown_as_such_and_a_tiny_one_not_as_zero() -> None:
     assert {show(nan) for show in (seconds, count, percent, ratio, size)} == {"n/a"}
     assert number(1.5e-12) == "1.50e-12"
     assert percent(1e-12) == "1.0e-10 %"

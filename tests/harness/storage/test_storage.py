@@ -1,7 +1,6 @@
 """Files that stay after a run: a notebook's stamp shows whether a person has edited it, and files are written whole."""
 
 import json
-import os
 import stat
 from pathlib import Path
 
@@ -61,15 +60,6 @@ def test_a_file_replaces_another_with_the_given_permissions_and_a_reader_of_the_
         assert file.read_bytes() == b"new"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [file]
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path: Path) -> None:
-    folder = tmp_path / "a folder, where a file should go"
-    folder.mkdir()
-    (folder / "within").touch()
-    with pytest.raises(OSError, match=os.strerror(21)):
-        write_whole(folder, b"new")
-    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_without_a_chosen_folder_the_cache_is_in_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
