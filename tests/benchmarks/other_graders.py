@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 from commanding import Outcome, grader, nothing_left_running, outcomes
 from listener import listening
 from nbgrader_course import CANARY, RIGHT, WRONG, Course
-from promises import EXPLOITS, HANDED_IN, HONEST, Promised, hand_in, promised
+from promises import EXPLOITS, HONEST, Promised, all_promised, hand_in, promised, promised_attacks
 
 THEIRS = EXPLOITS / "nbgrader"
 HONEST_WORK = {
@@ -68,18 +68,16 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep both classes in this empty folder")
     options = parser.parse_args()
     theirs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(THEIRS.glob("*.py"))}
-    ours = {
-        name: next(f / f"{name}.py" for f in (EXPLOITS, HANDED_IN) if (f / f"{name}.py").exists()) for name in theirs
-    }
+    ours = {one.name: one for one in (*all_promised(EXPLOITS), *promised_attacks()) if one.name in theirs}
     tries = {name: " ".join((ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0].split())
              for name, text in theirs.items()}  # fmt: skip
     for name, (what, answer, path) in HONEST_WORK.items():
-        tries[name], theirs[name], ours[name] = what, answer, path
+        tries[name], theirs[name], ours[name] = what, answer, promised(path)
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep.absolute() if options.keep else Path(scratch)
         course = Course(folder / "nbgrader" / "course", options.python)
         there = graded_elsewhere(course, theirs)
-        here = graded_here(folder / "fairclock", {name: promised(path) for name, path in ours.items()})
+        here = graded_here(folder / "fairclock", ours)
         print(f"| hand-in | what it tries | {course.version()} | fairclock {version('fairclock')} |")
         print("| --- | --- | --- | --- |")
     for name, what in tries.items():
@@ -107,8 +105,8 @@ def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
     hand_ins = folder / "class"
     hand_ins.mkdir(parents=True)
     for student, one in files.items():
-        if one.path.parent == HANDED_IN:
-            hand_in(hand_ins, one)
+        if attack := promised_attacks().get(one):
+            hand_in(hand_ins, student, attack)
         else:
             (hand_ins / student).mkdir()
             shutil.copy(one.path, hand_ins / student / f"{one.lesson}.py")

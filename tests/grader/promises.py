@@ -1,5 +1,7 @@
 """Read what each file under `tests/exploits` and `tests/honest` must earn, from the last line of its docstring.
 
+The files in `exploits/handed_in` have one such docstring for each function `attack_…`.
+
 The line is `<lesson> earns <points>, <status>: <part of the report>`. A race may end in one status `or` another, and
 the report may contain one text | or another. The line is about the first task of the lesson, unless it names a task:
 `<lesson>.<task>`.
@@ -13,10 +15,11 @@ by:` names the layer of this grader that stops it.
 """
 
 import ast
-import importlib.util
+import inspect
 import os
 import re
-from collections.abc import Iterator
+import runpy
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,11 +86,12 @@ class Promised:
     flaw: str = ""
     options: tuple[str, ...] = ()
     layer: str = ""
+    name: str = ""
 
     @property
     def attack_class(self) -> int:
-        """The number of the class of attacks: the first number in the file's name."""
-        return int(self.path.name.partition("_")[0])
+        """The number of the class of attacks: the first number in the name."""
+        return int(self.name.partition("_")[0])
 
     @property
     def task(self) -> Task:
@@ -101,7 +105,7 @@ class Promised:
             return None
         if self.honest is not None and (points, status) == (self.honest, "passed"):
             return None
-        return f"{self.path.stem}: {points:g} points, {status}: {told}"
+        return f"{self.name}: {points:g} points, {status}: {told}"
 
     def broken_by_outcome(self, outcome: Outcome) -> str | None:
         """Return how a verdict from a class's journal differs from the promise; None if it does not."""
@@ -151,9 +155,12 @@ def quickly() -> Iterator[None]:
 
 def promised(path: Path) -> Promised:
     """Return a file's promise and the other declarations in its docstring."""
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return _promise(path, path.stem, ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
+
+
+def _promise(path: Path, name: str, docstring: str) -> Promised:
     told = _PROMISE.fullmatch(docstring.splitlines()[-1] if docstring else "")
-    assert told, f"{path.name} has no line with its expected verdict"
+    assert told, f"{name} has no line with its expected verdict"
     declared = {one["name"]: one for one in _DECLARED.finditer(docstring)}
     tries = " ".join(docstring.partition("\n\n")[0].split())
     naive = declared.get("Naive")
@@ -170,6 +177,7 @@ def promised(path: Path) -> Promised:
         naive["text"] if naive else "",
         tuple(naive["options"].split()) if naive else (),
         declared["Stopped by"]["text"] if "Stopped by" in declared else "",
+        name,
     )
 
 
@@ -178,19 +186,20 @@ def all_promised(folder: Path) -> list[Promised]:
     return [promised(path) for path in sorted(folder.glob("*.py")) if path != NAIVE]
 
 
-def hand_in(folder: Path, maker: Promised) -> set[str]:
-    """Let a file of `exploits/handed_in` write its hand-ins to the class `folder`.
+def promised_attacks() -> dict[Promised, Callable[[Path, str], None]]:
+    """Return the promise of each function `attack_…` in the files of `exploits/handed_in`."""
+    found = {}
+    for path in sorted(HANDED_IN.glob("*.py")):
+        for name, attack in runpy.run_path(str(path)).items():
+            if name.startswith("attack_"):
+                found[_promise(path, name.removeprefix("attack_"), inspect.getdoc(attack) or "")] = attack
+    return found
 
-    Return the students' names as reports show them.
-    """
-    spec = importlib.util.spec_from_file_location(f"handed_in_{maker.path.stem}", maker.path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+
+def hand_in(folder: Path, name: str, attack: Callable[[Path, str], None]) -> set[str]:
+    """Let an attack write its hand-ins to the class `folder`. Return the students' names as reports show them."""
     before = {path.name for path in folder.iterdir()}
-    right = (CLASS / "ada" / "04_autorange.py").read_text(encoding="utf-8")
-    module.hand_in(folder / maker.path.stem, right)
+    attack(folder / name, (CLASS / "ada" / "04_autorange.py").read_text(encoding="utf-8"))
     made = {path.name for path in folder.iterdir()} - before
-    students = {name.removesuffix(".zip") for name in made if not name.startswith(".")}
-    return {os.fsencode(name).decode("utf-8", "backslashreplace") for name in students}
+    students = {entry.removesuffix(".zip") for entry in made if not entry.startswith(".")}
+    return {os.fsencode(student).decode("utf-8", "backslashreplace") for student in students}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from promises import EXPLOITS, HANDED_IN, Promised, all_promised
+from promises import EXPLOITS, Promised, all_promised, promised_attacks
 
 README: Final = EXPLOITS / "README.md"
 BEGIN, END = "<!-- table: written by tests/grader/scoreboard.py -->", "<!-- end of the table -->"
@@ -35,7 +35,7 @@ def row(one: Promised) -> tuple[int, str, str, str, str, str]:
 
 def table() -> Iterator[str]:
     """Yield the lines of the table, in Markdown."""
-    files = [row(one) for one in (*all_promised(EXPLOITS), *all_promised(HANDED_IN))]
+    files = [row(one) for one in (*all_promised(EXPLOITS), *promised_attacks())]
     yield f"| {' | '.join(HEAD)} |"
     yield f"| {' | '.join('---' for _ in HEAD)} |"
     for cells in sorted([*files, *NO_FILES]):

@@ -1,8 +1,8 @@
 """Hand-ins that do harm before their code runs: archives, notebooks, files and names.
 
-Each file of `tests/exploits/handed_in` makes one hand-in, or one for each of several names. Its `hand_in(place, right)`
-gets a path in a class folder and the text of a right exercise. The real command grades all of them in one class with
-honest students. The last line of each docstring gives the expected verdict.
+In the files of `tests/exploits/handed_in`, each function `attack_…` makes one hand-in, or one for each of several
+names. It gets a path in a class folder and the text of a right exercise. The real command grades all of them in one
+class with honest students. The last line of each docstring gives the expected verdict.
 """
 
 import csv
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from commanding import CLASS, Outcome, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from outline import Outline
-from promises import HANDED_IN, Promised, all_promised, hand_in
+from promises import Promised, hand_in, promised_attacks
 
 from grader.course.roll import folder_name
 
@@ -54,8 +54,8 @@ def graded(folder: Path) -> Harmful:
         for file in (CLASS / student).glob(f"{LESSON}.*"):
             shutil.copy(file, folder / student)
     made: dict[str, Promised] = {}
-    for maker in all_promised(HANDED_IN):
-        made |= dict.fromkeys(hand_in(folder, maker), maker)
+    for promise, attack in promised_attacks().items():
+        made |= dict.fromkeys(hand_in(folder, promise.name, attack), promise)
     out = folder.parent / "grades"
     before = _inventory(folder)
     with nothing_left_running():
@@ -66,11 +66,11 @@ def graded(folder: Path) -> Harmful:
 
 
 def each_earns_what_it_must_and_says_which_rule_it_met(harmful: Harmful) -> None:
-    assert len({maker.path for maker in harmful.made.values()}) == len(list(HANDED_IN.glob("*.py")))
+    assert {promise.name for promise in harmful.made.values()} == {promise.name for promise in promised_attacks()}
     broken = []
-    for student, maker in harmful.made.items():
+    for student, promise in harmful.made.items():
         (outcome,) = harmful.found[student].values()
-        broken.append(maker.broken_by_outcome(outcome))
+        broken.append(promise.broken_by_outcome(outcome))
     assert [one for one in broken if one] == []
 
 
