@@ -1,7 +1,7 @@
 """Other ways to solve a task: right example submissions that students can read about after full marks.
 
 The student kit does not contain these submissions. It contains only texts about them: the idea, the trade (what the way
-gains and loses), and the recorded ratio. `grader.authoring.way_texts` writes these texts.
+gains and loses), and the recorded ratio. `grader.authoring.task_texts` writes these texts.
 """
 
 import json

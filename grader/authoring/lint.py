@@ -25,7 +25,7 @@ from statistics import median
 from typing import Final
 
 from grader import catalogue, kinds, overlays, paths, ways
-from grader.authoring import kit_leaks, way_texts
+from grader.authoring import kit_leaks, task_texts
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -108,9 +108,9 @@ def task_problems(task: Task) -> Iterator[str]:
         yield "a hint is empty"
     if len(task.idea.split()) < FEWEST_WORDS:
         yield f"its idea, shown after full marks, is missing or has fewer than {FEWEST_WORDS} words"
-    if len(way_texts.marked(task)) > way_texts.MOST_WAYS:
-        yield f"more than {way_texts.MOST_WAYS} known submissions have a “{way_texts.TRADE.strip()}” paragraph"
-    if way_texts.written(task, ways.ways_of(task)) != ways.ways_of(task):
+    if len(task_texts.ways_in(task)) > task_texts.MOST_WAYS:
+        yield f"more than {task_texts.MOST_WAYS} known submissions have a “{task_texts.TRADE.strip()}” paragraph"
+    if task_texts.written_ways(task, ways.ways_of(task)) != ways.ways_of(task):
         yield f"its texts in {ways.FILE.name} differ from the known submissions: run `python -m grader stubs`"
     if not task.references.strip():
         yield "it names no further reading: fill in references"

@@ -165,11 +165,12 @@ def _places(place: _Place) -> Iterator[_Place]:
     if isinstance(node, ast.Raise | ast.Assert) or _is_text(node):
         return
     scope = node if isinstance(node, ast.FunctionDef) else place.scope
+    in_text = isinstance(node, ast.JoinedStr | ast.FormattedValue)  # text and format specifications are not changed
     for field, value in ast.iter_fields(node):
         in_list = isinstance(value, list)
         held = [(value, at, each) for at, each in enumerate(value)] if in_list else [(node, field, value)]
         for parent, key, child in held if field not in UNCHANGED else ():
-            if isinstance(child, ast.AST) and not _is_formatted_text(child, node):
+            if isinstance(child, ast.AST) and not (in_text and isinstance(child, ast.Constant | ast.JoinedStr)):
                 shows_itself = isinstance(child, ast.stmt | ast.match_case | ast.ExceptHandler)
                 yield from _places(_Place(parent, key, child, child if shows_itself else place.line, scope))
 
@@ -177,11 +178,6 @@ def _places(place: _Place) -> Iterator[_Place]:
 def _is_text(node: ast.AST) -> bool:
     """Return whether a node is a statement that is only a constant, such as a docstring or `...`."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _is_formatted_text(node: ast.AST, parent: ast.AST) -> bool:
-    """Return whether a node is text or a format specification in an f-string."""
-    return isinstance(parent, ast.JoinedStr | ast.FormattedValue) and isinstance(node, ast.Constant | ast.JoinedStr)
 
 
 def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:

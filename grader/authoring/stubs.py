@@ -11,7 +11,7 @@ marks, it contains only the lines that begin with `# STUB: `, without these char
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
 outside of functions is then left out. `python -m grader stubs` writes all stubs again, a list of the written
-stubs (`grader.desk.originals`), and the texts about other ways (`grader.authoring.way_texts`). The committed files
+stubs (`grader.desk.originals`), and the texts about other ways (`grader.authoring.task_texts`). The committed files
 equal the generated files.
 """
 
@@ -24,7 +24,7 @@ from typing import Annotated
 import typer
 
 from grader import catalogue, paths
-from grader.authoring import way_texts
+from grader.authoring import task_texts
 from grader.desk import originals
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically
@@ -104,7 +104,7 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
             rows[lesson] = originals.listed(lesson)
     write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
-    yield way_texts.write()
+    yield task_texts.write_ways()
     if edited:
         raise UsageError(
             f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "

@@ -7,7 +7,7 @@ import typer
 from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
-from grader.authoring import calibrate, lint, mutants, way_texts
+from grader.authoring import calibrate, lint, mutants, task_texts
 from grader.commands.options import Debug, err_console, lesson_names, out_console
 from grader.errors import UsageError
 from grader.isolation import sandbox
@@ -57,7 +57,7 @@ def lint_exercises(
                 print(f"SURPRISE  {problem}")
             found += len(problems)
             if record and not problems:
-                print(f"Wrote the ratios of {lesson} to {way_texts.write(measured)}.", flush=True)
+                print(f"Wrote the ratios of {lesson} to {task_texts.write_ways(measured)}.", flush=True)
     print(
         f"{found} problems, listed above as SURPRISE." if found else "Every known submission got the expected verdict."
     )

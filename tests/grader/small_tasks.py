@@ -13,6 +13,7 @@ from grader.kinds.timing import TIME
 from grader.limits import Limits
 from grader.records import Cost, Submission
 from grader.task import Array, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
+from grader.tasks.plain import PlainScenario
 from grader.values import Value
 
 QUICK = Limits(load_s=20, call_s=5, memory_bytes=1 << 30)
@@ -111,6 +112,25 @@ class HiddenNumber:
 
     def judge(self, answer: Value) -> Mismatch | None:
         return None if answer == self.number else Mismatch(str(self.number), repr(answer)[:60])
+
+
+@dataclass
+class Question(PlainScenario):
+    """A scenario with these arguments and this right answer. A call of a simulated function returns `told`."""
+
+    function: str
+    arguments: tuple[Value | SimulatedFunction, ...]
+    answer: Value
+    told: Value = None
+    title: str = "a question"
+    plain_cost: float = 1.0
+
+    def call(self, name: str, _: Sequence[Value]) -> Value:
+        del name
+        return self.told
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        return None if answer == self.answer else Mismatch(str(self.answer), str(answer))
 
 
 def _hidden_numbers(rng: np.random.Generator) -> Sequence[Scenario]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader import catalogue, ways
-from grader.authoring import way_texts
+from grader.authoring import task_texts
 from grader.task import tier_of
 from grader.ways import TaskWays, Way, ways_of
 
@@ -31,8 +31,8 @@ def test_the_lines_name_the_place_the_reference_and_each_ratio() -> None:
 def test_the_texts_are_those_of_the_example_submissions_and_each_ratio_reaches_their_tier() -> None:
     for task in catalogue.all_tasks():
         found = ways_of(task)
-        assert way_texts.written(task, found) == found, f"{task.full_name}: run `python -m grader stubs`"
-        tiers = {way_texts.row_name(path.stem): int(path.stem[4]) for path in way_texts.marked(task)}
+        assert task_texts.written_ways(task, found) == found, f"{task.full_name}: run `python -m grader stubs`"
+        tiers = {task_texts.row_name(path.stem): int(path.stem[4]) for path in task_texts.ways_in(task)}
         assert all(way.ratio is None or tier_of(way.ratio, task.tiers) == tiers[way.name] for way in found.ways)
     assert ways.as_bytes(ways.read()) == ways.FILE.read_bytes()
 
@@ -48,15 +48,15 @@ def test_the_trade_is_the_last_paragraph_and_measured_ratios_replace_the_recorde
     monkeypatch.setattr(catalogue, "all_tasks", lambda: iter([task]))
     monkeypatch.setattr(ways, "FILE", tmp_path / "ways.json")
 
-    way_texts.write()
+    task_texts.write_ways()
     assert ways.read() == {
         task.full_name: TaskWays("", None, (Way("a", "Adds up.", "It is short. It is slow.", None),))
     }
 
-    way_texts.write({task.full_name: {"tier3_a": 3.0, "solution": 7.0, "b": 5.0}})
+    task_texts.write_ways({task.full_name: {"tier3_a": 3.0, "solution": 7.0, "b": 5.0}})
     (found,) = ways.read().values()
     assert (found.reference, [way.ratio for way in found.ways]) == (7.0, [3.0])
     assert found.place.startswith("on a machine with ")
 
-    way_texts.write()
+    task_texts.write_ways()
     assert ways.read() == {task.full_name: found}

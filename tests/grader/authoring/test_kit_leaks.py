@@ -4,36 +4,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
-from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, negation, search
+from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
-from grader import catalogue, kinds, paths
+from grader import kinds, paths
 from grader.authoring import kit_leaks
 from grader.errors import GraderFault
 from grader.kinds import simulated
 from grader.student_kit import release
-from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task
-from grader.tasks.plain import PlainScenario
+from grader.task import Scenario, SimulatedExam, Task
 from grader.values import Value
 
 
 @dataclass
-class Doubling(PlainScenario):
+class Doubling(Question):
     """A scenario with a number to double. It computes the right answer, or, as a planted leak, stores it."""
 
-    number: int
-    planted: int
-    function: str = "double"
-    title: str = "a number"
-    cost: float = 1.0
-    plain_cost: float = 1.0
-
-    @property
-    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        return (self.number,)
+    number: int = 0
 
     @property
     def worked_out(self) -> int:
@@ -43,20 +32,8 @@ class Doubling(PlainScenario):
         return self.number + self.number
 
     @property
-    def known(self) -> int:
-        return self.planted
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        return None if answer == self.planted else Mismatch(str(self.planted), str(answer))
-
-
-@dataclass
-class Written(Doubling):
-    """The same scenario, which gives the number to the student as a text in a list."""
-
-    @property
-    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        return ([f"number {self.number}"],)
+    def known(self) -> Value:
+        return self.answer
 
 
 def read(text: str) -> int:
@@ -67,10 +44,14 @@ def read_first(texts: list[str]) -> int:
     return read(texts[0])
 
 
-def doubling(folder: Path, kind: type[Doubling] = Doubling) -> Task:
-    """Return a task that doubles numbers, without tiers."""
-    exam = SimulatedExam(lambda rng: [kind(int(n), 2 * int(n)) for n in rng.integers(1, 1000, 5)])
-    return replace(search(folder), exam=exam, tiers=())
+def doubling(folder: Path, *, as_text: bool = False) -> Task:
+    """Return a task without tiers that doubles numbers, which the student gets as numbers or as a text in a list."""
+
+    def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+        given: dict[int, Value] = {n: [f"number {n}"] if as_text else n for n in rng.integers(1, 1000, 5).tolist()}
+        return [Doubling("double", (one,), 2 * number, number=number) for number, one in given.items()]
+
+    return replace(search(folder), exam=SimulatedExam(scenarios), tiers=())
 
 
 def earning(task: Task) -> list[str]:
@@ -95,14 +76,15 @@ def test_a_function_of_the_tasks_modules_that_answers_is_a_leak(
     assert "answers.twice" in earning(doubling(tmp_path))
 
 
-@pytest.mark.parametrize("parser", [read_first, None])
 def test_a_parser_of_the_kit_and_a_scenario_that_works_its_answer_out_are_a_leak_together(
-    parser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parsers = ModuleType(__name__)
-    vars(parsers).update({} if parser is None else {parser.__name__: parser})
     monkeypatch.setattr(kit_leaks, "modules", lambda _: [parsers])
-    assert earning(doubling(tmp_path, Written)) == (["Written.method", "Written.worked_out"] if parser else [])
+    task = doubling(tmp_path, as_text=True)
+    assert earning(task) == []
+    vars(parsers)["read_first"] = read_first
+    assert earning(task) == ["Doubling.method", "Doubling.worked_out"]
 
 
 def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path) -> None:
@@ -114,11 +96,6 @@ def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path) -> None:
     assert earning(negation(tmp_path / "honest", baseline=BY_ROWS)) == []
 
 
-def test_the_kit_gets_a_baseline_only_where_grading_runs_it() -> None:
-    shipped = {path for path in release.kit_files() if path.name.startswith("baseline")}
-    assert shipped == {path for task in catalogue.all_tasks() for path in task.baselines}
-
-
 def test_a_leak_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kit_leaks, "leaks", lambda lesson: (f"an answer lies in {lesson}",))
     with pytest.raises(GraderFault, match="an answer lies in 04_autorange"):
@@ -126,52 +103,27 @@ def test_a_leak_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list(tmp_path.iterdir()) == []
 
 
-FAILS = {
-    "raises": "def find(probe): raise ValueError",
-    "exits": "import sys\ndef find(probe): sys.exit(0)",
-    "asks for ever": "def find(probe):\n    while True: probe(1)",
-    "never ends": "def find(probe):\n    while True:\n        try: pass\n        except Exception: pass",
-}
-
-
-def test_a_function_that_does_not_answer_earns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.3)
-    task = search(tmp_path)
-    draw = kinds.examiner(task, "a draw")
-    for name, source in FAILS.items():
-        assert kit_leaks.earned(draw, draw.solver(source)) == "", name
-
-
-def test_in_process_a_simulated_ratio_is_what_grading_gives(tmp_path: Path) -> None:
+def test_a_function_earns_what_grading_gives_and_nothing_without_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = search(tmp_path)
     draw = kinds.examiner(task, "a draw")
     assert draw.ratio(draw.solver(COUNT_UP)) == pytest.approx(1)
     assert kit_leaks.earned(draw, draw.solver(BISECT)).startswith("reaches tier 2 with ")
-
-
-@dataclass
-class Table(PlainScenario):
-    """A scenario that gives the submission a table and expects this answer."""
-
-    rows: list[list[Value]]
-    answer: Value
-    title: str = "a table"
-    function: str = "pick"
-    cost: float = 1.0
-    plain_cost: float = 1.0
-
-    @property
-    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        return (self.rows,)
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        return None if answer == self.answer else Mismatch(str(self.answer), str(answer))
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.3)
+    for body in (
+        "raise ValueError",
+        "raise SystemExit",
+        "\n    while True: probe(1)",
+        "\n    while True:\n        try: pass\n        except Exception: pass",
+    ):
+        assert kit_leaks.earned(draw, draw.solver(f"def find(probe): {body}")) == "", body
 
 
 def tables(answer: Callable[[int, str], Value]) -> SimulatedExam:
     def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
         names = [f"name{n}" for n in rng.integers(10**9, size=3)]
-        return [Table([["x"], [name]], answer(number, name)) for number, name in enumerate(names)]
+        return [Question("pick", ([["x"], [name]],), answer(number, name)) for number, name in enumerate(names)]
 
     return SimulatedExam(scenarios)
 

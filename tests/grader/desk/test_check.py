@@ -13,12 +13,11 @@ from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left
 from rich.console import Console
 
 from grader import catalogue, overlays, paths
+from grader.commands import student
 from grader.commands.apps import run_grader
 from grader.desk import early_start, student_state
 from grader.desk.check import selected, watch
 from grader.errors import UsageError
-from grader.isolation import sandbox
-from grader.isolation.process_tree import ProcessTree
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
 from harness.command_line import lesson_aliases
@@ -134,17 +133,11 @@ def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_name
     ended = grader("check", path)
     assert "blocked_autorange raised ZeroDivisionError: division by zero (line 3 of the file)." in ended.out
     assert "Your code printed:\n     half way there\n" in ended.out
+    path.write_text("")
+    assert "The file has no function blocked_autorange.\n   Write it under this name" in grader("check", path).out
     ended = grader("check", CLASS / "fatima" / "04_autorange.py")
     assert "The file is not Python: expected ':' (line 6 of the file)." in ended.out
     assert ended.code == 1
-
-
-def test_an_empty_file_is_told_which_function_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "04_autorange.py").touch()
-    ended = grader("check", tmp_path / "04_autorange.py")
-    _, missing, advice, _ = ended.out.splitlines()
-    assert missing == "   The file has no function blocked_autorange."
-    assert advice.startswith("   Write it under this name")
 
 
 # ------------------------------------------------------------------------------------------------------- hints
@@ -189,13 +182,6 @@ def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
     for target in ("4", "04", "04_autorange", "autorange", "4.blocked", "blocked_autorange"):
         (choice,), only = selected(target, None)
         assert (choice.lesson, only) == ("04_autorange", "blocked_autorange" if "blocked" in target else None)
-
-
-def test_one_task_is_checked_alone() -> None:
-    ended = grader("check", "2.time")
-    _file, *headings = [line for line in ended.out.splitlines() if not line.startswith("  ")]
-    assert [squeezed(line) for line in headings] == ["02_timeit_vs_timer · time_per_call 0 / 10 not written yet"]
-    assert ended.code == 1
 
 
 def test_of_a_finished_and_an_unfinished_task_both_verdicts_the_total_and_a_hint_are_told(
@@ -280,19 +266,6 @@ def test_all_files_are_checked_first_then_those_saved_and_an_error_is_told_and_w
 # -------------------------------------------------------------------------------------- early import of torch
 
 
-@pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[ProcessTree]:
-    """Return a list to which each start of a template process is added."""
-    started, start = list[ProcessTree](), sandbox.start_template
-
-    def noted(*arguments: int, **options: bool) -> ProcessTree:
-        started.append(start(*arguments, **options))  # type: ignore[arg-type]
-        return started[-1]
-
-    monkeypatch.setattr(sandbox, "start_template", noted)
-    return started
-
-
 def test_the_guess_is_right_for_each_exercise_and_each_of_its_names() -> None:
     known = catalogue.load()
     for task in (task for lesson in known.lessons for task in known.tasks(lesson)):
@@ -307,12 +280,15 @@ def test_the_guess_is_right_for_each_exercise_and_each_of_its_names() -> None:
         assert not early_start.guess_torch(arguments)
 
 
-def test_check_uses_the_early_process(starts: list[ProcessTree], tmp_path: Path) -> None:
+def test_check_uses_the_early_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = handed(tmp_path, paths.stub("01_correct_first"), "01_correct_first")
-    arguments = ["check", str(file), "agrees"]
-    early_start.begin(arguments)
-    assert run_grader(arguments) == 1
-    assert [one.popen.poll() is not None for one in starts] == [True], "one process was started, and it has ended"
+    monkeypatch.setattr(student, "Pool", None)  # so check can start no processes of its own
+    early_start.begin(["check", str(file), "agrees"])
+    assert run_grader(["check", str(file), "agrees"]) == 1
+    assert "not written yet" in capsys.readouterr().out
+    assert early_start.take() is None
 
 
 def test_a_command_that_fails_leaves_no_process() -> None:

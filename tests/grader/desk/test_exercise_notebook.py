@@ -53,27 +53,6 @@ def größe(x):
 '''
 
 
-def run(lesson: str, source: str, folder: Path) -> nbformat.NotebookNode:
-    """Write the notebook of `source`, and run all of its cells, also after errors."""
-    path = folder / f"{lesson}.ipynb"
-    whole = notebook(cells(lesson, source))
-    nbformat.write(whole, path)  # type: ignore[no-untyped-call]
-    resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(whole, timeout=300, kernel_name="python3", allow_errors=True, resources=resources).execute()
-    return whole
-
-
-def errors(whole: nbformat.NotebookNode) -> dict[str, str]:
-    """Return each raised exception by the id of its cell."""
-    outputs = [(cell.id, output) for cell in whole.cells if cell.cell_type == "code" for output in cell.outputs]
-    return {id_: output.ename for id_, output in outputs if output.output_type == "error"}
-
-
-def printed(whole: nbformat.NotebookNode, id_: str) -> str:
-    (cell,) = (cell for cell in whole.cells if cell.id == id_)
-    return re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
-
-
 def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
     for lesson in LESSONS:
         told = {cell.id: cell.text for cell in cells(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
@@ -132,28 +111,28 @@ def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alo
     assert exercise_notebook.write("04_autorange", out, force=True).read_bytes() == first
 
 
-def test_the_command_takes_the_start_of_a_name_and_says_where_it_wrote(tmp_path: Path) -> None:
+def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_stub(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "04_autorange.ipynb"
     done = grader("notebook", "04", "--out", out)
     assert (done.code, done.out) == (0, f"Wrote {out}. Open it with Jupyter. Its last cell grades your answers.\n")
     nbformat.validate(nbformat.read(out, as_version=4))  # type: ignore[no-untyped-call]
     assert grader("notebook", "99").code == 2
-
-
-def test_check_names_the_line_and_cell_of_what_is_not_written(tmp_path: Path) -> None:
-    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
     source = python_source(out.read_bytes(), out.name).splitlines()
-    number, line = re.findall(r"line (\d+) of cell (\d+)", grader("check", out).out)[0]
-    at = source.index(f"# cell {line}") + int(number)
-    assert "raise NotImplementedError" in source[at]
+    number, cell = re.findall(r"line (\d+) of cell (\d+)", grader("check", out).out)[0]
+    assert "raise NotImplementedError" in source[source.index(f"# cell {cell}") + int(number)]
 
 
 @pytest.mark.slow
 def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(tmp_path: Path) -> None:
-    whole = run("04_autorange", paths.solution("04_autorange").read_text(encoding="utf-8"), tmp_path)
-    assert errors(whole) == {}
-    assert "right." in printed(whole, "blocked_autorange-try")
-    assert re.search(r"blocked_autorange .*10 / 10.*right", printed(whole, "check"))
+    whole = notebook(cells("04_autorange", paths.solution("04_autorange").read_text(encoding="utf-8")))
+    nbformat.write(whole, tmp_path / "04_autorange.ipynb")  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(whole, timeout=300, kernel_name="python3", resources=resources).execute()
+    printed = {cell.id: "".join(one.get("text", "") for one in cell.get("outputs", ())) for cell in whole.cells}
+    assert "right." in printed["blocked_autorange-try"]
+    assert re.search(r"blocked_autorange .*10 / 10.*right", re.sub(r"\x1b\[[0-9;]*m", "", printed["check"]))
 
 
 @pytest.mark.long

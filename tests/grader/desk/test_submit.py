@@ -1,6 +1,5 @@
 """The command `submit`: which files the zip contains, which it lacks, and the points that `submit` prints."""
 
-import json
 import os
 import shutil
 import zipfile
@@ -95,9 +94,7 @@ def test_a_notebook_that_cannot_be_taken_is_named_and_the_rest_is_handed_in(kit:
 
 
 def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
-    exercise_of(kit).write_text("x = 1\ndef f(:\n    pass\n")
-    solve(notebook_of(kit))
-    notebook_of(kit).write_bytes(exercise_notebook_with_a_fault(notebook_of(kit)))
+    edit(notebook_of(kit), "def blocked_autorange(", "def blocked_autorange(:")
     exercise_of(kit).unlink()
     exercise_of(kit, "13_bytecode").write_text("x = 1\ndef f(:\n    pass\n")
     ended = in_kit(kit, "submit")
@@ -105,13 +102,6 @@ def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
     assert "not Python: invalid syntax (line 2 of the file), so it earns no points" in ended.out
     assert " of cell " in row(ended.out, LESSON)
     assert "13_bytecode.py" in packed(kit)
-
-
-def exercise_notebook_with_a_fault(path: Path) -> bytes:
-    whole = json.loads(path.read_bytes())
-    cell = next(cell for cell in whole["cells"] if cell["id"] == "blocked_autorange-code")
-    cell["source"] = "def blocked_autorange(:\n    pass"
-    return json.dumps(whole).encode()
 
 
 def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
