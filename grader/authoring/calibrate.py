@@ -22,10 +22,8 @@ from grader.trials.score import EARNS
 from harness.rendering import units
 
 SAFE_GAIN: Final = 1.25
-"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger.
-
-Otherwise an equally good submission of a student may miss the threshold because of noise.
-"""
+"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger. Otherwise an
+equally good submission of a student may miss the threshold because of noise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,6 @@ from grader.task import SimulatedFunction, Task, tier_of
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
 
-RECORDERS: Final = frozenset({"record"})
-"""Modules that record test data. They are not tried, because they start programs."""
-
 WITHOUT_LOOP: Final = frozenset({"(dropped)", "(ends after its first round)", "while False:"})
 """The descriptions of mutants that lack a loop, or run its body once."""
 
@@ -48,9 +45,6 @@ LONGEST_S: Final = 20.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
 
 CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, 1.0, "", [], {})
-
-Candidate = tuple[str, Solver]
-"""The name of some code in the student kit, and a function that answers a task's test cases with this code."""
 
 
 class TooLongError(BaseException):
@@ -110,7 +104,7 @@ def right_blind_answers(task: Task) -> Iterator[str]:
             yield f"a solver that ignores the question is right: it returns {name}"
 
 
-def blind_solvers(task: Task) -> Iterator[Candidate]:
+def blind_solvers(task: Task) -> Iterator[tuple[str, Solver]]:
     """Yield functions that answer test cases without looking at them, each with a description of its answers.
 
     They return a constant, an argument as it is, or right answers to other random test cases.
@@ -149,7 +143,7 @@ def _arguments(given: Any) -> Sequence[Any]:
     return given if isinstance(given, tuple) else simulated.arguments_here(given)
 
 
-def candidates(task: Task) -> Iterator[Candidate]:
+def candidates(task: Task) -> Iterator[tuple[str, Solver]]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
     functions, draw = list(_own_functions(task)), kinds.examiner(task, "any", timed=0)
     given = draw.given[0]
@@ -180,9 +174,9 @@ def _applied(function: FunctionType, given: Any) -> Any:
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
-    """Yield the Python modules in a task's folder, without those that record test data."""
+    """Yield the Python modules in a task's folder, without those that record test data: these start programs."""
     for path in sorted(folder.glob("*.py")):
-        if path.stem not in {"__init__", *RECORDERS}:
+        if path.stem not in {"__init__", "record"}:
             yield import_module(f"grader.tasks.{folder.name}.{path.stem}")
 
 
@@ -194,7 +188,7 @@ def _takes(function: FunctionType, arity: int) -> bool:
     return True
 
 
-def _world_attributes(kind: type, parsers: Sequence[Callable[..., Any]]) -> Iterator[Candidate]:
+def _world_attributes(kind: type, parsers: Sequence[Callable[..., Any]]) -> Iterator[tuple[str, Solver]]:
     for name in dir(kind):
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")

@@ -39,7 +39,6 @@ from harness.paired.rounds import Round, by_pair
 from harness.rendering import units
 
 FEWEST_WRONG: Final = 2
-
 FEWEST_WORDS: Final = 15
 """The smallest number of words in `Task.idea`. A shorter text would not explain why the solution is fast."""
 

@@ -146,9 +146,12 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
     end_s = time.monotonic() + TIME_LIMIT_S
     graded, allowed_s = _graded(task, sources)
     further = list(_further(task, sources, time.monotonic() + DRAWING_SHARE * TIME_LIMIT_S))
-    made = _made(task, sources)
+    named = [(file, source, name) for file, source in sources.items() for name in sorted(task.functions)]
+    # Several functions may use one helper. A change of this helper is made once.
+    made = {(file, each.source): each for file, source, name in named for each in mutants(source, name, file)}
     found = Tally(task.full_name, len(made))
-    in_time = (each for each in made if time.monotonic() < end_s)
+    in_random_order = random.Random(task.full_name).sample(list(made.values()), len(made))
+    in_time = (each for each in in_random_order if time.monotonic() < end_s)
 
     def judged(mutant: Mutant) -> str:
         import resource  # noqa: PLC0415 - Windows has no such module, and must still be able to import this file
@@ -161,13 +164,6 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
         for mutant, report in reports:
             progress(found := found.plus(mutant, report))
     return found
-
-
-def _made(task: Task, sources: Mapping[str, str]) -> list[Mutant]:
-    """Return the mutants of all functions in a random order. A change of a shared helper is listed once."""
-    named = [(file, source, name) for file, source in sources.items() for name in sorted(task.functions)]
-    found = {(file, each.source): each for file, source, name in named for each in mutants(source, name, file)}
-    return random.Random(task.full_name).sample(list(found.values()), len(found))
 
 
 def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:

@@ -8,6 +8,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -93,9 +94,11 @@ def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
     plain = ast.unparse(tree)
     used, seen = _reachable(tree, function), {plain}
     for mutant in (*_edited(tree, used, file), *_storing(plain, used, function, file)):
-        if mutant.source not in seen and _is_valid(mutant.source):
-            seen.add(mutant.source)
-            yield mutant
+        with suppress(SyntaxError, ValueError):  # a copy that does not compile
+            compile(mutant.source, "mutant.py", "exec")
+            if mutant.source not in seen:
+                seen.add(mutant.source)
+                yield mutant
 
 
 def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutant]:
@@ -139,14 +142,6 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 def _stored(node: ast.AST) -> list[str]:
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-
-
-def _is_valid(source: str) -> bool:
-    try:
-        compile(source, "mutant.py", "exec")
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def _headline(node: ast.AST) -> str:

@@ -37,10 +37,7 @@ _OTHER = {BEGIN: END, END: BEGIN}
 
 
 class SolutionError(FairclockError):
-    """The marks in a solution file are wrong, or the exercise file made from it is not valid Python.
-
-    The message names the line.
-    """
+    """The marks in a solution are wrong, or the stub made from it is not valid Python. The message names the line."""
 
 
 def stub_of(solution: str) -> str:

@@ -1,7 +1,7 @@
 """Begin to import torch before the command `check` itself is imported.
 
-The check of an exercise with tensors waits more than a second for processes that have imported torch. The imports of
-the command take a third of a second. On two cores, both happen at the same time.
+The import of torch takes more than a second, and the imports of the command a third of a second. On two cores, both
+happen at the same time.
 """
 
 import atexit

@@ -45,14 +45,21 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     lessons = catalogue.load().lessons
     named = {file.lesson: file for file in map(_named, take)}
     everywhere = exercise_files.find_files(lessons)
-    inside = _inside(places, lessons) if places else everywhere
+    for place in places:
+        if not place.exists():
+            what = "file" if place.suffix in exercise_files.SUFFIXES else "folder"
+            advice = "Run the command in the folder of the kit, or name the exercises."
+            raise UsageError(f"There is no {what} {place}. {advice}")
+    inside = exercise_files.find_files(lessons, [*filter(Path.is_dir, places)]) if places else everywhere
+    for file in map(_named, (place for place in places if not place.is_dir())):
+        inside[file.lesson].append(file)
     if not any(inside.values()) and not named:
         raise UsageError(f"There is no exercise in {places[0]}. Exercises have names such as {lessons[0]}.py.")
     choices = []
     for lesson in lessons:
         choice = exercise_files.choose(lesson, inside[lesson])
-        if file := named.get(lesson):
-            choice = choice.take(file)
+        if lesson in named:
+            choice = choice.take(named[lesson])
         known = {file.code for file in (*inside[lesson], *named.values())}
         outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
         reason = "this exercise is not in the places that you named"
@@ -73,8 +80,7 @@ def submit(
     if not files:
         with_reason = [choice for choice in choices if choice.left_out]
         raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
-    by_lesson = {file.lesson: file.path for file in files}
-    replaced = write_zip(by_lesson, out, kit=catalogue.kit_version(), force=force)
+    replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
     count = f"{len(files)} exercise{'' if len(files) == 1 else 's'}"
     say(console, f"Wrote {out}{again}: {count}. Hand in only this zip.")
@@ -148,19 +154,6 @@ def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
 def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:
     most = grade_texts.points(sum(task.points for task in catalogue.load().tasks(file.lesson)))
     return f"  {file.lesson:22} {points:>4} / {most:<4} {file.path}{f'  ({remark})' if remark else ''}"
-
-
-def _inside(places: Sequence[Path], lessons: Sequence[str]) -> dict[str, list[ExerciseFile]]:
-    """Return, by lesson, the exercise files in the folders or at the paths of `places`."""
-    for place in places:
-        if not place.exists():
-            what = "file" if place.suffix in exercise_files.SUFFIXES else "folder"
-            advice = "Run the command in the folder of the kit, or name the exercises."
-            raise UsageError(f"There is no {what} {place}. {advice}")
-    inside = exercise_files.find_files(lessons, [place for place in places if place.is_dir()])
-    for file in map(_named, (place for place in places if not place.is_dir())):
-        inside[file.lesson].append(file)
-    return inside
 
 
 def _named(path: Path) -> ExerciseFile:

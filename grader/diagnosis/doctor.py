@@ -24,7 +24,6 @@ from harness.threads import builds
 
 OLDEST_TORCH: Final = (2, 9)
 TORCH_FIX: Final = "pip install 'torch>=2.9'"
-REINSTALL: Final = "pip install --force-reinstall 'torch>=2.9'"
 _SYMBOLS_MISSING: Final = re.compile(r"redirection.*mandatory|mandatory.*redirection|libc6-dbg|debuginfo", re.DOTALL)
 _UNKNOWN_INSTRUCTION: Final = re.compile(r"[Uu]nrecognised instruction|unhandled instruction|SIGILL")
 _SYMBOLS: Final = {
@@ -74,7 +73,8 @@ def torch() -> HealthCheck:
     if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST_TORCH:
         return HealthCheck("torch", f"{found} is too old", TORCH_FIX, needed=True)
     if broken := failure_reason(*ran([sys.executable, "-c", "import torch"], timeout_s=300)):
-        return HealthCheck("torch", f"{found} cannot be imported ({broken})", REINSTALL, needed=True)
+        reinstall = TORCH_FIX.replace("install", "install --force-reinstall")
+        return HealthCheck("torch", f"{found} cannot be imported ({broken})", reinstall, needed=True)
     return HealthCheck("torch", found, needed=True)
 
 
