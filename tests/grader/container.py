@@ -24,8 +24,6 @@ CAPABILITIES: Final = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
 chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw, sys_chroot, mknod,
 audit_write, setfcap (linux/capability.h).
 """
-OVERRIDES: Final = frozenset({1, 2})
-"""Capabilities with which root can write to files without permission."""
 ADDR_NO_RANDOMIZE: Final = 0x40000
 DOCKER: Final = "/.dockerenv"
 """The file that exists in every Docker container."""
@@ -37,9 +35,6 @@ _NAMESPACES: Final = (
     Rule("clone3", "a container", errno.ENOSYS),
 )
 _LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, When.EQUALS, (ADDR_NO_RANDOMIZE,)))
-_CLOCKS: Final = Rule("clock_gettime", "gVisor", errno.EINVAL, Condition(0, When.ANY_BIT, (1 << 31,)))
-"""The rule that refuses clocks of other processes, whose clock ids are negative."""
-
 _KERNEL: Final = Rule(
     "keyctl add_key request_key bpf perf_event_open userfaultfd open_by_handle_at acct quotactl kcmp pidfd_getfd "
     "process_madvise init_module finit_module delete_module reboot syslog kexec_load swapon swapoff settimeofday "
@@ -53,12 +48,9 @@ FILTERS: Final = {
     "docker": _DOCKER,
     "old docker": (*_DOCKER, _LANDLOCK),
     "no mounts": (_MOUNTS,),
-    "no clocks": (_CLOCKS,),
     "unconfined": (),
     "covered": (),
-    "no overrides": (),
 }
-_CLOCK_GETTIME: Final = {"x86_64": 228, "aarch64": 113}
 _NUMBERS: Final = {
     f"landlock_{call}": 444 + at for at, call in enumerate(("create_ruleset", "add_rule", "restrict_self"))
 }
@@ -102,13 +94,12 @@ def confine(kind: str) -> None:
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if rules := FILTERS[kind]:
         here = seccomp.ARCHITECTURES[platform.machine()]
-        numbers = {**here.numbers, **_NUMBERS, "clock_gettime": _CLOCK_GETTIME[platform.machine()]}
-        code = seccomp.compiled(rules, replace(here, numbers=numbers))
+        code = seccomp.compiled(rules, replace(here, numbers={**here.numbers, **_NUMBERS}))
         program = _Program(len(code) // 8, code)
         if libc.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0):
             raise OSError(ctypes.get_errno(), "no filter")
     for capability in range(64):
-        if capability not in CAPABILITIES or (kind == "no overrides" and capability in OVERRIDES):
+        if capability not in CAPABILITIES:
             libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
