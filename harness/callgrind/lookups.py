@@ -57,16 +57,13 @@ for _ in range(LOOKS):
 
 def searches(counts: FunctionCounts) -> FunctionCounts:
     """Return only the counts of functions that look up keys in dictionaries. `search_names` finds these functions."""
-    found = search_names([function for _, function in counts])
+    found = search_names(function for _, function in counts)
     return counts.filter(lambda function: function in found)
 
 
 def denoise(counts: FunctionCounts) -> FunctionCounts:
-    """Return the counts without dictionary lookups, whose counts are noisy.
-
-    torch's `FunctionCounts.denoise` does not remove the lookups of new Python versions.
-    """
-    noise = {function for _, function in searches(counts)}
+    """Return the counts without dictionary lookups. torch's `denoise` keeps the lookups of new Python versions."""
+    noise = search_names(function for _, function in counts)
     return counts.denoise().filter(lambda function: function not in noise)
 
 
@@ -84,8 +81,8 @@ def picture(counts: FunctionCounts, *, title: str) -> str:
 def search_names(functions: Iterable[str]) -> frozenset[str]:
     """Return the names of all `functions` that look up keys in dictionaries.
 
-    If the functions of Python have no names, an experiment finds them by their instruction counts. It needs valgrind
-    and takes about two seconds, once for each version of Python. The result is empty if no function is found.
+    If the functions of Python have no names, an experiment finds them. It needs valgrind and takes about two seconds,
+    once for each version of Python.
     """
     functions = list(functions)
     named = frozenset(function for function in functions if DICTIONARY_LOOKUPS.search(function))
@@ -104,8 +101,7 @@ def is_nameless(function: str) -> bool:
 def nameless() -> frozenset[str]:
     """Find CPython's functions for dictionary lookups by an experiment, and return their addresses.
 
-    The experiment counts the instructions of two scripts whose lookups take different numbers of steps. If instructions
-    cannot be counted, the result is empty. It is stored in the cache folder.
+    The result is stored in the cache folder. It is empty if instructions cannot be counted.
     """
     if tools.lacking():
         return frozenset()

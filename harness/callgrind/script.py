@@ -1,8 +1,7 @@
 """Count the instructions of a script that uses only the standard library. This takes about a second.
 
 The script runs under `valgrind python` without site packages, with a fixed hash seed and no other environment
-variables. So two counts of a script are equal. Python's option `-E` is not used. It ignores the fixed hash seed, and
-counts would then vary by 0.05 %.
+variables. So two counts of a script are equal. Python's option `-E` is not used, because it ignores the hash seed.
 """
 
 import os
@@ -79,10 +78,7 @@ def count_script(source: str, *, hash_seed: str = tools.HASH_SEED) -> ScriptCoun
 
 
 def count_scripts(sources: Sequence[str], *, hash_seed: str = tools.HASH_SEED) -> list[ScriptCounts]:
-    """Run several scripts under Callgrind, and return their counts in the same order.
-
-    As many scripts run at the same time as there are cores.
-    """
+    """Run several scripts under Callgrind, one per core at the same time. Return their counts in the same order."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(partial(count_script, hash_seed=hash_seed), sources))
 

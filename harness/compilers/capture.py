@@ -31,10 +31,7 @@ _LOGGERS: Final = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_f
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """The graphs that torch captured: their number, their number of operations, and the reasons of graph breaks.
-
-    `lines` contains the line of source code of each graph break, without its indentation.
-    """
+    """The number of graphs that torch captured and of their operations. The reasons and code lines of graph breaks."""
 
     graphs: int
     operations: int
@@ -61,10 +58,9 @@ def captured(function: Callable[..., object], *inputs: object) -> Captured:
 
 
 def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
-    """Return one text per compiled version of a function: the conditions (guards) on tensors for using it.
+    """Return one text per compiled version of a function, the oldest first: its conditions (guards) on tensors.
 
-    The oldest version comes first. `function` is the original function, not the result of `torch.compile`. Other kinds
-    of guards are left out.
+    `function` is the original function, not the result of `torch.compile`.
     """
     from torch._dynamo.eval_frame import _debug_get_cache_entry_list  # noqa: PLC0415 - takes seconds
 
@@ -146,8 +142,7 @@ class _Recorder(TorchDispatchMode):
 def traffic(function: Callable[..., object], *arguments: object) -> tuple[OperationTraffic, ...]:
     """Call a function, and return the operations that torch ran, in order.
 
-    The numbers of bytes are the sizes of the tensors. They do not show whether the data come from main memory or from a
-    cache.
+    The sizes of the tensors do not show whether the data come from main memory or from a cache.
     """
     with _Recorder() as recorder:
         function(*arguments)
@@ -156,10 +151,7 @@ def traffic(function: Callable[..., object], *arguments: object) -> tuple[Operat
 
 @dataclass(frozen=True, slots=True)
 class Recompilation:
-    """A recompilation: the name of the function, and why the newest graph did not fit the call.
-
-    `reasons` contains the failed guard of each earlier graph, by the number of the graph.
-    """
+    """A recompilation: the name of the function, and the failed guard of each earlier graph by the graph's number."""
 
     function: str
     reasons: dict[int, str]

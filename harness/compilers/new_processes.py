@@ -177,9 +177,8 @@ class Starts:
 def starts(program: str, *, measuring: bool = True) -> Starts:
     """Return the times of two starts of a program, from the cache or newly measured.
 
-    `program` is Python source code that defines `call()`. Each start is a new process. The two processes share cache
-    folders for numba and Inductor, which are empty at the first start and filled at the second start. With
-    `measuring=False`, times that are not in the cache are not measured.
+    `program` is Python source code that defines `call()`. The two processes share cache folders for numba and Inductor,
+    which are empty at the first start. With `measuring=False`, times that are not in the cache are not measured.
     """
     key = disk_cache.digest({"program": program, "numba": version("numba"), **tools.software(compiles=True)})
     with contextlib.suppress(KeyError, TypeError):
@@ -228,10 +227,7 @@ def _program(source: str, driver: str) -> Iterator[Path]:
 
 
 def _run(command: list[str], folder: Path, **environment: str) -> str:
-    """Run a command in a folder, and return its output.
-
-    Raise `MachineError` with the last line of its errors if it fails, or if it takes longer than `TIMEOUT_S`.
-    """
+    """Run a command in a folder, and return its output. Raise `MachineError` if it fails or takes too long."""
     try:
         return subprocess.run(
             command,

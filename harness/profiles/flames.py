@@ -125,10 +125,7 @@ def drawable(root: FlameFrame) -> list[Placed]:
 
 
 def own_cost_by_name(frame: FlameFrame) -> Mapping[str, float]:
-    """Return the own cost for each frame name, added up over all frames with this name.
-
-    The largest cost comes first.
-    """
+    """Return the own cost by frame name, added up over all frames with this name. The largest cost comes first."""
     own = dict[str, float]()
     for each in placed(frame):
         own[each.frame.name] = own.get(each.frame.name, 0.0) + each.frame.own
@@ -144,10 +141,7 @@ def label(name: str, most: int) -> str:
 
 
 def flame_graph(root: FlameFrame, width: int = 90) -> str:
-    """Return a flame graph as text with lines of `width` characters. The outermost frame is at the bottom.
-
-    Raise `ValueError` if the total cost is 0.
-    """
+    """Return a flame graph as text, the outermost frame at the bottom. Raise `ValueError` if the total cost is 0."""
     rows: list[list[str]] = []
     for each in drawable(root):
         while len(rows) <= each.depth:

@@ -3,9 +3,8 @@
 The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
 the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set.
 
-A trace is in Chrome's format, which `export_chrome_trace` and `tensorboard_trace_handler` write: a list of events in
-JSON, each with a phase `ph`. A complete event ("X") has a start and a duration. Other events name a thread ("M"), mark
-a time ("i"), or are the start or the end of an arrow ("s" and "f").
+A trace is in Chrome's format: a list of events in JSON, each with a phase `ph`. A complete event ("X") has a start and
+a duration. Other events name a thread ("M"), mark a time ("i"), or start or end an arrow ("s" and "f").
 """
 
 import gzip
@@ -40,10 +39,7 @@ def keep_stacks() -> _ExperimentalConfig:
 
 
 def every_thread() -> _ExperimentalConfig | None:
-    """Return an `experimental_config` with which the profiler also records the threads that did not start it.
-
-    Return None if the installed torch has no such setting.
-    """
+    """Return an `experimental_config` that also records other threads, or None if this torch has no such setting."""
     try:
         return _ExperimentalConfig(profile_all_threads=True)
     except TypeError:
@@ -127,8 +123,7 @@ def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
 def columns(printed: str, *names: str) -> str:
     """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
 
-    Lines outside the table are left out. Of a stack, only the first line is kept. Raise `ValueError` if a column is
-    missing.
+    Of a stack, only the first line is kept. Raise `ValueError` if a column is missing.
     """
     lines = printed.splitlines()
     rule = next(line for line in lines if line.startswith("---"))

@@ -161,10 +161,7 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def served(profile: Path) -> contextlib.AbstractContextManager[ProfileServer]:
-    """Start a SnakeViz server for a saved profile, without a browser. The end of the `with` block stops the server.
-
-    Raise `MachineError` if SnakeViz does not start.
-    """
+    """Run a SnakeViz server for a saved profile during a `with` block. Raise `MachineError` if it does not start."""
     return serving("snakeviz", "--server", "--hostname", LOOPBACK, str(profile))
 
 

@@ -119,10 +119,7 @@ def run_script(script: str, profiler: str, *options: str) -> ProfiledScript:
 
 
 def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> str:
-    """Run `python -m PROFILER OPTIONS`, and return the output.
-
-    Raise `UsageError` with the last line of the output if the command fails, or if it takes longer than `timeout_s`.
-    """
+    """Run `python -m PROFILER OPTIONS`, and return the output. Raise `UsageError` if it fails or takes too long."""
     command = [sys.executable, "-m", profiler, *options]
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)

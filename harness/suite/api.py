@@ -1,9 +1,8 @@
 """Classes that define benchmarks. Their names and meaning are those of PyTorch's instruction-count suite.
 
 One grouped definition describes many benchmarks: eager and compiled, with and without a backward pass, in Python and
-C++, with one or several threads. `harness.suite.expand.materialize` returns the list of these benchmarks. The argument
-`compiled=True`, for `torch.compile`, does not exist in PyTorch's suite. The argument `torchscript=True` has the same
-meaning as in PyTorch's suite.
+C++, with one or several threads. `harness.suite.expand.materialize` returns the list of these benchmarks. Only the
+argument `compiled=True`, for `torch.compile`, does not exist in PyTorch's suite.
 """
 
 import enum
@@ -91,10 +90,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the signature that a text such as `f(a, b) -> c` describes.
-
-        Raise `UsageError` if the text is not of this form, or if it names several outputs.
-        """
+        """Return the signature in a text such as `f(a, b) -> c`. Raise `UsageError` for other texts."""
         found = _SIGNATURE.fullmatch(text.strip())
         if found is None:
             raise UsageError(f"The signature {text!r} is invalid; write it like f(x, w) -> y.")
@@ -133,12 +129,11 @@ class Signature:
 class GroupedBenchmark:
     """Several benchmarks of one operation or model.
 
-    Create a grouped benchmark with `GroupedStmts`, `GroupedModules` or `GroupedVariants`. These functions share some
-    arguments. `setup` is the setup code. `signature` names the inputs and the output of the statement, as in "f(x, w)
-    -> y". A signature is required for models, compiling and autograd. `autograd=True` adds benchmarks with
-    `y.backward()` after the forward pass. `num_threads` is a number or a tuple of numbers. `compiled=True` adds
-    benchmarks of the model with `torch.compile`, in Python only. `torchscript=True` adds benchmarks of the TorchScript
-    model in both languages. `source` is the Python source of the `model` that is compiled.
+    Create a grouped benchmark with `GroupedStmts`, `GroupedModules` or `GroupedVariants`. `signature` names the inputs
+    and the output of the statement, as in "f(x, w) -> y". It is required for models, compiling and autograd.
+    `autograd=True` adds benchmarks with `y.backward()` after the forward pass. `compiled=True` adds benchmarks of the
+    model with `torch.compile`, in Python only. `torchscript=True` adds benchmarks of the TorchScript model in both
+    languages. `source` is the Python source of the `model` that is compiled.
     """
 
     py_fwd_stmt: str | None

@@ -1,7 +1,6 @@
 """The results of a run of the suite, the file that stores them, and the comparison of two runs.
 
-During a run, the file is written again after each result, atomically. So if a run is killed, only the unfinished
-measurements are lost.
+During a run, the file is written again after each result, so that a killed run loses only unfinished measurements.
 """
 
 import json
@@ -77,10 +76,7 @@ class Result:
 
     @property
     def instructions_per_run(self) -> float | None:
-        """The median number of instructions per run, or None if there are no counts.
-
-        If there are several counts, the first one is a warm-up and is not used.
-        """
+        """The median number of instructions per run without the warm-up, the first of several counts, or None."""
         kept = self.instructions[1:] or self.instructions
         return median(kept) / self.number if kept else None
 

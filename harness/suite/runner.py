@@ -1,8 +1,7 @@
 """Run the suite: compile the C++ benchmarks, measure wall times, and count instructions.
 
-If a benchmark does not compile, raises an exception, crashes or hangs, its result holds the reason, and the other
-benchmarks still run. If the machine lacks something that a benchmark needs, such as a compiler or TorchScript, its
-result holds the reason too.
+If a benchmark does not compile, raises an exception, crashes, hangs, or needs something that the machine lacks, its
+result holds the reason, and the other benchmarks still run.
 """
 
 import os

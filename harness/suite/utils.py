@@ -18,10 +18,7 @@ _LINE: Final = re.compile(rf"(?P<python>.{{{COLUMN}}}) \|(?: (?P<cpp>.*))?")
 
 
 def flatten(schema: Definition) -> FlatIntermediateDefinition:
-    """Return all benchmarks of nested dictionaries by their complete names.
-
-    Raise `UsageError` if two benchmarks have the same complete name.
-    """
+    """Return all benchmarks of nested dictionaries by complete name. Raise `UsageError` if two names are equal."""
     flat: dict[Label, TimerArgs | GroupedBenchmark] = {}
     for label, benchmark in _leaves((), schema):
         if label in flat:
