@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -118,6 +119,14 @@ def test_no_file_and_no_function_is_too_long() -> None:
         and (node.end_lineno or 0) - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
     ]
     assert long == []
+
+
+def test_no_class_name_stands_twice_outside_the_lessons() -> None:
+    names = [name for name in sources() if name.startswith(("harness", "grader"))]
+    classes = Counter(
+        node.name for name in names for node in ast.walk(sources()[name]) if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
 
 
 def test_the_root_folder_has_only_what_a_newcomer_expects() -> None:
