@@ -92,10 +92,10 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
         self, task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]
     ) -> tuple[list[R], list[Answer]]:
         """Load a source text in a new process of `tree`, call its function on each input, and read the meter."""
-        input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
-        output_bytes = max(one.size_bytes for one in drawn)
-        answers, padding = list[Answer](), ALIGNMENT
-        with worker(tree, self.limits(task.limits), input_bytes + padding, output_bytes + padding) as one:
+        input_bytes = ALIGNMENT + max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
+        output_bytes = ALIGNMENT + max(one.size_bytes for one in drawn)
+        answers = list[Answer]()
+        with worker(tree, self.limits(task.limits), input_bytes, output_bytes) as one:
             found = [one.begin(self.read)]
             one.load(source)
             found.append(one.metered(self.read))

@@ -194,14 +194,9 @@ def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls)
     return [asking(one.name) if isinstance(one, SimulatedFunction) else as_plain(one) for one in scenario.arguments]
 
 
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-
-
 def as_plain(value: Any) -> Any:
     """Return a copy of a value with only the types of JSON, as if another process had sent it."""
-    if type(value) in _SCALARS:
-        return value
-    return json.loads(json.dumps(value))
+    return value if type(value) in {str, int, float, bool, type(None)} else json.loads(json.dumps(value))
 
 
 def speed(task: Task, mine: list[Played]) -> Speed:

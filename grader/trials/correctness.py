@@ -89,10 +89,9 @@ def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -
     """Return which elements of `got` are right: within the allowed error, or the expected infinity or NaN."""
     with np.errstate(invalid="ignore", over="ignore"):
         near: NDArray[np.bool_] = np.isfinite(want) & (np.abs(got - want) <= allowed)
-    if near.all():  # the usual case: skip the comparisons below, which would slow down hundreds of checks
-        return near
-    result: NDArray[np.bool_] = near | (got == want) | (np.isnan(got) & np.isnan(want))
-    return result
+    if not near.all():  # usually all are near, and hundreds of checks need no further comparisons
+        near |= (got == want) | (np.isnan(got) & np.isnan(want))
+    return near
 
 
 def same(one: Answer, other: Answer) -> bool:

@@ -38,7 +38,6 @@ MOST_PROCESSES: Final = 16
 """The most processes of one compilation. gcc runs each stage in a process of its own."""
 MOST_LIBRARY_BYTES: Final = 512 << 10
 """The largest compiled library, because it is sent in one message."""
-SHOWN_LINES: Final = 3
 
 _FLAGS: Final = ("-x", "c", "-std=gnu17", "-shared", "-fPIC", "-fno-diagnostics-show-caret", "-fno-diagnostics-color")
 _LINKED: Final = () if sys.platform == "darwin" else ("-Wl,-z,defs", "-Wl,-s")
@@ -48,8 +47,7 @@ FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The compiler's arguments for each library that is compiled."""
 
-_HEADERS: Final = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-_RIGHT: Final = f"probe = {_HEADERS + 'int probe(void) { return 0; }'!r}"
+_RIGHT: Final = "probe = '#include <stdint.h>\\nint probe(void) { return 0; }'"
 
 _ERROR: Final = re.compile(r"submission\.c:(\d+):(?:\d+:)? (?:fatal )?error: (.*)")
 _UNDEFINED: Final = re.compile(r"submission\.c:(\d+):\d+: runtime error: (.*)")
@@ -230,10 +228,7 @@ def _complaint(name: str, said: str) -> WorkerFault:
         reason = words.removeprefix("#error").strip().strip('"')
         return WorkerFault(Status.REFUSED, f"{name} is still the stub (line {line} of the file). {reason}", NOT_WRITTEN)
     told = [f"{message} (line {line} of the file)" for line, message in errors]
-    told = (
-        told
-        or [line.strip() for line in said.splitlines() if not _NOISE.search(line)]
-        or ["the compiler gives no reason"]
-    )
+    told = told or [line.strip() for line in said.splitlines() if not _NOISE.search(line)]
+    told = told or ["the compiler gives no reason"]
     lines = [f"The C source in {name} does not compile: {told[0][:300]}.", *(f"  {each[:300]}" for each in told[1:])]
-    return WorkerFault(Status.REFUSED, "\n".join(lines[:SHOWN_LINES]), "Begin with the first error.")
+    return WorkerFault(Status.REFUSED, "\n".join(lines[:3]), "Begin with the first error.")

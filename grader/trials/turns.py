@@ -49,14 +49,8 @@ TURN_S: Final = 1e-3
 MOST_CALLS: Final = 3
 """The most measured calls per turn. For each call, an input is drawn before the turn."""
 
-NULL_CALLS: Final = 1
-"""The number of measured no-op calls per round. One more no-op call comes before them."""
-
 LEAST_NET: Final = 0.25
-"""The smallest cost of a turn without the overhead of its requests, as a share of this overhead.
-
-Smaller costs are regarded as noise.
-"""
+"""The smallest cost of a turn without the overhead of its requests, as a share of this overhead. Less is noise."""
 
 SLACK_PART: Final = 0.05
 """The largest share of the baseline's measuring time in which a submission may compute."""
@@ -65,10 +59,7 @@ SLACK_S: Final = 0.005
 """CPU seconds that a submission may use in addition to the share `SLACK_PART`, because measuring times may be short."""
 
 Blame = Callable[[str], AbstractContextManager[None]]
-"""A function that takes the name of the measured function and returns a context manager.
-
-The context manager blames the submission or the grader for an exception inside the `with` block.
-"""
+"""A function that takes the name of the measured function, and returns a context manager like `blame_submission`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +170,9 @@ class Side:
             self.worker.check_no_helpers()
 
     def ask(self, one: TimedInput) -> None:
-        """Measure the overhead of a request with no-op calls. `one` is any input."""
+        """Measure the overhead of a request with the second of two no-op calls. `one` is any input."""
         with self.blame(self.function):
-            calls = [one.ask(self.worker) for _ in range(1 + NULL_CALLS)]
-        self.asked += calls[1:]
+            self.asked.append([one.ask(self.worker) for _ in range(2)][1])
 
     def answer(self, one: TimedInput) -> TimedAnswer:
         """Return the answer to one more input of the last turn."""
@@ -207,8 +197,7 @@ class Side:
                     drawn[place].check_timed(self.answers[place], answer)
 
     def _play_more(self, drawn: Sequence[TimedInput]) -> list[Reading]:
-        answers = self.answers
-        readings = self._play(drawn)
+        answers, readings = self.answers, self._play(drawn)
         self.answers = [*answers, *self.answers]
         return readings
 

@@ -183,7 +183,7 @@ class WorkerClient:
                     self._watch()
             name, given = body.get("name"), body.get("arguments")
             if not isinstance(name, str) or not isinstance(given, list):
-                raise WorkerFault(Status.PROTOCOL_VIOLATION, "The submission broke the protocol with a malformed call.")
+                raise _violation("with a malformed call")
             try:
                 reply = {"value": simulated(name, given)}
             except ValueError as error:
@@ -219,17 +219,14 @@ class WorkerClient:
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:
-            raise WorkerFault(Status.PROTOCOL_VIOLATION, f"The submission broke the protocol with a message {kind!r}.")
+            raise _violation(f"with a message {kind!r}")
         return body
 
     def _send(self, kind: bytes, body: Mapping[str, Any] | None) -> None:
         try:
             self._channel.send(kind, body, timeout_s=self._deadline.left_s)
         except protocol.Late:
-            raise WorkerFault(
-                Status.PROTOCOL_VIOLATION,
-                "The submission broke the protocol: it sent calls and did not read the answers.",
-            ) from None
+            raise _violation("by sending calls without reading the answers") from None
         except protocol.Closed:
             self._where = "before it received a request"
             raise self._end() from None
@@ -241,7 +238,7 @@ class WorkerClient:
         except protocol.Late:
             raise self._late() from None
         except protocol.ProtocolError as error:
-            raise WorkerFault(Status.PROTOCOL_VIOLATION, f"The submission broke the protocol with {error}.") from None
+            raise _violation(f"with {error}") from None
         except protocol.Closed:
             raise self._end() from None
 
@@ -273,8 +270,7 @@ class WorkerClient:
         if is_closed:
             self._where = "between its timed calls"
             return self._end()
-        said = "The submission broke the protocol in a timed call: it sent an answer before the request."
-        return WorkerFault(Status.PROTOCOL_VIOLATION, said)
+        return _violation("in a timed call: it sent an answer before the request")
 
     def _end(self) -> WorkerFault:
         status = self._server.end(self._forked, wait=True)
@@ -289,6 +285,10 @@ class WorkerClient:
             f"The process ended {self._where}, with exit status {status if status >= 0 else 128 - status}.",
             "Return the answer, and do not end the process. (Exit status 139 means a segmentation fault.)",
         )
+
+
+def _violation(how: str) -> WorkerFault:
+    return WorkerFault(Status.PROTOCOL_VIOLATION, f"The submission broke the protocol {how}.")
 
 
 @contextlib.contextmanager
