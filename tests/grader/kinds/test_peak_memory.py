@@ -86,14 +86,6 @@ for _ in range(64):
 def negate(x):
     return -x
 """
-IN_A_THREAD = f"""
-import threading, torch
-def negate(x):
-    thread = threading.Thread(target=lambda: {SCRATCH})
-    thread.start()
-    thread.join()
-    return -x
-"""
 
 
 def test_memory_counts_wherever_it_is_had_and_once_if_each_call_frees_it(task: Task) -> None:
@@ -103,7 +95,6 @@ def test_memory_counts_wherever_it_is_had_and_once_if_each_call_frees_it(task: T
         ("freed in many parts", "def negate(x):\n    many = [x * n for n in range(40)]\n    return -x\n", 40),
         ("kept", "kept = []\ndef negate(x):\n    kept.append([x + n for n in range(21)])\n    return -x\n", 64),
         ("mapped by hand", BY_HAND, 64),
-        ("in a thread", IN_A_THREAD, 64),
     )
     with BARE.pool.trusted(tensors=True) as tree:
         plain = held_mib(task, tree, ONE)

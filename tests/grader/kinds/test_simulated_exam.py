@@ -87,19 +87,6 @@ def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
     assert caught.value.status is Status.TIMED_OUT
 
 
-def test_the_count_is_kept_out_of_reach(task: Task) -> None:
-    """The supervisor counts each call of `probe`. A submission cannot change this count from its own process."""
-    forged = """
-import gc, time
-for thing in gc.get_objects():
-    if isinstance(thing, dict) and "calls" in thing: thing["calls"] = 0
-time.perf_counter = lambda: 0.0
-""" + COUNT_UP.replace("return at", "probe.__closure__ and None\n    return at")
-    speed = run(task, forged).speed
-    assert speed is not None
-    assert speed.ratio == 1.0
-
-
 def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> None:
     def together(scenarios: Sequence[Scenario]) -> Mismatch | None:
         assert [scenario.title for scenario in scenarios] == ["a number is hidden"] * 3

@@ -1,5 +1,6 @@
 """A function in C is found in a file, compiled and loaded; if a step fails, the student gets an explanation."""
 
+import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
@@ -127,10 +128,9 @@ def test_what_the_compiler_and_the_linker_miss_is_told_with_its_line_in_the_file
 def test_the_stub_is_not_written_yet() -> None:
     stub = paths.stub(TASK.lesson).read_text(encoding="utf-8")
     told = fault(stub)
-    assert "still the stub" in str(told)
     assert told.help == NOT_WRITTEN
-    line = next(n for n, text in enumerate(stub.splitlines(), start=1) if text.startswith("#error"))
-    assert f"line {line} of the file" in str(told)
+    line = 1 + stub[: stub.index("\n#error")].count("\n") + 1
+    assert f"still the stub (line {line} of the file)" in str(told)
 
 
 @needs_compiler
@@ -138,16 +138,6 @@ def test_a_library_without_the_function_or_one_that_no_message_holds_is_told_as_
     assert loaded(native.built(TASK, in_c("int other;")).timed) is None
     large = "A" * (native.MOST_LIBRARY_BYTES + 1)
     assert "larger than 512 KiB" in str(native._fault("checksum", {"libraries": {"checked": large, "timed": large}}))
-
-
-def test_a_stop_at_undefined_behaviour_is_told_by_its_line() -> None:
-    ended = WorkerFault(Status.CRASHED, "The process ended.", "It happened with data of shape (5,), uint8. Ending …")
-    ended.printed = "submission.c:12:3: runtime error: load of misaligned address 0x1 for type 'const uint32_t'\n"
-    with pytest.raises(WorkerFault) as raised, native.undefined_behaviour_reported():
-        raise ended
-    assert raised.value.status is Status.WRONG
-    assert "load of misaligned address 0x1 for type 'const uint32_t' (line 12 of the file)" in str(raised.value)
-    assert raised.value.help == "It happened with data of shape (5,), uint8."
 
 
 @needs_compiler
@@ -182,6 +172,6 @@ def test_in_the_sandbox_a_cast_address_is_told_by_its_line(pool: Pool) -> None:
     assert verdict.status is Status.WRONG
     assert "misaligned address" in verdict.attempt.rationale
     assert "(line 5 of the file)" in verdict.attempt.rationale
-    assert verdict.attempt.help.startswith("It happened with data of shape")
+    assert re.fullmatch(r"It happened with data of shape [^.]*uint8[^.]*\.", verdict.attempt.help)
     source = f"raise SystemExit\n{in_c('int x = y;')}"
     assert "does not compile" in graded(pool, source).attempt.rationale, "the file's Python is never run"
