@@ -196,7 +196,7 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
             return None
         said = f"The library compiled from {name} is larger than {MOST_LIBRARY_BYTES >> 10} KiB."
         return WorkerFault(Status.REFUSED, said, "Compute large tables when they are first needed.")
-    kind, line, message = told.get("fault"), told.get("line"), str(told.get("message", ""))
+    kind, line, message = str(told.get("fault")), told.get("line"), str(told.get("message", ""))
     where = f" (line {line} of the file)" if isinstance(line, int) else ""
     if kind == "compiler":
         return _complaint(name, message)
