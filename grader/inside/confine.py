@@ -30,10 +30,6 @@ RULESET = Path(__file__).parents[2] / "ruleset.json"
 """The file with the Landlock rules. It exists only where a sandbox works without Linux namespaces."""
 
 
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
-
-
 def set_limits(limits: dict[str, int]) -> None:
     """Permanently lower the resource limits of this process.
 
@@ -87,10 +83,10 @@ def install_filter(program: str) -> None:
     Raise `OSError` if the kernel refuses the filter, or if this process has several threads.
     """
     check_threads()
-    code = bytes.fromhex(program)
+    code = ctypes.create_string_buffer(bytes.fromhex(program))
     call("no new privileges", "prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    filled = ctypes.byref(_Program(len(code) // _INSTRUCTION_BYTES, code))
-    call("no seccomp filter", "prctl", _PR_SET_SECCOMP, _FILTER_MODE, filled, 0, 0)
+    described = struct.pack("HP", len(code) // _INSTRUCTION_BYTES, ctypes.addressof(code))
+    call("no seccomp filter", "prctl", _PR_SET_SECCOMP, _FILTER_MODE, described, 0, 0)
 
 
 def apply_ruleset(ruleset: dict[str, Any]) -> None:

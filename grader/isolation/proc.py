@@ -8,8 +8,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.processes import process_env
 
@@ -33,8 +32,7 @@ DISK_BYTES: Final = 1 << 30
 _OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """The bytes of memory, without pages of files, and the number of processes and threads."""
 
     memory_bytes: int

@@ -1,14 +1,8 @@
 """Explain why bubblewrap does not start on a machine, and name the fix.
 
-All functions are pure. `machine_facts.observe` collects the facts about the machine.
-
-Sources of the explanations:
-
-- Linux: user_namespaces(7), unshare(2), and for a covered /proc `mount_too_revealing` in fs/namespace.c.
-- Docker: its default seccomp profile, and `docker run --security-opt`.
-- Podman: `podman run --security-opt unmask=ALL`.
-- Kubernetes: `securityContext`.
-- Ubuntu: since 23.10, AppArmor lets only programs with a profile use user namespaces.
+All functions are pure. `machine_facts.observe` collects the facts about the machine. Sources: user_namespaces(7),
+unshare(2), `mount_too_revealing` in fs/namespace.c of Linux, and the security options of Docker, Podman and Kubernetes.
+Since Ubuntu 23.10, AppArmor lets only programs with a profile use user namespaces.
 """
 
 import errno

@@ -1,10 +1,9 @@
 """Build seccomp filters: BPF programs, as bytes, that deny system calls to submissions.
 
 Two filters apply together. The first applies to all processes of a sandbox, from before Python starts. A worker process
-adds the second before it loads a submission, also without a sandbox. `seccomp_rules` lists the denied calls.
-
-The kernel caches the result of a rule that needs only the number of a call, so it takes no measurable time. An argument
-of a call is checked only where this is necessary. Source: Documentation/userspace-api/seccomp_filter of Linux.
+adds the second before it loads a submission, also without a sandbox. `seccomp_rules` lists the denied calls. The kernel
+caches the result of a rule that needs only the number of a call, so it takes no measurable time. Source:
+Documentation/userspace-api/seccomp_filter of Linux.
 """
 
 import errno

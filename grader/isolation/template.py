@@ -1,10 +1,8 @@
 """Fork process trees from a template process that has already imported torch.
 
 The import of torch takes more than a second of one core, and a fork takes a few hundredths. The template process runs
-`grader/inside/template_main.py`, and never a submission. All trees of a template process have
-the same memory layout.
-
-If a template process ends before its pool is closed, the kernel ends its trees too, and no submission is to blame.
+`grader/inside/template_main.py`, and never a submission. All its trees have the same memory layout. If it ends before
+its pool is closed, the kernel ends its trees too, and no submission is to blame.
 """
 
 import contextlib

@@ -32,9 +32,8 @@ NOT_STARTED = 126
 class Tree:
     """The program of a sandbox, its user and its files. If `program` is empty, the user's processes are only ended.
 
-    `files` maps names in the sandbox's folder `kit` to files to copy there. `ruleset` are Landlock rules for the
-    program, and `narrowed` stricter rules, stored in `kit`, which are applied before a submission is loaded. `own` is
-    the folder to which the program may write.
+    `files` maps names in the folder `kit` to files to copy there. `ruleset` are Landlock rules for the program, and
+    `narrowed` those that are applied before a submission is loaded. The program may write to the folder `own`.
     """
 
     uid: int

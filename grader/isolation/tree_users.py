@@ -1,8 +1,7 @@
 """Give each sandbox a user of its own if root started the grader.
 
-In a user namespace that root starts, the kernel still treats the processes as processes of root, and Linux never limits
-root's number of processes. So root runs bubblewrap, which prepares the file system. Then, before Python starts,
-`setpriv` becomes a user that owns nothing and that no other sandbox has.
+In a user namespace that root starts, processes still count as processes of root, whose number Linux never limits. So
+root runs bubblewrap. Before Python starts, `setpriv` becomes a user that owns nothing and that no other sandbox has.
 """
 
 import contextlib

@@ -11,13 +11,12 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 import trees
-from trees import BARE, SAFE, bare
+from trees import BARE, SAFE
 
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import bubblewrap, forkserver, sandbox
-from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool, TreeSource
-from grader.isolation.template import ForkedTree, Template
+from grader.isolation.template import ForkedTree
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials.worker_client import WorkerClient, worker
@@ -103,10 +102,14 @@ def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None
 
 
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-def test_two_trees_have_one_memory_layout(session: Session) -> None:
+def test_two_trees_have_one_memory_layout_and_without_a_sandbox_a_home_of_their_own(session: Session) -> None:
     where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
     with two_trees(session.pool) as (one, other):
         assert ask(one, where) == ask(other, where)
+        homes = [Path(ask(each, "  return os.environ['HOME']")) for each in (one, other)]
+        assert len(set(homes)) == (1 if session.pool.sandboxed else 2)
+        assert session.pool.sandboxed or all(home.is_dir() for home in homes)
+    assert session.pool.sandboxed or not any(home.exists() for home in homes)
 
 
 def outer_processes(one: WorkerClient) -> dict[str, psutil.Process]:
@@ -182,22 +185,6 @@ def test_nothing_is_left_of_a_pool_although_a_tree_was_lent_when_it_closed(sandb
     assert psutil.Process().num_fds() == before
 
 
-def test_a_tree_of_a_template_process_that_did_not_start_is_a_fault_of_the_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise OSError
-
-    monkeypatch.setattr(sandbox, "start_template", fails)
-    template = Template(sandboxed=False)
-    tree = ForkServer(tensors=True, sandboxed=False, template=template)
-    with pytest.raises(MachineError, match="did not start"):
-        tree.wait_until_ready()
-    tree.close()
-    template.close()
-    assert template.ends_within(0.0)
-
-
 @pytest.mark.sandbox
 def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started_alone(
     monkeypatch: pytest.MonkeyPatch,
@@ -214,19 +201,11 @@ def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started
             assert (len(found), found[0]) == (3, "1")
 
 
-def test_a_tree_may_write_to_its_own_home_alone() -> None:
-    with two_trees(BARE.pool) as (one, other):
-        homes = [ask(each, "  return os.environ['HOME']") for each in (one, other)]
-        assert len(set(homes)) == 2
-        assert all(Path(home).is_dir() for home in homes)
-    assert not any(Path(home).exists() for home in homes)
-
-
 @pytest.mark.parametrize("asked_first", ["for a worker", "to end a worker"])
 def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch, asked_first: str) -> None:
     monkeypatch.setattr(forkserver, "_ANSWER_S", 0.3)
     waits: list[float | None] = []
-    with bare() as session, session.pool.fresh(tensors=False) as tree:
+    with Pool(sandboxed=False) as pool, pool.fresh(tensors=False) as tree:
         first, second = WorkerClient(tree, Limits()), WorkerClient(tree, Limits())
         os.kill(tree._pids[-1], signal.SIGSTOP)
         receive = tree._channel.receive
