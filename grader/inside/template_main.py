@@ -29,7 +29,6 @@ from typing import Any
 from grader.inside import confine, protocol, worker_main
 from grader.inside.protocol import Channel
 
-FAILED = 1
 STANDARD = (0, 1, 2)
 """The descriptors of standard input, output and error."""
 
@@ -94,7 +93,7 @@ def fork_trees(control: socket.socket, config: dict[str, Any]) -> socket.socket:
         os._exit(0)
     except BaseException as error:  # noqa: BLE001 - a fork must not go on as its parent
         print(f"no process tree: {error}", file=sys.stderr, flush=True)
-        os._exit(FAILED)
+        os._exit(1)
 
 
 def opened_files(control: int) -> list[int]:

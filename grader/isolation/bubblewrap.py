@@ -89,7 +89,7 @@ def probe(binary: str) -> BwrapProbe:
 
 def _failure(binary: str, *, own_user: bool) -> str:
     try:
-        tree = _start(binary, [sys.executable, "-P", "-s", "-c", PROGRAM], own_user=own_user, grouped=False)
+        tree = launch([sys.executable, "-P", "-s", "-c", PROGRAM], tried=(binary, own_user))
     except OSError as error:
         return error.strerror or str(error)
     works, said = tree.tested()
@@ -98,32 +98,20 @@ def _failure(binary: str, *, own_user: bool) -> str:
 
 def launch(
     program: Sequence[str],
-    passed: Sequence[int],
-    hidden: Sequence[Path],
-    stdin: int = subprocess.DEVNULL,
-    *,
-    template: bool = False,
-) -> ProcessTree:
-    """Start a program in bubblewrap, with the strongest confinement that works.
-
-    A `template` process has no seccomp filter, and if root grades, no user of its own. Its process trees get both
-    before they load a submission.
-    """
-    binary = bwrap() or "bwrap"
-    return _start(binary, program, passed, hidden, stdin, own_user=probe(binary).own_user, template=template)
-
-
-def _start(
-    binary: str,
-    program: Sequence[str],
     passed: Sequence[int] = (),
     hidden: Sequence[Path] = (),
     stdin: int = subprocess.DEVNULL,
     *,
-    own_user: bool,
     template: bool = False,
-    grouped: bool = True,
+    tried: tuple[str, bool] | None = None,
 ) -> ProcessTree:
+    """Start a program in bubblewrap, with the strongest confinement that works.
+
+    A `template` process has no seccomp filter, and if root grades, no user of its own. Its process trees get both
+    before they load a submission. If a bubblewrap is `tried`, with or without a user of its own, no control group is
+    made.
+    """
+    binary, own_user = tried or (bwrap() or "bwrap", probe(bwrap() or "bwrap").own_user)
     code = None if template else seccomp.tree_filter()
     become = tree_users.become_command(tree_users.new_id()) if own_user and not template else []
     argv = command(binary, hidden, own_user=own_user, template=template)
@@ -132,7 +120,7 @@ def _start(
         files = {"--info-fd": info.fileno()} | ({"--seccomp": rules.fileno()} if code else {})
         argv += [word for option, number in files.items() for word in (option, str(number))]
         environment, given = {"PYTHONPATH": KIT_INSIDE}, [*passed, *files.values()]
-        tree = process_tree.start([*argv, "--", *become, *program], environment, given, stdin=stdin, grouped=grouped)
+        tree = process_tree.start([*argv, "--", *become, *program], environment, given, stdin=stdin, grouped=not tried)
     tree.info = info
     return tree
 

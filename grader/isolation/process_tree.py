@@ -1,15 +1,12 @@
 """Start the first command of a sandbox, and end all processes in the sandbox."""
 
-import fcntl
 import json
 import os
 import select
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
-import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, ClassVar, Final
 
-from grader.errors import MachineError
 from grader.inside.protocol import Channel
 from grader.isolation import cgroups, proc
 from grader.isolation.cgroups import ControlGroup
@@ -34,6 +30,13 @@ MAX_KEPT_BYTES: Final = 4 << 20
 
 PROBE_S: Final = 60.0
 """The most seconds that a program may take that tests a sandbox."""
+
+
+def readable(descriptor: int, timeout_s: float | None = None) -> bool:
+    """Wait until a pipe has data or its end, or the process of a pidfd has ended. Return False after `timeout_s`."""
+    ready = select.poll()
+    ready.register(descriptor, select.POLLIN)
+    return bool(ready.poll(None if timeout_s is None else timeout_s * 1e3))
 
 
 class OutputTail:
@@ -66,19 +69,14 @@ class OutputTail:
         self._thread.join(timeout=5)
         self._pipe.close()
 
-    def _unread(self) -> int:
-        if self._pipe.closed:
-            return 0
-        count: int = struct.unpack("i", fcntl.ioctl(self._pipe.fileno(), termios.FIONREAD, bytes(4)))[0]
-        return count
+    def _unread(self) -> bool:
+        return not self._pipe.closed and readable(self._pipe.fileno(), 0.0)
 
     def _drain(self, descriptor: int) -> None:
-        ready = select.poll()
-        ready.register(descriptor, select.POLLIN)
         part = None
         with suppress(OSError):
             while part != b"":
-                ready.poll()
+                readable(descriptor)
                 with self._moving:
                     part = os.read(descriptor, 1 << 16)
                     self.kept += part
@@ -121,10 +119,8 @@ class ProcessTree:
             self.info.seek(0)
             self.pids += (int(json.load(self.info)["child-pid"]),)
         if self.info or self.owner is not None:
-            children = proc.children(self.pids[-1])
-            if len(children) != 1:
-                raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
-            self.pids += (children[0],)
+            (child,) = proc.children(self.pids[-1])  # a `ValueError` if there are several
+            self.pids += (child,)
 
     def finish(self, timeout_s: float) -> tuple[int | None, bytes]:
         """Wait until the started command ends, and end the sandbox. Return its exit status and what it printed.

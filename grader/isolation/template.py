@@ -1,13 +1,12 @@
 """Fork process trees from a template process that has already imported torch.
 
-The import of torch takes more than a second of one core, and a fork takes a few hundredths. The template process runs
+The import of torch takes more than a second, and a fork a few hundredths. The template process runs
 `grader/inside/template_main.py`, and never a submission. All its trees have the same memory layout. If it ends before
 its pool is closed, the kernel ends its trees too, and no submission is to blame.
 """
 
 import contextlib
 import os
-import select
 import signal
 import socket
 import struct
@@ -22,7 +21,7 @@ from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import cgroups, sandbox
 from grader.isolation.cgroups import ControlGroup
-from grader.isolation.process_tree import ProcessTree
+from grader.isolation.process_tree import ProcessTree, readable
 
 NO_ANSWER: Final = (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError)
 """The exceptions if another process has ended, or does not answer as expected."""
@@ -147,7 +146,7 @@ class ForkedTree:
         """
         if self._first is None or self._killed:
             return False
-        return _ended(self._first, _LOST_S) and self._template.ends_within(_LOST_S)
+        return readable(self._first, _LOST_S) and self._template.ends_within(_LOST_S)
 
     def kill(self) -> None:
         """End all processes of the tree. A second call does nothing."""
@@ -157,7 +156,7 @@ class ForkedTree:
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            _ended(self._first, _END_S)
+            readable(self._first, _END_S)
             os.close(self._first)
         elif self.pids:
             with contextlib.suppress(ProcessLookupError):
@@ -165,13 +164,6 @@ class ForkedTree:
             self._template.reap(self.pids[0])
         if self.group:
             self.group.close()
-
-
-def _ended(process: int, timeout_s: float) -> bool:
-    """Wait for at most `timeout_s` until a process, given by its pidfd, has ended. Return whether it has ended."""
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    return bool(poll.poll(timeout_s * 1e3))
 
 
 def attest(channel: socket.socket, *, on: bool = True) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trees import BARE, SAFE, opened
+from trees import SAFE
 
 from grader.inside import loading
 from grader.limits import Limits
@@ -56,15 +56,6 @@ def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text() -> N
         assert ask(2) == [3, 0, 1]
         assert ask(2) == [3, 1, 0]
         assert ask(3) == [4, 0, 1]
-
-
-@pytest.mark.slow
-def test_a_cache_ends_with_its_tree_also_where_there_is_no_sandbox(tmp_path: Path) -> None:
-    with opened(LIMITS, BARE, tensors=False) as one:
-        one.load(CACHED.format(number=2))
-        folder = one._server.folder or tmp_path
-        assert list(folder.rglob("submission.py"))
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("how", ["raise RuntimeError from error", "raise RuntimeError from None", "raise RuntimeError"])
