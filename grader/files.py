@@ -1,6 +1,13 @@
-"""Write a file atomically if its content has changed, and turn errors of the operating system into plain messages."""
+"""Write a file atomically if its content has changed, and turn errors of the operating system into plain messages.
+
+Also turn any text or file name into text that UTF-8 can encode, so that it can be written anywhere. A Python string may
+contain lone surrogates: halves of a character, which UTF-8 cannot encode. A notebook may contain them, and a submission
+may print them. Python also uses them for the bytes of a file name that are not UTF-8.
+"""
 
 import errno
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +15,7 @@ from pathlib import Path
 from harness.errors import FairclockError
 from harness.storage.user_files import write_whole
 
+_ESCAPE = re.compile(r"\\x[0-9a-f]{2}")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -38,3 +46,21 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: boo
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data, mode=mode, durable=durable)
     return True
+
+
+def storable(text: str) -> str:
+    r"""Return text that UTF-8 can encode. Each lone surrogate is replaced by an escape such as `\ud800`."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def file_name(name: str) -> str:
+    r"""Return a file name as text that UTF-8 can encode. Each byte that is not UTF-8 becomes an escape such as `\xe9`.
+
+    Different names give different texts, because they identify students. So if the text contains an escape, the name's
+    own backslashes are doubled. This also happens if the name itself contains text such as `\xe9`.
+    """
+    data = os.fsencode(name)
+    text = data.decode("utf-8", "backslashreplace")
+    if _ESCAPE.search(text):
+        text = data.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return text

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.text import storable
+from grader.files import storable
 from harness.errors import UsageError
 
 FILE: Final = ".seed"

@@ -24,12 +24,11 @@ from grader.class_run import database, rows
 from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
 from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
-from grader.files import WriteError, explained, write_atomically
+from grader.files import WriteError, explained, storable, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.hand_ins.left_out import LeftOut
 from grader.hand_ins.refusal import digest
 from grader.records import Report
-from grader.text import storable
 from harness.errors import UsageError
 
 FILE: Final = database.FILE

@@ -19,9 +19,9 @@ from typing import Final
 from grader.class_run import database
 from grader.class_run.standing import StoredAttempt
 from grader.course.roll import HandIn, Span
+from grader.files import storable
 from grader.kinds import COSTS
 from grader.records import Attempt, Control, Report, Speed, Status, Submission, Verdict
-from grader.text import storable
 from grader.trials.faults import NOT_WRITTEN
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round

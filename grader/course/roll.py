@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from grader.course.course_file import Course
+from grader.files import storable
 from grader.hand_ins.left_out import LeftOut
 from grader.records import UNGRADED, Report, Status
-from grader.text import storable
 
 _OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans")
 _OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans")

@@ -19,7 +19,7 @@ from pathlib import Path
 from grader import catalogue, seeds
 from grader.course.roll import Roll, TaskPoints, is_faulted
 from grader.errors import FairclockError, UsageError
-from grader.files import write_atomically
+from grader.files import storable, write_atomically
 from grader.grade import grade
 from grader.hand_ins.collect import collect_one
 from grader.hand_ins.refusal import digest
@@ -28,7 +28,6 @@ from grader.isolation.pool import Pool
 from grader.records import Report, Submission
 from grader.reports import gradescope
 from grader.task import Task
-from grader.text import storable
 from grader.trials import native
 from harness.machine.environment import Environment
 

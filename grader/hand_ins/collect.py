@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
+from grader.files import file_name
 from grader.hand_ins import archives, left_out
 from grader.hand_ins.left_out import LeftOut, LessonNames
 from grader.hand_ins.location import Location, folder_time
@@ -32,7 +33,6 @@ from grader.hand_ins.manifest import Manifest
 from grader.hand_ins.notebooks import python_source
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
 from grader.records import Submission
-from grader.text import file_name
 from harness.errors import UsageError
 
 _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {

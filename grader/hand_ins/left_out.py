@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from grader.files import file_name
 from grader.hand_ins import archives
-from grader.text import file_name
 
 SUFFIXES: Final = (".py", ".ipynb")
 MAX_LISTED: Final = 20

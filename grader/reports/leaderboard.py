@@ -22,10 +22,10 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
+from grader.files import storable
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.reports.grade_texts import speed_is_finite
-from grader.text import storable
 from harness.charts.plots import Axis
 from harness.rendering.measured import interval
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from grader import reports
 from grader.course.roll import folder_name
+from grader.files import file_name, storable
 from grader.records import Report, Status, Submission
-from grader.text import file_name, storable
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=12)
 """Text with any characters, including lone surrogates and zeros."""
