@@ -98,16 +98,12 @@ def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
     assert "13_bytecode.py" in packed(kit)
 
 
-def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
-    solve(notebook_of(kit))
-    ended = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
-    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in ended.out
-    assert f"{LESSON}.py" in packed(kit)
-
-
 def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:
-    assert "in place of" not in in_kit(kit, "submit", "--no-grade").out
     solve(notebook_of(kit))
+    outside = in_kit(kit, "submit", "lessons/exercises", "--no-grade").out
+    assert "replaces" not in outside
+    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside
+    assert f"{LESSON}.py" in packed(kit)
     assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", NOTEBOOK, "--no-grade").out
     assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}, "only named files"
     (kit / "thesis.pdf").write_bytes(b"%PDF")
@@ -136,17 +132,10 @@ def test_ctrl_c_while_grading_leaves_the_zip(kit: Path) -> None:
 # ------------------------------------------------------------------------------------------------------ the zip
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, Path]:
-    copy = tmp_path / "02_timer (1).ipynb"
+def test_the_zip_holds_the_exercises_and_a_manifest_and_is_known_until_it_is_changed(tmp_path: Path) -> None:
+    out, again, copy = tmp_path / "new" / "out.zip", tmp_path / "again.zip", tmp_path / "02_timer (1).ipynb"
     copy.write_bytes(notebook("y = 2"))
-    return {"01_dot": hand_in(tmp_path, "kit", "x = 1"), "02_timer": copy}
-
-
-def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files(
-    files: dict[str, Path], tmp_path: Path
-) -> None:
-    out, again = tmp_path / "new" / "out.zip", tmp_path / "again.zip"
+    files = {"01_dot": hand_in(tmp_path, "kit", "x = 1"), "02_timer": copy}
     assert not write_zip(files, out, kit=KIT)
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == ["01_dot.py", "02_timer.ipynb", "manifest.json"]
@@ -156,7 +145,14 @@ def test_the_zip_holds_the_exercises_and_a_manifest_and_is_equal_for_equal_files
     os.utime(files["01_dot"], (0, 0))
     files["01_dot"].chmod(0o755)
     write_zip(dict(reversed(files.items())), again, kit=KIT)
-    assert out.read_bytes() == again.read_bytes()
+    assert out.read_bytes() == again.read_bytes(), "equal files give an equal zip"
+    assert is_submission(out)
+    assert write_zip(files, out, kit=KIT), "an older zip is replaced"
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.writestr(".notes", "mine")
+    assert not is_submission(out)
+    (tmp_path / "other").write_bytes(b"PK")
+    assert not is_submission(tmp_path / "other")
 
 
 def test_a_file_that_would_be_refused_is_refused_before_it_is_sent(tmp_path: Path) -> None:
@@ -165,15 +161,3 @@ def test_a_file_that_would_be_refused_is_refused_before_it_is_sent(tmp_path: Pat
         with pytest.raises(UsageError, match=part):
             write_zip({"01_dot": tmp_path / name}, tmp_path / "out.zip", kit=KIT)
     assert not (tmp_path / "out.zip").exists()
-
-
-def test_only_an_unchanged_zip_of_submit_is_known_as_one(files: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / "out.zip"
-    write_zip(files, out, kit=KIT)
-    assert is_submission(out)
-    assert write_zip(files, out, kit=KIT)
-    with zipfile.ZipFile(out, "a") as archive:
-        archive.writestr(".notes", "mine")
-    assert not is_submission(out)
-    (tmp_path / "other").write_bytes(b"PK")
-    assert not is_submission(tmp_path / "other")
