@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
-from grader import kinds, paths
+from grader import catalogue, kinds, paths
 from grader.authoring import kit_leaks
 from grader.errors import GraderFault
 from grader.kinds import simulated
@@ -96,7 +96,11 @@ def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path) -> None:
     assert earning(negation(tmp_path / "honest", baseline=BY_ROWS)) == []
 
 
-def test_a_leak_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kit_gets_a_baseline_only_where_grading_runs_it_and_a_leak_stops_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = {path for path in release.kit_files() if path.name.startswith("baseline")}
+    assert shipped == {path for task in catalogue.all_tasks() for path in task.baselines}
     monkeypatch.setattr(kit_leaks, "leaks", lambda lesson: (f"an answer lies in {lesson}",))
     with pytest.raises(GraderFault, match="an answer lies in 04_autorange"):
         release.release(tmp_path / "kit", ["04_autorange"], notebooks=False)
