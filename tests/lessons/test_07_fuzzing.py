@@ -1,5 +1,3 @@
-import math
-
 from sessions import MadeUp
 
 LESSON = MadeUp("07_fuzzing")
@@ -34,10 +32,3 @@ def test_the_text_names_the_smallest_slow_size_if_there_is_one() -> None:
     none = {"small-is-not-slow": "held", "slow-stays-slow": "inconclusive"}
     LESSON.check(step, shrunk({}, slow=1.2), none, "No size was slow")
     LESSON.check(step, shrunk({512: 1.5}), {"slow-stays-slow": "refuted"}, "1 exception")
-
-
-def test_sizes_that_are_slow_in_some_turns_only_leave_the_smallest_slow_size_open() -> None:
-    found = [LESSON.Shrunk(n, [9.0, 9.0 if n >= 512 else 1.2 if n >= 128 else 1.1]) for n in (2048, 512, 128)]
-    size = LESSON.smallest_slow(found)
-    assert (size.low, size.middle, size.high) == (128, 512, 512)
-    assert math.isnan(LESSON.smallest_slow([LESSON.Shrunk(64, [1.0, 9.0])]).middle)

@@ -35,12 +35,3 @@ def test_a_system_without_a_stored_peak_skips_the_claim_about_it(exact: bool) ->
     found = LESSON.OverTime(curve, [100, 100], held(1.0, exact=exact), [100.0])
     wanted = {"mprof-sees-the-peak": "held", "mark-sees-all": "held" if exact else "skipped"}
     LESSON.check("over_time", found, wanted, "Less than a tenth. 2 samples showed a growth of 0 B.")
-
-
-def test_without_a_compiler_the_heap_is_measured_and_the_stack_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LESSON.module, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
-    printed, standings = LESSON.explained("stack_and_heap", LESSON.stack_and_heap())
-    assert [id_ for id_, how in standings.items() if how == "skipped"] == ["stack-is-reused", "deeper-is-lower"]
-    assert standings["del-does-not-free"] != "skipped"
-    assert "apt-get install g++" in printed
-    assert "The stack needs no free" not in printed

@@ -1,7 +1,5 @@
 """Tests of the texts of lesson 12 for made-up results, and for machines without a compiler."""
 
-import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from harness.compilers.capture import OperationTraffic
 from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
-from lessons.engine.interval import Interval
 
 LESSON = MadeUp("12_jit_fusion")
 MIB = 1 << 20
@@ -35,21 +32,6 @@ def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatc
     assert LESSON.when_it_has_paid() is None
     passes, written, gained = LESSON.the_loop_that_was_written()
     assert (len(passes) > 5, written, gained) == (True, "", None)
-
-
-def test_the_calls_until_compiling_pays_follow_from_the_price_and_the_interval_of_the_gain() -> None:
-    assert LESSON.needed(COLD, 3.0, 1.0) == 3
-    assert LESSON.needed(COLD, 1.0, 1.0) == math.inf
-    assert LESSON.needed(Start(0.0, first_s=10.0, again_s=4.0), 3.0, 1.0) == 3, "without the run of the first call"
-    assert math.isnan(LESSON.paid_after(None, duel(2.0)).middle)
-    contest = replace(duel(2.0), low=1.5, high=3.0)
-    calls = LESSON.paid_after(Start(0.0, 1.001, 0.001), contest)
-    assert (calls.low, calls.middle, calls.high) == (15_000, 20_000, 30_000)
-    assert LESSON.calls_in_words(calls) == "15 000 to 30 000"
-    assert math.isinf(LESSON.paid_after(COLD, replace(contest, low=0.0)).high)
-    never = Interval.exact(math.inf)
-    assert math.isnan(LESSON.quotient(never, never).middle)
-    assert LESSON.quotient(Interval.exact(6), Interval(2, 1, 3)) == Interval(3, 2, 6)
 
 
 def test_two_cores_are_judged_where_nobody_else_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:

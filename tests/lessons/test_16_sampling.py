@@ -75,12 +75,3 @@ def test_shares_of_inner_samplers_are_compared_with_the_clock(monkeypatch: pytes
     monkeypatch.setattr("sys._is_gil_enabled", lambda: False, raising=False)
     wanted = {"thread-misses-c": "skipped", "signal-misses-c": "held", "outside-agrees": "held"}
     LESSON.check("inside_and_outside", biased((900, 100), (300, 700)), wanted)
-
-
-def test_shares_that_spread_as_computed_hold_and_a_wide_spread_refutes() -> None:
-    def groups(small: list[float], large: list[float], *contained: int) -> Any:
-        both = (LESSON.Group(10, small * 40, contained[0]), LESSON.Group(40, large * 10, contained[1]))
-        return LESSON.Groups(0.5, list(both), 0.95)
-
-    LESSON.check("how_many", groups([0.34, 0.66], [0.42, 0.58], 76, 20), "held", "About 2.")
-    LESSON.check("how_many", groups([0.0, 1.0], [0.0, 1.0], 0, 0), "refuted")

@@ -25,16 +25,6 @@ def test_an_inconclusive_claim_names_the_cause() -> None:
     assert claim.settled(Interval.plus_minus(2.0, 0.5).widened(0.5)).reason == ""
 
 
-def test_an_interval_is_shown_with_its_ends() -> None:
-    for measured, shown, text in (
-        (Interval(2, 1, 4), "", "1 to 4"),
-        (Interval(2, 1, math.inf), "", "2"),
-        (Interval(2, 1, 4), "two", "two"),
-        (Interval.unknown(), "1 to 2", ""),
-    ):
-        assert Claim("id", "it is so").settled(measured, shown).range_shown == text
-
-
 def test_impossible_bounds_and_intervals_are_refused() -> None:
     for low, high in ((2.0, 1.0), (math.nan, math.inf)):
         with pytest.raises(ValueError, match="wrong order"):
@@ -43,18 +33,6 @@ def test_impossible_bounds_and_intervals_are_refused() -> None:
         Interval.plus_minus(1.0, -0.1)
     with pytest.raises(ValueError, match="must be a number"):
         Interval.exact(1.0).widened(math.nan)
-
-
-def test_each_result_has_its_words_and_a_skipped_claim_has_none() -> None:
-    claim = Claim("id", "it is so")
-    for standing, words, answer in (
-        (HELD, "yes", "a"),
-        (REFUTED, "no", "b"),
-        (INCONCLUSIVE, "unclear", ""),
-        (SKIPPED, "", ""),
-    ):
-        assert claim.words(held="yes", refuted="no", unclear="unclear").text(standing) == words
-        assert claim.answer(held="a", refuted="b").text(standing) == answer
 
 
 def test_bounds_are_written_in_the_unit_of_the_claim() -> None:

@@ -2,7 +2,6 @@
 
 import io
 import sys
-import types
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from harness.errors import MachineError, UsageError
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
-from lessons.engine.notebook import Guide
 from lessons.engine.recorded_parts import (
     Paragraph,
     RecordedClaim,
@@ -113,17 +111,6 @@ def test_a_skipped_or_unclear_claim_shows_only_its_recorded_result(prepare: Play
         text = words(shown(prepare, recorded, value, 0.5))
         assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast 3.00×" in text
         assert "A counter counts" not in text
-
-
-def test_a_notebook_shows_the_recorded_explanation(
-    prepare: Play, recorded: Lesson, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown(prepare, recorded, None, None)
-    module = types.ModuleType("lessons.99_test")
-    monkeypatch.setattr(module, "lesson", recorded, raising=False)
-    monkeypatch.setitem(sys.modules, "lessons.99_test", module)
-    Guide("lessons.99_test").explain("count", {})
-    assert "this step showed: A counter counts one." in words(capsys.readouterr().out)
 
 
 def test_a_record_that_decides_no_more_than_this_run_is_not_shown(prepare: Play, recorded: Lesson) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import small_lesson
 
-from lessons.engine.source import code_of, imports_of
+from lessons.engine.source import code_of
 
 
 def test_the_shown_code_has_no_docstring_and_no_decorators_of_the_engine() -> None:
@@ -51,10 +51,3 @@ def test_return_annotations_and_comments_for_tools_are_not_shown(tmp_path: Path)
         "",
         '    return {"->": inner(2)}',
     ]
-
-
-def test_only_the_imports_that_the_code_uses_are_returned() -> None:
-    file = Path(small_lesson.__file__)
-    assert imports_of(file, needed_by="math.sqrt(2)") == "import math"
-    assert imports_of(file, needed_by="Choice, textwrap") == "import textwrap\nfrom lessons.engine import Choice"
-    assert imports_of(file, needed_by="1 + 1") == ""

@@ -12,7 +12,7 @@ from teachers_pack import pages, small_page
 from harness.errors import UsageError
 from lessons.engine.predict import Guess
 from lessons.guide import contents, task_texts
-from lessons.guide.claim_texts import VALUE, AskedLater, Said, asked_later, filled, joined, said_about_claims, text_of
+from lessons.guide.claim_texts import VALUE, Said, filled, joined, said_about_claims, text_of
 from lessons.guide.pages import lesson_page
 from lessons.guide.rendering import html
 from lessons.guide.results import RECORDED
@@ -104,14 +104,6 @@ def test_a_text_about_a_claim_is_read_from_the_source_and_filled_with_recorded_v
         ("…", "…"),
     ):
         assert filled(text.replace("…", VALUE), paragraphs) == found.replace("…", VALUE)
-
-
-def test_a_question_made_by_a_function_has_its_options_and_no_measured_values(tmp_path: Path) -> None:
-    file = tmp_path / "lesson.py"
-    file.write_text("def ask(page):\n    return Choice(f'Is it {page}?', {'a': 'yes', 'b': 'no'})\n", encoding="utf-8")
-    assert asked_later(file, "ask") == AskedLater(f"Is it {VALUE}?", ("yes", "no"))
-    with pytest.raises(ValueError, match="does not return a question"):
-        asked_later(Path(small_lesson.__file__), "double")
 
 
 def test_each_recorded_png_file_belongs_to_a_step() -> None:

@@ -24,13 +24,6 @@ def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None
     assert max(minutes) <= 2 * sum(minutes) / len(minutes)
 
 
-def test_a_week_asks_about_the_lessons_of_the_week_before_it() -> None:
-    course = syllabus.twelve_weeks(pages())
-    assert course.weeks[0].recall_questions == 0
-    assert course.weeks[7].before == course.weeks[5].lessons
-    assert course.weeks[1].recall_questions == sum(len(page.recall) for page in course.weeks[0].lessons)
-
-
 def test_parts_have_similar_minutes_and_a_few_lessons_leave_the_last_weeks_empty() -> None:
     for minutes, count, ends in (
         ((1, 1, 1, 1), 2, (2, 4)),

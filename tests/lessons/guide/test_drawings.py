@@ -9,7 +9,7 @@ from harness.charts import plots
 from harness.rendering import units
 from lessons.guide.chart_values import NUMBER, PERCENT, RATIO, SIZE, TIME, read
 from lessons.guide.charts import MOST_ROWS, drawn, with_charts
-from lessons.guide.pictures import MOST_FACTOR, claim_chart, factors
+from lessons.guide.pictures import MOST_FACTOR, claim_chart
 from lessons.guide.results import ClaimResult, Shown
 
 TIMES = Shown(
@@ -91,22 +91,6 @@ def result(
     measured: float | None, low: float | None = None, high: float | None = None, ends: tuple[float, float] | None = None
 ) -> ClaimResult:
     return ClaimResult("held", "", "", measured, low, high, ends)
-
-
-def test_a_margin_is_the_factor_between_the_value_and_the_nearer_bound() -> None:
-    for claim, margins in (
-        (result(6.0, low=2.0), [3.0]),
-        (result(1.0, low=2.0), [0.5]),
-        (result(0.5, high=2.0), [4.0]),
-        (result(2.0, low=1.0, high=3.0), [1.5]),
-        (result(None, low=2.0, ends=(3.0, 8.0)), [1.5, 4.0]),
-        (result(None, low=2.0, ends=(-1.0, 8.0)), []),
-        (result(None, low=1.0), []),
-        (result(0.0, high=1.0), []),
-        (result(3.0), []),
-        (result(3.0, low=0.0), []),
-    ):
-        assert factors(claim) == margins
 
 
 def chart_of(claim: ClaimResult) -> str:

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from teachers_pack import RESULTS, small_page
 
-from lessons.guide.claim_texts import VALUE
-from lessons.guide.rendering import highlighted, html
 from lessons.guide.results import Shown
 from lessons.guide.slides import MOST_LINES, in_chunks, slides_of, slides_page
 
@@ -53,10 +51,3 @@ def test_functions_stay_whole_on_a_slide_or_are_divided_at_an_empty_line() -> No
     assert first.endswith("first()")
     assert second.strip().startswith("second()")
     assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
-
-
-def test_marks_and_code_are_html_and_everything_else_is_escaped() -> None:
-    assert html("a `b < c` and *not* <d> & 2*3") == "a <code>b &lt; c</code> and <em>not</em> &lt;d&gt; &amp; 2*3"
-    assert html(f"`{VALUE}` s") == "<code>…</code> s"
-    assert highlighted("if a < 2: 1").startswith('<span class="k">if</span>')
-    assert "&lt;" in highlighted("if a < 2: 1")
