@@ -120,37 +120,15 @@ def f(x):
     assert answer(source, session) == [0, b"\xff\xfe: 1 kB\n".hex(), 1, 2]
 
 
-DENIED = {
-    "open('/proc/2/mem', 'r+b')": errno.EROFS,
-    "open('/proc/self/mem', 'r+b')": errno.EROFS,
-    "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)": errno.EAFNOSUPPORT,
-    "os.memfd_create('x')": errno.ENOSYS,
-    "fcntl.ioctl(0, termios.TIOCSTI, b'x')": errno.EPERM,
-    "os.setuid(0)": errno.EPERM,
-    "open('/sys/kernel/notes')": errno.ENOENT,
-}
-
-
 @EACH_START
 @pytest.mark.sandbox
-def test_what_is_denied_says_so() -> None:
-    first_process = "open('/proc/1/mem', 'r+b')"
-    source = f"""
-import fcntl, os, socket, termios
+def test_whoever_does_what_is_denied_is_told_so() -> None:
+    source = """
 def f(x):
-    found = {{}}
-    for attempt in {[*DENIED, first_process]}:
-        found[attempt] = 0
-        try: eval(attempt)
-        except OSError as error: found[attempt] = error.errno
-    return found
+    try: open('/proc/self/mem', 'r+b')
+    except OSError as error: return error.errno
 """
-    found = answer(source)
-    assert found.pop(first_process) in {
-        errno.EROFS,
-        errno.EACCES,
-    }  # the file belongs to another user if each process tree has its own user
-    assert found == DENIED
+    assert answer(source) == errno.EROFS
     with pytest.raises(WorkerFault) as caught:
         answer("import os\ndef f(x): os.sched_setaffinity(0, {0})")
     assert caught.value.help == "A submission may not use this operation while it is graded."
