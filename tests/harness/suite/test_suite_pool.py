@@ -5,12 +5,13 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 from unittest.mock import Mock
 
 import pytest
 
 from harness.machine import lanes
-from harness.suite import GroupedSetup, GroupedStmts, TimerArgs, flatten, materialize, pool, runner
+from harness.suite import GroupedSetup, GroupedStmts, TimerArgs, flatten, materialize, pool, runner, worker
 from harness.suite.expand import Benchmark
 from harness.suite.pool import SuiteWorker
 from harness.suite.results import SuiteSettings, load
@@ -93,3 +94,13 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
         assert bad[name].failure.startswith(why)
     assert len(bad["sound 2"].cores) == min(2, lanes.physical_cores())
     assert len(bad["sound 1"].cores) == 1
+
+
+def test_only_a_worker_that_counts_switches_valgrind_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker.torch, "set_num_threads", lambda _: None)
+    monkeypatch.setattr(worker, "gc", Mock())
+    monkeypatch.setattr(worker, "stdio_channel", lambda: Mock(send=Mock(side_effect=EOFError)))
+    for mode, switches in (("time", 0), ("count", 1)):
+        with mock.patch.object(worker.subprocess, "run") as run, pytest.raises(EOFError):
+            worker.main(mode)
+        assert run.call_count == switches
