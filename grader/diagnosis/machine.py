@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import machine_facts, sandbox_problems
+from grader.isolation import sandbox_problems
 from harness.errors import MachineError
 from harness.machine import lanes, programs
 from harness.machine.clocks import process_cpu
@@ -146,7 +146,7 @@ def _trouble(folder: Path, *, runs: bool) -> str:
     if _is_closed(folder):
         return f"this user cannot write to {folder}"
     there = _existing(folder)
-    if runs and (mount := machine_facts.noexec(there)):
+    if runs and (mount := sandbox_problems.noexec(there)):
         return f"{folder} is on {mount}, which is mounted with noexec, so compiled code in it cannot run"
     free = shutil.disk_usage(there).free
     if free < ENOUGH_BYTES:

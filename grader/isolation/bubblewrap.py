@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grader.inside.template_main import NEW_FOLDERS
-from grader.isolation import machine_facts, process_tree, sandbox_problems, seccomp, tree_users
+from grader.isolation import process_tree, sandbox_problems, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.paths import KIT
@@ -73,7 +73,7 @@ def problem() -> SandboxProblem | None:
     if binary is None:
         return sandbox_problems.NOT_INSTALLED
     said = probe(binary).trouble
-    return sandbox_problems.explain(machine_facts.observe(binary, said)) if said else None
+    return sandbox_problems.explain(sandbox_problems.observe(binary, said)) if said else None
 
 
 @cache

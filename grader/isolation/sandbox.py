@@ -19,7 +19,6 @@ from grader.inside import template_main
 from grader.isolation import (
     bubblewrap,
     cgroups,
-    machine_facts,
     proc,
     process_tree,
     seccomp,
@@ -99,7 +98,7 @@ def layers() -> tuple[SecurityLayer, ...]:
     """
     if reason := problem():
         return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=str(reason)) for name in LAYERS)
-    spaces, where, version = has_namespaces(), cgroups.support(), machine_facts.landlock_version()
+    spaces, where, version = has_namespaces(), cgroups.support(), without_namespaces.landlock_version()
     way = bubblewrap.probe(bubblewrap.bwrap() or "") if spaces else bubblewrap.BwrapProbe(own_user=True)
     no_address = "" if spaces else ", which allows no socket with an address"
     no_signals = ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""

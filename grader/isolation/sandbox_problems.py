@@ -1,14 +1,19 @@
 """Explain why bubblewrap does not start on a machine, and name the fix.
 
-All functions are pure. `machine_facts.observe` collects the facts about the machine. Sources: user_namespaces(7),
-unshare(2), `mount_too_revealing` in fs/namespace.c of Linux, and the security options of Docker, Podman and Kubernetes.
-Since Ubuntu 23.10, AppArmor lets only programs with a profile use user namespaces.
+`observe` collects the facts about the machine, below the folder `root`, which is "/" except in tests. `explain` is
+pure. Sources: user_namespaces(7), unshare(2), `mount_too_revealing` in fs/namespace.c of Linux, security options
+of Docker, Podman and Kubernetes. Since Ubuntu 23.10, AppArmor lets only programs with a profile use user namespaces.
 """
 
 import errno
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from harness.machine import programs
@@ -26,6 +31,16 @@ SWITCHES: Final = (MOST_NAMESPACES, DEBIAN_SWITCH, UBUNTU_SWITCH)
 ENOUGH_NAMESPACES: Final = 15_000
 
 _MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
+
+_CAP_SYS_ADMIN: Final = 21
+_ASK: Final = (
+    "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
+    "print(ctypes.get_errno() if libc.unshare(0x10000000) else 0)"
+)
+"""A program that creates a user namespace (CLONE_NEWUSER) and prints the error number, or 0.
+
+It is a program because the kernel refuses user namespaces to a process with several threads.
+"""
 
 DOCKER: Final = "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 UNMASKED: Final = "--security-opt systempaths=unconfined"
@@ -73,36 +88,21 @@ class SandboxProblem:
 
 
 NOT_INSTALLED: Final = SandboxProblem("bubblewrap is missing", INSTALL_HINT)
-NO_LANDLOCK: Final = {
-    errno.EPERM: SandboxProblem(
-        "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
-    ),
-    errno.EOPNOTSUPP: SandboxProblem(
-        "Landlock is switched off", "add `landlock` to the kernel option lsm= of the host"
-    ),
-    errno.ENOSYS: SandboxProblem(
-        "this kernel has no Landlock", "use a host with Linux 5.13 or newer and CONFIG_SECURITY_LANDLOCK=y"
-    ),
-}
-"""Why Landlock cannot be used, by the error number of landlock_create_ruleset(2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineFacts:
     """Facts about a machine on which bubblewrap does not start.
 
-    `bwrap_error` is the last line that bubblewrap wrote. `start_errno` is the error number from the start of
-    bubblewrap, and `namespace_errno` from the creation of a user namespace. Both numbers are 0 if there was no error.
-    `filtered` means that a seccomp filter was already active, and `admin` that this process has CAP_SYS_ADMIN.
-    `setpriv` means that the program setpriv is installed. `noexec` names a file system from which no program can start.
+    `bwrap_error` is the last line that bubblewrap wrote, and `starts` means that the program starts. `namespace_errno`
+    is the error number from the creation of a user namespace, or 0. `filtered` means that a seccomp filter was already
+    active, and `admin` that this process has CAP_SYS_ADMIN. `setpriv` means that the program setpriv is installed.
     `container` is "docker", "podman", "kubernetes", "lxc", another name, or "".
     """
 
     binary: str
     bwrap_error: str
-    start_errno: int = 0
-    executable: bool = True
-    noexec: str = ""
+    starts: bool = True
     namespace_errno: int = 0
     filtered: bool = False
     admin: bool = False
@@ -124,8 +124,11 @@ def explain(facts: MachineFacts) -> SandboxProblem:
 
 
 def _causes(facts: MachineFacts) -> Causes:
-    if facts.start_errno:
-        yield from _of_start(facts)
+    yield (
+        not facts.starts,
+        f"{facts.binary} cannot be started ({facts.bwrap_error})",
+        f"install it again, on a file system that is not mounted with noexec: `{programs.BUBBLEWRAP}`",
+    )
     yield (
         "Unknown option" in facts.bwrap_error,
         f"{facts.binary} is older than {OLDEST} ({facts.bwrap_error})",
@@ -140,19 +143,6 @@ def _causes(facts: MachineFacts) -> Causes:
     if facts.namespace_errno:
         yield from ((applies, f"{fails} ({found})", fix) for applies, found, fix in _of_namespaces(facts))
     yield from ((applies, f"{fails} ({found}; {facts.bwrap_error})", fix) for applies, found, fix in _of_mounts(facts))
-
-
-def _of_start(facts: MachineFacts) -> Causes:
-    found = f"{facts.binary} cannot be started"
-    yield not facts.executable, f"{found}: the file is not executable", f"`chmod a+x {facts.binary}`"
-    remount = f"`mount -o remount,exec {facts.noexec}` as root, or {INSTALL_HINT} on another file system"
-    yield bool(facts.noexec), f"{found}: {facts.noexec} is mounted with noexec", remount
-    yield (
-        facts.start_errno in {errno.ENOEXEC, errno.ENOENT},
-        f"{found}: it was built for another kind of machine",
-        f"install bubblewrap for this machine: `{programs.BUBBLEWRAP}`",
-    )
-    yield True, f"{found} ({facts.bwrap_error})", f"install it again: `{programs.BUBBLEWRAP}`"
 
 
 def _of_namespaces(facts: MachineFacts) -> Causes:
@@ -212,3 +202,86 @@ def _container(facts: MachineFacts, does: str) -> tuple[str, str]:
     unknown = f"this container ({facts.container})" if facts.container else "the program that started this process"
     name, fix = CONTAINERS.get(facts.container, (unknown, ANY_CONTAINER))
     return f"{name} {does}", fix + host
+
+
+def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
+    """Return the facts that can explain why bubblewrap, the program `binary`, does not start.
+
+    `said` is the last line that bubblewrap printed.
+    """
+    starts = _starts(binary)
+    status = {name: value.strip() for name, _, value in (line.partition(":") for line in _lines(root, "status"))}
+    mounts = [fields[4] for fields in _mounts(root)]
+    return MachineFacts(
+        binary=binary,
+        bwrap_error=said,
+        starts=starts,
+        namespace_errno=_namespace_errno() if starts else 0,
+        filtered=status.get("Seccomp") == "2",
+        admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
+        setpriv=shutil.which("setpriv") is not None,
+        container=container(root),
+        root_is_mount=not mounts or "/" in mounts,
+        proc_covered=any(mount.startswith("/proc/") for mount in mounts),
+        switches=switches(root),
+    )
+
+
+def _namespace_errno() -> int:
+    """Return 0 if the kernel creates a user namespace for this process, or else the error number."""
+    asked = subprocess.run([sys.executable, "-I", "-S", "-c", _ASK], capture_output=True, text=True, check=False)
+    return int(asked.stdout) if not asked.returncode else 0
+
+
+def _starts(binary: str) -> bool:
+    try:
+        subprocess.run([binary, "--version"], capture_output=True, check=False)
+    except OSError:
+        return False
+    return True
+
+
+def container(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> str:
+    """Return the kind of container in which this process runs, or "" if no container is detected.
+
+    Kubernetes sets an environment variable. Docker and Podman each create a file. systemd stores the name that other
+    container managers give.
+    """
+    if "KUBERNETES_SERVICE_HOST" in environment:
+        return "kubernetes"
+    for mark, kind in (("run/.containerenv", "podman"), (".dockerenv", "docker")):
+        if (root / mark).exists():
+            return kind
+    for path in (root / "run/systemd/container", root / "run/host/container-manager"):
+        if path.is_file():
+            return path.read_text(encoding="utf-8", errors="replace").strip()
+    told = environment.get("container", "")
+    return "podman" if told == "oci" else told
+
+
+def switches(root: Path = Path("/")) -> dict[str, int]:
+    """Return the values of the kernel settings that can forbid user namespaces. Missing settings are left out."""
+    files = {name: root / "proc" / "sys" / name.replace(".", "/") for name in SWITCHES}
+    return {name: int(file.read_text(encoding="ascii")) for name, file in files.items() if file.is_file()}
+
+
+def noexec(path: Path) -> str:
+    """Return the mount point of the file system that contains `path` if it is mounted with noexec, else ""."""
+    if not (hasattr(os, "statvfs") and path.exists() and os.statvfs(path).f_flag & os.ST_NOEXEC):  # Windows has none
+        return ""
+    return str(next(folder for folder in [path, *path.absolute().parents] if folder.is_mount() or folder == Path("/")))
+
+
+def lies_in_memory(path: Path, root: Path = Path("/")) -> bool:
+    """Return whether a folder is on a file system in memory, such as tmpfs."""
+    mounts = {Path(fields[4]): fields[fields.index("-") + 1] for fields in _mounts(root)}
+    where = next((folder for folder in [path, *path.parents] if folder in mounts), None)
+    return where is not None and mounts[where] in {"tmpfs", "ramfs"}
+
+
+def _mounts(root: Path) -> list[list[str]]:
+    return [fields for fields in map(str.split, _lines(root, "mountinfo")) if len(fields) > 4]
+
+
+def _lines(root: Path, name: str) -> list[str]:
+    return (root / "proc" / "self" / name).read_text(encoding="utf-8", errors="replace").splitlines()

@@ -11,6 +11,7 @@ with an address, and kernel objects that processes share. At the end, `tree_init
 removes the folder. `inside/probe.py` runs once in such a sandbox and checks these restrictions.
 """
 
+import ctypes
 import errno
 import json
 import os
@@ -25,9 +26,9 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any, Final, NamedTuple
 
-from grader.isolation import bubblewrap, machine_facts, process_tree, seccomp, tree_users
+from grader.isolation import bubblewrap, process_tree, sandbox_problems, seccomp, tree_users
 from grader.isolation.process_tree import ProcessTree
-from grader.isolation.sandbox_problems import NO_LANDLOCK, SandboxProblem
+from grader.isolation.sandbox_problems import SandboxProblem
 from grader.isolation.tree_init import Tree
 from grader.paths import GRADER, KIT
 from harness.processes import process_env
@@ -60,11 +61,25 @@ DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
 """Files of /proc that contain nothing about other processes."""
 
+NO_LANDLOCK: Final = {
+    errno.EPERM: SandboxProblem(
+        "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
+    ),
+    errno.EOPNOTSUPP: SandboxProblem(
+        "Landlock is switched off", "add `landlock` to the kernel option lsm= of the host"
+    ),
+    errno.ENOSYS: SandboxProblem(
+        "this kernel has no Landlock", "use a host with Linux 5.13 or newer and CONFIG_SECURITY_LANDLOCK=y"
+    ),
+}
+"""Why Landlock cannot be used, by the error number of landlock_create_ruleset(2)."""
+
 Rules = dict[Path, Access]
 """The allowed kinds of access, for each file, or for each folder with all of its contents."""
 Ruleset = dict[str, Any]
 """A set of Landlock rules as plain data, to be sent to another process as JSON."""
 
+_CREATE_RULESET, _VERSION = 444, 1
 _INIT: Final = ("-S", "-s", "-P", "-m", "grader.isolation.tree_init")
 
 
@@ -85,11 +100,19 @@ def problem() -> SandboxProblem | None:
         return SandboxProblem("this container has too few user ids", "give it 65,536 (in /etc/subuid and /etc/subgid)")
     if lacking := tree_users.trouble() or seccomp.problem():
         return lacking
-    if (version := machine_facts.landlock_version()) <= 0:
+    if (version := landlock_version()) <= 0:
         return NO_LANDLOCK.get(-version, NO_LANDLOCK[errno.ENOSYS])
     if closed := next(_closed(), None):
         return SandboxProblem(f"other users may not enter {closed}", f"`chmod o+x {closed}`")
     return probe_result().problem
+
+
+@cache
+def landlock_version() -> int:
+    """Return the version of Landlock that this process may use, or a negative error number."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    version: int = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
+    return version if version >= 0 else -ctypes.get_errno()
 
 
 @cache
@@ -134,7 +157,7 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
     own, kit = folder / "tmp", folder / "kit"
     readable = [*map(Path, (*bubblewrap.SYSTEM, *bubblewrap.SYSTEM_FILES)), *bubblewrap.prefixes(), kit]
     rules = tree_rules(readable, [*(KIT / name for name in bubblewrap.HIDDEN_FOLDERS), *hidden], own)
-    version = machine_facts.landlock_version()
+    version = landlock_version()
     code = seccomp.tree_filter(alone=True)
     return Tree(
         uid=uid,
@@ -154,7 +177,7 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
 def _place() -> Path:
     # A disk if possible, because the kernel does not count the bytes written to a file system in memory.
     usual, other = Path(tempfile.gettempdir()).resolve(), Path("/var/tmp")  # noqa: S108
-    on_a_disk = (one for one in (usual, other) if os.access(one, os.W_OK) and not machine_facts.lies_in_memory(one))
+    on_a_disk = (one for one in (usual, other) if os.access(one, os.W_OK) and not sandbox_problems.lies_in_memory(one))
     return next(on_a_disk, usual)
 
 

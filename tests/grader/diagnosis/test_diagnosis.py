@@ -9,7 +9,7 @@ import pytest
 from grader.diagnosis import doctor, machine
 from grader.diagnosis.doctor import failure_reason
 from grader.diagnosis.machine import HealthCheck
-from grader.isolation import machine_facts
+from grader.isolation import sandbox_problems
 from harness import extensions
 from harness.machine import lanes, programs
 from harness.processes import process_env
@@ -135,7 +135,7 @@ def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
     lacks(found["compiled code"], "this user cannot write to", "export FAIRCLOCK_CACHE=FOLDER")
     lacks(found["progress"], "this user cannot write to", "export FAIRCLOCK_STATE=FOLDER")
     with monkeypatch.context() as patch:
-        patch.setattr(machine_facts, "noexec", lambda _path: "/home")
+        patch.setattr(sandbox_problems, "noexec", lambda _path: "/home")
         found = check(tmp_path, tmp_path)
         lacks(found["compiled code"], "/home, which is mounted with noexec", "export FAIRCLOCK_CACHE=FOLDER")
         assert found["progress"].works
