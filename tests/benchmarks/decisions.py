@@ -21,15 +21,15 @@ import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
-from planted import Machine, Played, machines, play
+from planted import Played, machines, play
 from rich.console import Console
 from rich.progress import track
 
 from harness.paired import duel
-from harness.paired.decide import BENEFIT, Rules
+from harness.paired.decide import BENEFIT
 from harness.paired.duel import duel_rules
 from harness.paired.noise import p95
 from harness.rendering import units
@@ -85,12 +85,11 @@ class Rates:
         return max(self.false, self.missed) <= RULES.error_rate * self.contests
 
 
-def measure(
-    machine: Machine, truth: str, contests: int, round_s: float = ROUND_S, seed: int = 1, rules: Rules = RULES
-) -> Rates:
-    """Play `verdicts` contests and return the rates of false verdicts."""
-    ratio, thresholds = TRUTHS[truth]
-    played: list[Played] = list(play(machine, ratio, thresholds, rules, contests, round_s=round_s, seed=seed))
+def measure(task: tuple[int, str, int]) -> Rates:
+    """Play contests on a machine with a true ratio, and return the rates of false verdicts."""
+    number, truth, contests = task
+    machine, (ratio, thresholds) = MACHINES[number], TRUTHS[truth]
+    played: list[Played] = list(play(machine, ratio, thresholds, RULES, contests, round_s=ROUND_S, seed=1))
     timing_s = [one.timing_s for one in played]
     return Rates(
         name=machine.name,
@@ -169,17 +168,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="False verdicts of the decision on planted data.")
     parser.add_argument("--verdicts", type=int, default=10_000, help="contests for each machine and true ratio")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--round-ms", type=float, default=1e3 * ROUND_S, help="fake length of a round")
-    parser.add_argument("--min-rounds", type=int, default=RULES.min_rounds, help="fewest rounds of a pair")
-    parser.add_argument("--only", default="", help="only machines whose name contains this text")
     options = parser.parse_args()
-    chosen = [number for number, machine in enumerate(MACHINES) if options.only in machine.name]
-    rules = replace(RULES, min_rounds=options.min_rounds)
-    tasks = [(number, truth, options.verdicts, options.round_ms / 1e3, rules) for number in chosen for truth in TRUTHS]
+    tasks = [(number, truth, options.verdicts) for number in range(len(MACHINES)) for truth in TRUTHS]
     broken, console = False, Console(width=None if sys.stdout.isatty() else 120)
     with ProcessPoolExecutor(options.jobs) as pool:
         done: list[Rates] = []
-        for one in track(pool.map(_measure, tasks), total=len(tasks), console=Console(stderr=True)):
+        for one in track(pool.map(measure, tasks), total=len(tasks), console=Console(stderr=True)):
             done.append(one)
             if len(done) == len(TRUTHS):
                 console.print(table(done))
@@ -188,11 +182,6 @@ def main() -> int:
     print(f"A margin of {units.percent(duel.MARGIN)}, tiers at {_TIERS}; {options.verdicts} contests per row.")
     print("A rate is above the guaranteed rate." if broken else "Every rate is within its guarantee.")
     return 1 if broken else 0
-
-
-def _measure(task: tuple[int, str, int, float, Rules]) -> Rates:
-    number, truth, contests, round_s, rules = task
-    return measure(MACHINES[number], truth, contests, round_s, rules=rules)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Run comparisons of a benchmark in a new process, and count how often each timing tool was wrong.
+"""Run comparisons of a benchmark in new processes, keep their results, and count how often each tool was wrong.
 
 A *slowdown* is the candidate's time divided by the baseline's. The true slowdown is 1.05 if the candidate does 5 % more
-work. A new process has a new memory layout, so `play` starts this file as a program for every repetition. The program
-reads jobs as JSON from standard input, and prints the results.
+work. A new process has a new memory layout, so `play` starts this file as a program for every group of jobs. The
+program reads jobs as JSON from standard input, and prints the results. A file keeps the results as one JSON object per
+line, so that an interrupted run can continue.
 """
 
 import json
@@ -10,13 +11,14 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from tools import MARGIN, TOOLS, rule_of_thumb
+from neighbours import LOADS, disturbed
+from tools import MARGIN, STRICT, TOOLS, rule_of_thumb
 from workloads import work_named
 
 from harness.paired.duel import Finding
@@ -75,23 +77,43 @@ class Trial:
         return abs(math.log(self.slowdown / self.job.truth))
 
 
-def environment() -> dict[str, str]:
-    """Return the environment variables of a new process that imports benchmarks and fairclock."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent.parent)))}
+def read(path: Path) -> list[Trial]:
+    """Return the trials in a file. A last line that was cut off by an interruption is left out."""
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
+    return [Trial(**{**told, "job": Job(**told["job"])}) for told in map(json.loads, lines)]
+
+
+def append(path: Path, trials: Iterable[Trial]) -> None:
+    """Add trials to a file. Replace a last line that an interruption cut off."""
+    path.touch()
+    with path.open("r+b") as file:
+        file.seek(file.read().rfind(b"\n") + 1)
+        file.truncate()
+        file.write("".join(f"{json.dumps(asdict(one))}\n" for one in trials).encode())
+
+
+def run(path: Path, groups: Iterable[Sequence[Job]]) -> None:
+    """Run the jobs that the file lacks, each group in a new process under its load, and add the trials to it."""
+    done = {one.job for one in read(path)}
+    for group in groups:
+        if left := [job for job in group if job not in done]:
+            with disturbed(next(load for load in LOADS if load.name == left[0].load)):
+                append(path, play(left))
 
 
 def play(jobs: Sequence[Job]) -> list[Trial]:
     """Run the jobs one after the other in a new process. Raise `subprocess.CalledProcessError` if it fails."""
     asked = json.dumps([asdict(job) for job in jobs])
     command = [sys.executable, str(HERE / "judging.py")]
-    ended = subprocess.run(command, input=asked, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent.parent)))}
+    ended = subprocess.run(command, input=asked, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return [Trial(**{**told, "job": Job(**told["job"])}) for told in json.loads(ended.stdout)]
 
 
 def judge(job: Job) -> list[Trial]:
     """Let the tool of a job judge, and measure the time that it takes."""
     sides, begun_s = work_named(job.work).sides(job.truth), perf_counter()
-    said = TOOLS[job.tool](sides, job.budget_s)
+    said = (TOOLS | STRICT)[job.tool](sides, job.budget_s)
     wall_s = perf_counter() - begun_s
     return [
         Trial(job, ", ".join(filter(None, (job.tool, one.figure))), one.slowdown, one.verdict, one.timing_s, wall_s)
@@ -113,7 +135,7 @@ def scoreboard(title: str, trials: Sequence[Trial]) -> Table:
         "timing": units.seconds,
         "in all": units.seconds,
     }
-    tools = list(TOOLS)
+    tools = [*TOOLS, *STRICT]
     readings = dict.fromkeys(one.reading for one in sorted(trials, key=lambda one: tools.index(one.job.tool)))
     return Table.of(title, columns, [_row([one for one in trials if one.reading == name]) for name in readings])
 

@@ -10,11 +10,9 @@ import csv
 import os
 import subprocess
 import time
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import nbformat
@@ -59,27 +57,16 @@ class CourseError(Exception):
 
 def source_notebook() -> Any:
     """Return the instructor's notebook, with nbgrader's cell metadata (its documentation's metadata page, schema 3)."""
+    new: Any = nbformat.v4
     cells = [
-        _cell("markdown", "Write `batched_dot` for NumPy arrays of shape (batch, n)."),
-        _cell("code", "import numpy as np"),
-        _cell("code", _SOLUTION, _role("batched_dot", solution=True)),
-        _cell("code", _VISIBLE, _role("visible", points=POINTS["visible"])),
-        _cell("code", _HIDDEN, _role("hidden", points=POINTS["hidden"])),
+        new.new_markdown_cell("Write `batched_dot` for NumPy arrays of shape (batch, n)."),
+        new.new_code_cell("import numpy as np"),
+        new.new_code_cell(_SOLUTION, metadata=_role("batched_dot", solution=True)),
+        new.new_code_cell(_VISIBLE, metadata=_role("visible", points=POINTS["visible"])),
+        new.new_code_cell(_HIDDEN, metadata=_role("hidden", points=POINTS["hidden"])),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    whole = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": cells}
-    return nbformat.from_dict(whole)  # type: ignore[no-untyped-call]
-
-
-def _cell(kind: str, source: str, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
-    return {
-        "cell_type": kind,
-        "id": f"cell-{zlib.crc32(source.encode())}",
-        "source": source,
-        "metadata": metadata or {},
-        **code,
-    }
+    return new.new_notebook(metadata={"kernelspec": kernel}, cells=cells)
 
 
 def _role(grade_id: str, *, solution: bool = False, points: int | None = None) -> dict[str, Any]:
@@ -119,13 +106,8 @@ class Course:
         """Write the instructor's files and release the assignment."""
         self.folder.mkdir(parents=True)
         (self.folder.parent / "home").mkdir()
-        (self.folder / "nbgrader_config.py").write_text(
-            dedent("""\
-                c = get_config()
-                c.CourseDirectory.course_id = "course101"
-            """),
-            encoding="utf-8",
-        )
+        config = "c = get_config()\nc.CourseDirectory.course_id = 'course101'\n"
+        (self.folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
         _write(source_notebook(), self.folder / "source" / ASSIGNMENT / NOTEBOOK)
         self._nbgrader("generate_assignment", ASSIGNMENT)
 

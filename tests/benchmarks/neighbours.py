@@ -52,26 +52,15 @@ class Load:
     """A way to load a machine: `count(cores)` processes that run `code`."""
 
     name: str
-    says: str
     code: str
     count: Callable[[int], int]
 
 
 LOADS = (
-    Load("as it is", "nothing added", "", lambda _: 0),
-    Load(
-        "bursty",
-        "three processes that compute for 5 to 50 ms and sleep for 5 to 50 ms, at random",
-        _BURSTY,
-        lambda _: 3,
-    ),
-    Load("full", "one busy process more than the machine has cores", _BUSY, lambda cores: cores + 1),
-    Load(
-        "memory",
-        "one process less than the machine has cores, each copying arrays far larger than the last cache",
-        _STREAM,
-        lambda cores: max(1, cores - 1),
-    ),
+    Load("as it is", "", lambda _: 0),
+    Load("bursty", _BURSTY, lambda _: 3),
+    Load("full", _BUSY, lambda cores: cores + 1),
+    Load("memory", _STREAM, lambda cores: max(1, cores - 1)),
 )
 
 
@@ -97,9 +86,7 @@ def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
     command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_CACHES_LARGER * _last_cache_bytes())]
     started: list[subprocess.Popen[str]] = []
     try:
-        while (
-            len(started) < count
-        ):  # each has its own session, so that Ctrl-C reaches only this process, which ends them
+        while len(started) < count:  # in a new session, Ctrl-C reaches only this process, which ends the others
             started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
         for process in started:
             assert process.stdout is not None

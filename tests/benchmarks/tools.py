@@ -58,13 +58,13 @@ def rule_of_thumb(slowdown: float, margin: float = MARGIN) -> Finding:
     return Finding.FASTER if slowdown < 1 / (1 + margin) else Finding.SAME
 
 
-def fairclock(sides: Sides, budget_s: float, *, paired_processes: bool) -> list[Said]:
+def fairclock(sides: Sides, budget_s: float, *, paired_processes: bool, margin: float = MARGIN) -> list[Said]:
     """Judge with fairclock's duel, in this process or with paired processes."""
     found = duel(
         sides.candidate,
         sides.baseline,
         setup=sides.setup,
-        margin=MARGIN,
+        margin=margin,
         budget_s=budget_s,
         paired_processes=paired_processes,
     )
@@ -155,6 +155,12 @@ TOOLS: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
     "pyperf": pyperf_timeit,
 }
 """The tools by name, in the order of every table. A tool gets both sides and a limit in wall seconds."""
+
+STRICT: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
+    "duel, 1 %": partial(fairclock, paired_processes=False, margin=0.01),
+    "duel, paired, 1 %": partial(fairclock, paired_processes=True, margin=0.01),
+}
+"""The duel with its usual margin, as `counted.py` uses it."""
 
 
 def _one_after_the_other(sides: Sides, measure: Callable[[str], tuple[float, float]]) -> list[Said]:

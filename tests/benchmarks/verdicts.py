@@ -15,9 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import json_lines
-from judging import Job, Trial, play, scoreboard
-from neighbours import LOADS, disturbed
+from judging import Job, Trial, read, run, scoreboard
+from neighbours import LOADS
 from rich.console import Console
 from tools import TOOLS
 from workloads import WORKS
@@ -42,11 +41,6 @@ def plan(verdicts: int, budget_s: float, tools: Sequence[str]) -> list[list[Job]
     ]  # fmt: skip
 
 
-def read(path: Path) -> list[Trial]:
-    """Return the trials in a file."""
-    return [Trial(**{**told, "job": Job(**told["job"])}) for told in json_lines.read(path)]
-
-
 def report(trials: Sequence[Trial], console: Console) -> None:
     """Print a table of all trials under each load, and one of all trials."""
     for load in dict.fromkeys(one.job.load for one in trials):
@@ -64,13 +58,8 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="print only the tables")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 130)
-    done = {one.job for one in read(options.file)}
     console.print(Environment.capture().describe(), highlight=False)
-    for group in plan(0 if options.report else options.verdicts, options.budget_s, options.only):
-        left = [job for job in group if job not in done]
-        if left:
-            with disturbed(next(load for load in LOADS if load.name == left[0].load)):
-                json_lines.append(options.file, play(left))
+    run(options.file, plan(0 if options.report else options.verdicts, options.budget_s, options.only))
     report(read(options.file), console)
     return 0
 
