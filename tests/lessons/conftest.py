@@ -13,7 +13,6 @@ from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine import conditions
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
-from lessons.engine.record import LessonRecord
 from lessons.engine.run import LessonSession, RunOptions
 from lessons.engine.screen import Screen
 
@@ -52,7 +51,7 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
         noise: float = 0.0,
         width: int = 80,
     ) -> Played:
-        out, saved, kept = io.StringIO(), dict[str, str](), list[LessonRecord]()
+        out, saved = io.StringIO(), dict[str, str]()
         screen = Screen(Console(file=out, width=width))
         lines = iter(typed or [])
 
@@ -64,8 +63,8 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
 
         monkeypatch.setattr(screen, "read", read)
         monkeypatch.setattr(screen, "wait", lambda: None)
-        options = RunOptions(fast, typed is not None, saved.__setitem__, kept.append)
+        options = RunOptions(fast, typed is not None, saved.__setitem__, lambda _record: None)
         session = LessonSession(lesson, screen, options, Conditions(Environment.capture(), noise, "quiet"))
-        return Played(session, out, saved, kept)
+        return Played(session, out, saved)
 
     return build

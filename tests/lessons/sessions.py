@@ -12,8 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-from once import once
 from rich.console import Console
 
 from harness.machine.environment import Environment
@@ -21,7 +19,6 @@ from harness.paired.duel import Duel, Finding
 from harness.paired.rounds import Reading, Round
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.conditions import Conditions
-from lessons.engine.record import LessonRecord
 from lessons.engine.run import LessonSession, RunOptions, explain
 from lessons.engine.screen import Screen
 
@@ -30,12 +27,11 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Played:
-    """A session, with all that it printed, the pictures it saved, and the records after each step."""
+    """A session, with all that it printed and the pictures it saved."""
 
     session: LessonSession
     out: io.StringIO
     saved: dict[str, str] = field(default_factory=dict)
-    kept: list[LessonRecord] = field(default_factory=list)
 
 
 Play = Callable[..., Played]
@@ -116,7 +112,6 @@ class Taken:
     left: list[str]
     wrong_words: list[str]
     record: dict[str, Any]
-    plots: Path
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -124,20 +119,13 @@ class Taken:
         return {claim["id"]: claim["verdict"] for claim in self.record["claims"]}
 
 
-def taken(factory: pytest.TempPathFactory, name: str) -> Taken:
-    """Run a lesson as a command, once per test session. A warning is an error there."""
-    folder = once(factory, f"taken-{name}", lambda folder: _take(folder, name))
-    told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
-    record = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    return Taken(**told, record=record, plots=folder / "plots")
-
-
-def _take(folder: Path, name: str) -> None:
+def taken(folder: Path, name: str) -> Taken:
+    """Run a lesson as a command that writes its files to `folder`. A warning is an error there."""
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state"), "PYTHONPATH": str(ROOT)}
-    runner, wrong_words = Path(__file__).with_name("forced.py"), folder / "wrong_words.json"
-    command = [sys.executable, "-W", "error", str(runner), str(wrong_words), name, "--no-input", "--fast"]
+    runner, wrong_words, record = Path(__file__).with_name("forced.py"), folder / "wrong.json", folder / "claims.json"
+    command = [sys.executable, "-W", "error", runner, wrong_words, name, "--no-input", "--fast"]
     done = subprocess.run(
-        [*command, "--json", str(folder / "claims.json"), "--plots", str(folder / "plots")],
+        [*command, "--json", record, "--plots", folder / "plots"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -146,10 +134,9 @@ def _take(folder: Path, name: str) -> None:
         timeout=300,
         check=False,
     )
-    assert (folder / "claims.json").is_file(), done.stderr
-    told = {"code": done.returncode, "out": done.stdout, "err": done.stderr, "left": list(_left_running(environment))}
-    told["wrong_words"] = json.loads(wrong_words.read_text(encoding="utf-8"))
-    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+    assert record.is_file(), done.stderr
+    wrong, claims = (json.loads(file.read_text(encoding="utf-8")) for file in (wrong_words, record))
+    return Taken(done.returncode, done.stdout, done.stderr, list(_left_running(environment)), wrong, claims)
 
 
 def _left_running(environment: dict[str, str]) -> Iterator[str]:

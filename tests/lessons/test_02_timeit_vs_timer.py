@@ -43,12 +43,6 @@ def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(monkeypatch
         LESSON.check("one_thread_or_all", threads(monkeypatch, turns, 4), {}, said)
 
 
-def test_one_disturbed_repetition_does_not_turn_the_direction_of_a_change() -> None:
-    assert LESSON.changes([1.0] * 9, [2.0] * 8 + [0.1])[:8] == [2.0] * 8
-    assert LESSON.changes([2.0] * 9, [1.0] * 8 + [40.0])[:8] == [2.0] * 8
-    assert LESSON.changes([1.0, 1.0], [1.0, 0.5]) == [1.0, 2.0]
-
-
 def test_equal_printed_times_do_not_show_that_the_runs_were_equal() -> None:
     for raw, standing in (
         ("1 msec, 1 msec", "inconclusive"),

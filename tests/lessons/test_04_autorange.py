@@ -53,15 +53,6 @@ def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribut
     assert mean(shares) == pytest.approx(1, rel=0.15)
 
 
-def test_too_few_measurements_or_blocks_show_no_distance() -> None:
-    one_block_each = [blocks_of(seconds, 1) for seconds in (1.0, 1.5, 2.0)]
-    assert math.isnan(LESSON.wandered([]).middle)
-    assert math.isnan(LESSON.wandered(one_block_each).middle)
-    assert math.isnan(LESSON.by_chance(one_block_each).mean)
-    assert math.isnan(LESSON.by_chance([Measurement(1, [1.0, 2.0, 3.0], SPEC)]).mean)
-    assert math.isnan(LESSON.apart([]))
-
-
 def test_one_block_as_long_as_the_measurement_refutes_nothing_about_the_spread() -> None:
     """On a machine whose clock looked slow for a moment, torch chose one block of 10 000 calls for 0.2 s."""
     one = Measurement(10_000, [0.254], SPEC)

@@ -32,13 +32,6 @@ def test_a_crossing_is_claimed_only_where_the_way_there_was_clear(
     LESSON.check("where", search, standing, words, "would measure up to 44 sizes")
 
 
-def test_the_search_with_a_constant_factor_measures_the_stated_number_of_sizes() -> None:
-    sizes = [LESSON.LEAST]
-    while sizes[-1] * LESSON.NEAR <= LESSON.MOST:
-        sizes.append(sizes[-1] * LESSON.NEAR)
-    assert len(sizes) == 44
-
-
 def test_nothing_is_said_of_several_threads_where_other_programs_use_their_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,7 +1,6 @@
 import random
 from statistics import fmean
 
-import pytest
 from sessions import MadeUp
 
 from harness.torch_benchmark.result_store import load
@@ -17,14 +16,6 @@ def test_the_recorded_counts_come_from_two_environments_and_contain_no_absolute_
     path = FOLDER / "recorded" / "06_counts.jsonl"
     assert load(path) == (first, second)
     assert '"/' not in path.read_text(encoding="utf-8")
-
-
-def test_a_steady_drift_cancels_only_in_the_order_abba() -> None:
-    grown = {name: LESSON.by_growth(order) for name, order in LESSON.orders().items()}
-    assert list(grown) == ["AAAA BBBB", "ABAB", "ABBA"]
-    blocks, turns, abba = grown.values()
-    assert blocks > 10 * turns > 0
-    assert abba == pytest.approx(0, abs=1e-12)
 
 
 def test_an_aa_test_of_a_record_with_drift_errs_back_to_back_and_not_in_abba_order() -> None:

@@ -7,8 +7,6 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 from harness.callgrind.script import count_scripts
 
 LESSON = MadeUp("08_callgrind")
-EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
-NAMED = "Objects/dictobject.c:unicodekeys_lookup_unicode [/usr/lib/libpython3.11.so.1.0]"
 
 
 def counts(*rows: tuple[int, str]) -> FunctionCounts:
@@ -27,18 +25,6 @@ def test_the_two_loops_of_the_second_step_execute_as_many_instructions() -> None
     assert abs(jumping.instructions - in_order.instructions) < 0.01 * n
     by_function = jumping.exclusive - alone.exclusive
     assert by_function.filter(lambda function: "memset" in function or "memcpy" in function).sum() < 0.01 * loop
-
-
-def test_names_and_files_are_extracted_from_the_names_of_callgrind() -> None:
-    for function, name, file in (
-        (EVAL, "_PyEval_EvalFrameDefault", "[python3.13]"),
-        (NAMED, "unicodekeys_lookup_unicode", "Objects/dictobject.c"),
-        ("???:at::(anonymous namespace)::add(int, c10::X) [/a/libtorch_cpu.so]", "at::add", "[libtorch_cpu.so]"),
-        ("???:at::mul(int)", "at::mul", "???"),
-        ("./malloc/./malloc/malloc.c:malloc [/a/libc.so.6]", "malloc", "malloc/malloc.c"),
-        ("???:(below main) [/a/libc.so.6]", "(below main)", "[libc.so.6]"),
-    ):
-        assert (LESSON.function_name(function), LESSON.group_by_file(function)) == (name, file)
 
 
 def test_a_chain_that_loses_counts_is_noticed() -> None:

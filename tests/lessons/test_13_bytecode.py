@@ -1,6 +1,5 @@
 """Tests of the explanations of lesson 13, for made-up results and for a Python version that was not checked."""
 
-import dis
 import sys
 
 import pytest
@@ -27,13 +26,6 @@ def test_on_an_unchecked_version_other_opcodes_skip_a_claim_and_the_same_ones_se
     LESSON.check("from_text_to_opcodes", stages, "held", "was not checked on this version")
 
 
-def test_pictures_stand_beside_the_instructions_of_this_python() -> None:
-    own = [each.opname for each in dis.get_instructions(LESSON.formula)]
-    LESSON.check("the_value_stack", LESSON.the_value_stack(), "held", *own)
-    printed = LESSON.printed_by_dis(LESSON.formula)  # lines are counted from the definition of the function
-    assert {line.split(maxsplit=1)[0] for line in printed.splitlines() if line[:4].strip()} == {"0", "2", "3"}
-
-
 def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -42,13 +34,3 @@ def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid
     assert sys.dont_write_bytecode
     wanted = dict.fromkeys(("magic-first", "same-code", "stale-pyc"), "held")
     LESSON.check("what_an_import_writes", found, wanted)
-
-
-def test_old_opcodes_stand_beside_those_of_this_python() -> None:
-    found = LESSON.opcodes_of_older_versions()
-    assert set(found.names) == set(LESSON.RECORDED)
-    words = ("BINARY_ADD BINARY_ADD BINARY_OP", LESSON.own_version())
-    LESSON.check("opcodes_of_older_versions", found, "held", *words)
-    old = {text: both[0].split() for text, both in LESSON.RECORDED.items()}
-    found = LESSON.Operations(old, [f"BINARY_{n}" for n in range(13)])
-    LESSON.check("opcodes_of_older_versions", found, "refuted", "13 or more.", "one opcode is not enough")

@@ -1,6 +1,5 @@
 """Tests of the explanations of lesson 18, for made-up results."""
 
-import math
 import sys
 from typing import Any
 
@@ -45,12 +44,6 @@ def test_threads_with_the_lock_are_compared_with_processes(monkeypatch: pytest.M
     LESSON.check(step, None, "skipped", "If nothing is missing, this step shows")
     monkeypatch.setattr(LESSON.module, "CORES", 1)
     LESSON.check(step, usual, "skipped")
-
-
-def test_too_few_undisturbed_turns_decide_nothing() -> None:
-    busy, calm = turns(0.5, share=0.3, number=1), turns(0.5, number=3)
-    assert math.isnan(LESSON.against([*busy, *busy, *calm]).middle)
-    assert LESSON.against([*busy, *calm]).highest < 0.6
 
 
 def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:

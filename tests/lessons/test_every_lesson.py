@@ -72,9 +72,9 @@ def marks_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", [unless(name, *QUICK_RUNS) for name in NAMES])
 def test_a_short_run_has_no_warnings_settles_each_claim_and_has_words_for_each_result(
-    name: str, tmp_path_factory: pytest.TempPathFactory
+    name: str, tmp_path: Path
 ) -> None:
-    run = taken(tmp_path_factory, name)
+    run = taken(tmp_path, name)
     assert (run.code, run.err, run.left, run.wrong_words) == (0, "", [], [])
     assert run.record["complete"]
     assert list(run.verdicts) == [id_ for step in lesson_of(name).steps for id_ in step.claims]
@@ -83,7 +83,7 @@ def test_a_short_run_has_no_warnings_settles_each_claim_and_has_words_for_each_r
     allowed = {"held", "skipped"} if any(LACKING.get(each) for each in listed()[name].needs) else {"held"}
     assert {id_: run.verdicts[id_] for id_ in listed()[name].certain if run.verdicts[id_] not in allowed} == {}
     assert max(map(len, run.out.splitlines())) <= 100
-    for picture in run.plots.iterdir():
+    for picture in (tmp_path / "plots").iterdir():
         assert picture.suffix == ".svg"
         assert "<desc>" in picture.read_text(encoding="utf-8"), picture.name
 

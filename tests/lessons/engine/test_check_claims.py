@@ -29,10 +29,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     verdicts: dict[str, str] = {}
 
     def answer(lesson: str) -> LessonRun:
-        claim: dict[str, Any] = {
-            "id": "x", "sentence": "x is so", "measured": 2.0, "shown": "2 s", "wanted": "at least 1 s", "reason": "",
-        }  # fmt: skip
-        return LessonRun(lesson, {"claims": [{**claim, "verdict": verdicts.get(lesson, "held")}]})
+        return ran(lesson, ("x", 2.0, verdicts.get(lesson, "held")))
 
     monkeypatch.setattr(check_claims, "run_lesson", answer)
     return verdicts
@@ -63,13 +60,13 @@ def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
 def test_a_short_run_of_a_lesson_does_not_change_the_students_progress(
     monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
-    def ran(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
+    def run_it(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
         assert command[2:5] == ["lessons.04_autorange", "--no-input", "--fast"]
         assert env[FOLDER_VARIABLE] != str(state)
         Path(command[command.index("--json") + 1]).write_text('{"fast": true}')
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(subprocess, "run", ran)
+    monkeypatch.setattr(subprocess, "run", run_it)
     found = run_lesson("04_autorange")
     assert (found.fault, found.record) == ("", {"fast": True})
 

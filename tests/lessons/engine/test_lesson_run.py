@@ -1,8 +1,5 @@
 """A run of a lesson in this process."""
 
-import json
-import math
-
 import pytest
 import small_lesson
 from sessions import Play
@@ -61,15 +58,6 @@ def test_predictions_are_compared_with_the_measurement(prepare: Play) -> None:
     assert first.prediction == PredictionResult("Is `twice` more than once?", "no", "yes", right=False)
     assert second.prediction is not None
     assert second.prediction.right
-
-
-def test_the_json_record_has_null_for_numbers_that_are_not_finite(prepare: Play) -> None:
-    played = prepare(noise=math.inf)
-    played.session.play()
-    text = json.dumps(played.session.record().to_json(), allow_nan=False)
-    claims = json.loads(text)["claims"]
-    assert claims[0]["verdict"] == "held"
-    assert claims[1]["noise"] is None
 
 
 def broken(*, settle: bool, reveal: bool) -> Lesson:

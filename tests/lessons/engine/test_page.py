@@ -96,15 +96,6 @@ def text(printed: io.StringIO) -> str:
     return " ".join(printed.getvalue().split())
 
 
-def test_a_lesson_can_replace_the_printed_value_and_the_bounds_of_a_claim(page: Page, printed: io.StringIO) -> None:
-    page.settle(FASTER, 1.5, shown="1.2× to 1.8×", remark="in all turns")
-    assert (page.claims[-1].shown, page.claims[-1].claim.bounds) == ("1.2× to 1.8×", "at least 1×")
-    assert "it is faster" in text(printed)
-    assert "1.2× to 1.8×, in all turns" in text(printed)
-    page.settle(OTHER, 1.5, at_least=2, at_most=math.inf, unit=units.percent)
-    assert (page.claims[-1].standing, page.claims[-1].claim.bounds) == ("refuted", "at least 200 %")
-
-
 @pytest.mark.parametrize(("measured", "standing"), [(2.0, "held"), (0.5, "inconclusive"), (math.nan, "inconclusive")])
 def test_a_disturbed_value_can_confirm_a_claim_but_not_refute_it(page: Page, measured: float, standing: str) -> None:
     page.settle(FASTER, measured, disturbed=True)

@@ -60,13 +60,6 @@ def test_the_question_repeats_until_the_answer_can_be_read_and_enter_skips() -> 
     assert ask(CHOICE, lambda: "", lambda _text: None) is None
 
 
-def test_a_wrong_choice_is_answered_with_the_right_one() -> None:
-    right, wrong = CHOICE.judge(StudentAnswer("a", "one"), "a"), CHOICE.judge(StudentAnswer("a", "one"), "b")
-    assert (right.right, right.words) == (True, "Your answer: one. That is right.")
-    assert (wrong.right, wrong.words) == (False, "Your answer: one. The right answer: two.")
-    assert CHOICE.judge(None, "b") == Judgement(None, "two", "two.")
-
-
 def test_a_question_about_ranges_has_one_option_per_range() -> None:
     assert list(TIMES.options.values()) == ["less than 1.5×", "1.5× to 5×", "5× or more"]
     with pytest.raises(ValueError, match="one limit fewer than options"):

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from sessions import Play
 
-from harness.errors import UsageError
 from lessons.engine.claim import Claim
 from lessons.engine.interval import Interval
 from lessons.engine.predict import PredictionResult
@@ -61,14 +60,6 @@ def test_a_damaged_file_is_renamed_and_reported(state: Path, record: LessonRecor
         assert (state / "progress.damaged.json").read_bytes() == damage
     progress.save(record)
     assert list(ProgressFile().load()) == ["small_lesson"]
-
-
-def test_a_state_folder_that_cannot_be_made_is_reported(state: Path, prepare: Play) -> None:
-    state.write_text("a file where the folder should be")
-    played = prepare()
-    played.session.play()
-    with pytest.raises(UsageError, match="Set FAIRCLOCK_STATE to a folder"):
-        ProgressFile().save(played.session.record())
 
 
 def run_of(record: LessonRecord, *measured: float, complete: bool = True) -> LessonRecord:

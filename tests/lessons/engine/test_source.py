@@ -1,16 +1,9 @@
-import inspect
 import runpy
 from pathlib import Path
 
 import small_lesson
 
 from lessons.engine.source import code_of
-
-
-def test_the_shown_code_has_no_docstring_and_no_decorators_of_the_engine() -> None:
-    assert small_lesson.twice.code == "def twice(number: float = 1.0):\n    return double(number)"
-    assert small_lesson.twice.code.splitlines()[-1] in inspect.getsource(small_lesson.twice.function)
-    assert small_lesson.twice.given_code == "def double(number: float):\n    return 2 * number"
 
 
 def test_the_shown_code_runs_when_pasted() -> None:

@@ -72,16 +72,6 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     assert "Expected answer:</strong> 8 units. The answer depends on the first step." in lesson_page(small_page())
 
 
-def test_without_results_a_page_has_the_expected_answers() -> None:
-    twice, four_times = small_page(None).steps
-    assert twice.asked is not None
-    assert four_times.asked is not None
-    assert (twice.asked.measured, twice.asked.right, twice.pictures) == ("", 0, ())
-    assert twice.asked.expected_shown == "a, yes"
-    assert four_times.asked.question == f"And four times {VALUE}?"
-    assert twice.claims[0].result is None
-
-
 def test_a_text_about_a_claim_is_read_from_the_source_and_filled_with_recorded_values() -> None:
     said = said_about_claims(Path(small_lesson.__file__))
     texts = Said("It is two.", "It is not two.", "Two or not: unclear.")

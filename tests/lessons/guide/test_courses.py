@@ -1,7 +1,7 @@
 """The weeks of the two courses, and their projects."""
 
 import pytest
-from teachers_pack import pages, small_page
+from teachers_pack import pages
 
 from lessons.engine.route import FULL, lessons_of
 from lessons.guide import project, syllabus
@@ -22,18 +22,6 @@ def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None
     assert course.before_midterm == tuple(page for week in course.weeks[:6] for page in week.lessons)
     minutes = [week.class_minutes + week.homework_minutes for week in course.weeks if week.lessons]
     assert max(minutes) <= 2 * sum(minutes) / len(minutes)
-
-
-def test_parts_have_similar_minutes_and_a_few_lessons_leave_the_last_weeks_empty() -> None:
-    for minutes, count, ends in (
-        ((1, 1, 1, 1), 2, (2, 4)),
-        ((5, 1, 1, 1), 2, (1, 4)),
-        ((1, 2, 3), 3, (1, 2, 3)),
-        ((7,), 1, (1,)),
-    ):
-        assert syllabus.best_ends(minutes, count) == ends
-    page = small_page()
-    assert [len(part) for part in syllabus.divided([page, page], [10, 10], 4)] == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("name", PROJECTS)

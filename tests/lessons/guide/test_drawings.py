@@ -56,13 +56,6 @@ def test_the_columns_with_the_most_frequent_unit_are_drawn_to_scale_with_their_r
     assert with_charts([], [TIMES]) == (drawing,)
 
 
-def test_the_columns_after_a_value_can_be_the_ends_of_its_interval() -> None:
-    table = Shown("Ratios", ("", "ratio", "at least", "at most"), (("a", "2×", "1×", "3×"), ("b", "3×", "2×", "4×")))
-    drawing = drawn(table)
-    assert drawing.count('class="end"') == 2
-    assert words(drawing) == ["Ratios", "a", "2×", "b", "3×"]
-
-
 def test_what_has_no_comparable_numbers_is_not_drawn() -> None:
     for shown in (
         Shown("Words", ("", "answer"), (("a", "right"), ("b", "wrong"))),

@@ -121,13 +121,6 @@ def test_a_lesson_gives_questions_of_each_kind() -> None:
     assert (recall.text, recall.options[recall.right], recall.letter) == ("What is `2 * 1`?", "two", "b")
 
 
-def test_the_right_option_of_a_mistake_is_its_own_explanation() -> None:
-    for number, question in enumerate(each for each in bank.questions_of(small_page()) if each.kind == MISTAKE):
-        assert question.options[question.right] == f"Explanation {number}."
-        assert len(set(question.options)) == 4
-        assert f"return {number} < 3" in question.code
-
-
 def test_the_questions_of_all_lessons_have_different_ids_and_one_right_option() -> None:
     questions = [question for page in pages().values() for question in bank.questions_of(page)]
     assert len({question.id for question in questions}) == len(questions)
