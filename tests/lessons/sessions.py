@@ -123,7 +123,7 @@ def taken(folder: Path, name: str) -> Taken:
     """Run a lesson as a command that writes its files to `folder`. A warning is an error there."""
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state"), "PYTHONPATH": str(ROOT)}
     runner, wrong_words, record = Path(__file__).with_name("forced.py"), folder / "wrong.json", folder / "claims.json"
-    command = [sys.executable, "-W", "error", runner, wrong_words, name, "--no-input", "--fast"]
+    command: list[str | Path] = [sys.executable, "-W", "error", runner, wrong_words, name, "--no-input", "--fast"]
     done = subprocess.run(
         [*command, "--json", record, "--plots", folder / "plots"],
         cwd=ROOT,
