@@ -355,7 +355,7 @@ def gain_in_words(name: str, gain: float) -> str:
 def log_shift(cells: Grid) -> Interval:
     """Return the logarithm of gain of mul_sum ÷ gain of bmm, where `gains_on_large` returns the gains."""
     gains, large = gains_on_large(cells), cells.sizes[-1]
-    error = doubt(*(measured for place, measured in cells.cells.items() if place.size == large))
+    error = doubt(*(measured for (_, size, _), measured in cells.cells.items() if size == large))
     return Interval.plus_minus(math.log(gains["mul_sum"] / gains["bmm"]), error)
 
 

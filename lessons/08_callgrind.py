@@ -14,7 +14,7 @@ import torch
 from torch.utils.benchmark import CallgrindStats, FunctionCounts, Timer
 
 from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
-from harness.callgrind.lookups import denoise, is_nameless, picture, searches
+from harness.callgrind.lookups import address, denoise, picture, searches
 from harness.callgrind.script import ScriptCounts, count_scripts
 from harness.callgrind.tools import lacking
 from harness.rendering import units
@@ -422,7 +422,7 @@ def how_found(removed: FunctionCounts) -> str:
     """Return sentences about how `harness.callgrind` found the searches in dictionaries that it removed."""
     if not removed:
         return "`harness.callgrind` also found no searches in dictionaries, neither by name nor by an experiment."
-    if any(is_nameless(function) for _, function in removed):
+    if any(address(function) for _, function in removed):
         return (
             "This Python was built without the names of its internal functions. `harness.callgrind` therefore makes an"
             " experiment: it searches a dictionary for a key that is found at once, and for a key that is found late."
@@ -549,7 +549,7 @@ def _(page: Page, found: Places | None) -> None:
             unclear="",
         )
     )
-    page.say(lost_names(sum(is_nameless(function) for _, function in own), len(own)))
+    page.say(lost_names(sum(bool(address(function)) for _, function in own), len(own)))
 
 
 def show_places(page: Page, found: Places) -> None:

@@ -22,9 +22,7 @@ from harness.rendering.progress import progress_bars
 from harness.storage import disk_cache
 from harness.torch_benchmark.result_store import callgrind_from_dict
 
-KIND: Final = "callgrind"
-"""The name of the folder in the cache that holds the counts of snippets."""
-
+KIND: Final = "callgrind"  # the folder in the cache
 _POLL_S: Final = 0.1
 _TIMEOUT_S: Final = 900.0
 _ANSWER_S: Final = 60.0  # for the rest of an answer whose first bytes have arrived

@@ -1,9 +1,8 @@
 """Draw torch's `FunctionCounts`, and remove the noise of dictionary lookups, by function name or by an experiment.
 
 In Debian's Python, static functions have no names. Callgrind then writes an address, such as "???:0x0000000000530910".
-So an experiment counts two scripts that differ only in the key that they look up. The first key of a dictionary is
-found immediately, the last key after several steps. The function that needs more instructions for the last key is the
-lookup.
+So an experiment counts two scripts. One looks up the first key of a dictionary, which is found immediately, the other
+one the last key. The function that needs more instructions for the last key is the lookup.
 """
 
 import re
@@ -30,12 +29,10 @@ DICTIONARY_LOOKUPS: Final = re.compile(
 torch's `FunctionCounts.denoise` removes only `lookdict_unicode`, which has another name since Python 3.11.
 """
 
-# The text that Callgrind writes for a function without a name. A recursive function may have a number after its
-# address.
+# Callgrind's text for a function without a name. A recursive function may have a number after its address.
 _NAMELESS: Final = re.compile(r"(?P<address>[^:]*:0x[0-9a-f]+)(?:'\d+)?(?: \[(?P<object>[^\]]*)\])?")
 
-LOOKS: Final = 2000
-"""The number of repetitions of each kind of dictionary lookup in the counted scripts."""
+LOOKS: Final = 2000  # repetitions of each kind of dictionary lookup in the counted scripts
 
 # Five keys have the same preferred slot in a hash table of eight slots.
 _SCRIPT: Final = """
@@ -89,12 +86,7 @@ def search_names(functions: Iterable[str]) -> frozenset[str]:
     if named or not any(map(_of_python, functions)):
         return named
     found = nameless()
-    return frozenset(function for function in functions if _address(function) in found)
-
-
-def is_nameless(function: str) -> bool:
-    """Return whether Callgrind has only the address of this function, and no name."""
-    return _NAMELESS.fullmatch(function) is not None
+    return frozenset(function for function in functions if address(function) in found)
 
 
 @cache
@@ -123,11 +115,11 @@ def _experiment() -> frozenset[str]:
     except FairclockError:
         return frozenset()
     # A lookup of the last key takes at least one instruction more.
-    return frozenset(_address(function) for more, function in last_key - first_key if more >= LOOKS) - {""}
+    return frozenset(address(function) for more, function in last_key - first_key if more >= LOOKS) - {""}
 
 
-def _address(function: str) -> str:
-    """Return the address of a function that has no name, or ""."""
+def address(function: str) -> str:
+    """Return the address of a function for which Callgrind has no name, or ""."""
     match = _NAMELESS.fullmatch(function)
     return match["address"] if match else ""
 

@@ -20,9 +20,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 from harness.callgrind import outfile, tools
 from harness.errors import MachineError, UsageError
 
-PYTHON_FLAGS: Final = ("-S", "-s", "-P")
-"""Python's options: no site packages, no packages of the user, and no imports from the script's folder."""
-
+_PYTHON_FLAGS: Final = ("-S", "-s", "-P")  # no site packages or packages of the user, no imports from the folder
 
 TIMEOUT_S: Final = 300.0
 """Time limit for a script under valgrind, in seconds."""
@@ -51,7 +49,7 @@ def count_script(source: str, *, hash_seed: str = tools.HASH_SEED) -> ScriptCoun
         base = tools.environment(base={})
         try:
             done = subprocess.run(
-                [*valgrind, sys.executable, *PYTHON_FLAGS, "-"],
+                [*valgrind, sys.executable, *_PYTHON_FLAGS, "-"],
                 env={**base, "PYTHONHASHSEED": hash_seed, "PYTHONDONTWRITEBYTECODE": "1"},
                 cwd="/",
                 input=source,  # a script in a file has a path, whose hash changes the count

@@ -17,9 +17,8 @@ HASH_SEED: Final = "0"
 """The fixed hash seed of counted processes. The steps of a dictionary lookup depend on hashes, so random hashes would
 change every count."""
 
-
-CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
-"""Environment variables that change the machine code that libraries run, and with it the number of instructions."""
+# Environment variables that change the machine code that libraries run, and with it the number of instructions.
+_CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
 
 
 def lacking(*, compiler: bool = False) -> str:
@@ -59,7 +58,7 @@ def software(*, compiles: bool) -> dict[str, object]:
         "python": [sys.version, os.path.realpath(sys.executable)],
         "system": [platform.libc_ver(), platform.machine(), processor(), version()],
         "compiler": compiler_version(os.environ.get("CXX", "c++")) if compiles else "",
-        "chosen": {name: os.environ.get(name) for name in CHOOSING},
+        "chosen": {name: os.environ.get(name) for name in _CHOOSING},
     }
 
 

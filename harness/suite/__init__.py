@@ -1,12 +1,9 @@
-"""Define a suite of benchmarks as data, with the same names as in PyTorch's instruction-count suite.
+"""Define a suite of benchmarks as data, with PyTorch's names, as `harness/README.md` describes.
 
-    from harness.suite import GroupedStmts, flatten, materialize
+from harness.suite import GroupedStmts, flatten, materialize
 
-    add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
-    materialize(flatten({"add": add}))
-
-`harness.suite.api`, `.types` and `.utils` use PyTorch's names. So a file of definitions that was written for PyTorch's
-suite needs only changed imports. `harness.suite.runner.measure` and `python -m harness.suite` run the benchmarks.
+add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
+materialize(flatten({"add": add}))
 """
 
 from harness.suite.api import (

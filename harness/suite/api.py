@@ -1,9 +1,4 @@
-"""Classes that define benchmarks. Their names and meaning are those of PyTorch's instruction-count suite.
-
-One grouped definition describes many benchmarks: eager and compiled, with and without a backward pass, in Python and
-C++, with one or several threads. `harness.suite.expand.materialize` returns the list of these benchmarks. Only the
-argument `compiled=True`, for `torch.compile`, does not exist in PyTorch's suite.
-"""
+"""Define benchmarks with the names of PyTorch's instruction-count suite. Only `compiled=True` does not exist there."""
 
 import enum
 import re

@@ -1,8 +1,7 @@
 """Compile C++ benchmarks. A library contains several of them, because reading torch's headers takes most of the time.
 
-Each benchmark becomes a function whose name is a digest of the benchmark's code. The library is stored in the user's
-cache folder, with a link to it for each of its functions. If a benchmark does not compile, the compiler's messages name
-it, and the other benchmarks are compiled without it.
+Each benchmark becomes a function whose name is a digest of the benchmark's code. The cache folder has a link to the
+library for each of its functions.
 """
 
 import os
@@ -24,13 +23,9 @@ from harness.callgrind import tools
 from harness.storage import disk_cache
 from harness.suite.expand import Benchmark
 
-BATCH: Final = 16
-"""The largest number of benchmarks that are compiled as one library. Reading torch's headers takes 20 s, and compiling
-a benchmark takes 0.5 to 1.5 s."""
-
-LEAST: Final = 4
-"""The smallest number of benchmarks per library if several libraries are compiled at the same time. Each library reads
-torch's headers again."""
+# The largest number of benchmarks per library, and the smallest if several libraries are compiled at the same time.
+# Reading torch's headers takes 20 s per library, and compiling a benchmark takes 0.5 to 1.5 s.
+BATCH, LEAST = 16, 4
 
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")
 

@@ -1,8 +1,4 @@
-"""Expand grouped definitions to a list of benchmarks. No benchmark is run.
-
-The benchmarks of a definition have a fixed order. They are sorted first by mode (eager, compiled, TorchScript), then by
-forward and backward, then by Python and C++. The numbers of threads stay in the given order.
-"""
+"""Expand grouped definitions to a list of benchmarks, without running one."""
 
 import textwrap
 from dataclasses import asdict, dataclass, replace
@@ -19,9 +15,8 @@ from harness.suite.types import FlatDefinition, FlatIntermediateDefinition, Labe
 
 LANGUAGES: Final = {Language.PYTHON: "Python", Language.CPP: "C++"}
 
+# Calls before a measurement: TorchScript compiles after a few calls, when it has recorded the types of the arguments.
 WARM_UPS: Final = 3
-"""Number of calls before a measurement. `torch.compile` compiles at the first call. TorchScript compiles after a few
-calls, when it has recorded the types of the arguments."""
 
 _INCLUDES: Final = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
 
@@ -64,7 +59,10 @@ class Benchmark:
 
 
 def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
-    """Return the list of all benchmarks, each with its label, its kind, and the arguments of `Timer`."""
+    """Return the list of all benchmarks, each with its label, its kind, and the arguments of `Timer`.
+
+    The benchmarks of a definition are sorted by runtime, then by forward and backward, then by Python and C++.
+    """
     flat: list[tuple[Label, AutoLabels, TimerArgs]] = []
     for label, group in benchmarks.items():
         if isinstance(group, TimerArgs):

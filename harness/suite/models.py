@@ -1,8 +1,4 @@
-"""Compile the models of benchmarks from source texts, with `torch.compile` or TorchScript.
-
-`torch.compile` compiles a model at its first call, in the setup of its benchmark. Compiled code is stored in
-fairclock's cache folder.
-"""
+"""Compile the models of benchmarks from source texts, with `torch.compile` or TorchScript."""
 
 import importlib.util
 import sys

@@ -1,8 +1,4 @@
-"""Run benchmarks in worker processes, one at a time, on the reserved cores of a lane (`harness.machine.lanes`).
-
-A lane has one core per thread of the benchmarks, but at most all cores of the machine. If the process of a worker
-crashes or takes too long, this benchmark fails, and the next benchmark runs in a new process.
-"""
+"""Run benchmarks in worker processes, one at a time, on the reserved cores of a lane (`harness.machine.lanes`)."""
 
 import sys
 import tempfile
@@ -22,8 +18,9 @@ from harness.processes.launcher import KIT, Child
 from harness.suite.expand import Benchmark
 from harness.suite.worker import BENCHMARK
 
-START_S: Final = 180.0
-"""Time limit for the start of a worker, in seconds. Under valgrind, importing torch takes 15 s on an idle machine."""
+START_S: Final = (
+    180.0  # seconds for the start of a worker: under valgrind, importing torch takes 15 s on an idle machine
+)
 
 Answer = Mapping[str, Any]
 """A message from or to a worker. If a benchmark fails, the worker's answer has the reason as "failure"."""
@@ -41,7 +38,8 @@ class SuiteWorker:
     def run(self, request: Answer, limit_s: float) -> Answer:
         """Run one benchmark, and return its result. In the mode "count", the result has the "instructions".
 
-        The benchmark fails if the process ends, or if it takes longer than `limit_s` seconds.
+        The benchmark fails if the process ends, or if it takes longer than `limit_s` seconds. The next benchmark then
+        runs in a new process.
         """
         waited_s = START_S
         try:

@@ -1,10 +1,7 @@
-"""The results of a run of the suite, the file that stores them, and the comparison of two runs.
-
-During a run, the file is written again after each result, so that a killed run loses only unfinished measurements.
-"""
+"""The results of a run of the suite, the file that stores them, and the comparison of two runs."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -17,8 +14,6 @@ from harness.rendering.tables import Table
 from harness.storage.user_files import write_whole
 from harness.suite.expand import LANGUAGES, Benchmark
 from harness.suite.types import Label
-
-FORMAT: Final = 1
 
 SAME: Final = 0.005
 """Two instruction counts, or two times, with at most this relative difference are regarded as equal."""
@@ -94,22 +89,19 @@ def load(path: Path) -> Suite:
     """Return the run that a file holds. Raise `UsageError` if the file is missing or has other content."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
+        results: list[dict[str, Any]] = [
+            {name: tuple(value) if isinstance(value, list) else value for name, value in each.items()}
+            for each in record["results"]
+        ]
         return Suite(
             Environment.from_dict(record["environment"]),
             SuiteSettings(**record["settings"]),
-            tuple(_result(each) for each in record["results"]),
+            tuple(Result(**each) for each in results),
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); measure with --out {path} first.") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} does not hold results of harness.suite ({error}); measure again.") from error
-
-
-def _result(record: Mapping[str, Any]) -> Result:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
-    }
-    return Result(**values)
 
 
 def is_suite(path: Path) -> bool:
@@ -124,7 +116,7 @@ def is_suite(path: Path) -> bool:
 def save(suite: Suite, path: Path, *, durable: bool = True) -> None:
     """Write the results of a run to a file, atomically. With `durable`, they are then on the disk."""
     record = {
-        "format": FORMAT,
+        "format": 1,
         "environment": suite.environment.to_dict(),
         "settings": asdict(suite.settings),
         "results": [asdict(result) for result in suite.results],
@@ -190,7 +182,7 @@ class SuiteComparison:
     @classmethod
     def of(cls, first: Suite, second: Suite) -> Self:
         """Return the comparison of two runs. Benchmarks are matched by name and kind, even if their code differs."""
-        left, right = ({_identity(result): result for result in suite.results} for suite in (first, second))
+        left, right = ({titled(result): result for result in suite.results} for suite in (first, second))
         return cls(
             tuple(BenchmarkChange(result, right[name]) for name, result in left.items() if name in right),
             tuple(result for name, result in left.items() if name not in right),
@@ -235,10 +227,6 @@ def titled(result: Result) -> tuple[str, str]:
     short |= {"Forward": "fwd", "Forward + Backward": "fwd+bwd"}
     kinds = [short.get(each, each) for each in (result.runtime, result.autograd, result.language)]
     return " · ".join(result.label), " ".join(filter(None, [*kinds, f"×{result.num_threads}"]))
-
-
-def _identity(result: Result) -> tuple[tuple[str, ...], str, str, str, int]:
-    return result.label, result.runtime, result.autograd, result.language, result.num_threads
 
 
 def _change(first: float | None, second: float | None) -> float | None:

@@ -1,8 +1,4 @@
-"""Run the suite: compile the C++ benchmarks, measure wall times, and count instructions.
-
-If a benchmark does not compile, raises an exception, crashes, hangs, or needs something that the machine lacks, its
-result holds the reason, and the other benchmarks still run.
-"""
+"""Run the suite: compile the C++ benchmarks, measure wall times, and count instructions."""
 
 import os
 import threading
@@ -23,24 +19,18 @@ from harness.suite.expand import Benchmark
 from harness.suite.pool import SuiteWorker
 from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, save
 
-KIND: Final = "suite"
-"""The name of the folder in the cache that holds the counts."""
+KIND: Final = "suite"  # the folder in the cache that holds the counts
 
-LIMIT_S: Final = 60.0
-"""Time limit in seconds for one benchmark, in addition to the requested seconds of measuring."""
-
-LONG_LIMIT_S: Final = 300.0
-"""The same limit for a benchmark with `torch.compile`, which may compile for minutes on a busy machine, and for a
-count: under valgrind, code takes fifty times as long."""
+# Time limits in seconds for one benchmark, in addition to the requested seconds of measuring. The second one is for a
+# benchmark with `torch.compile`, which may compile for minutes on a busy machine, and for a count under valgrind.
+LIMIT_S, LONG_LIMIT_S = 60.0, 300.0
 
 NOT_COUNTED: Final = (
     "torch.compile writes machine code for this processor, and valgrind does not support all of its instructions: "
     "compare wall times"
 )
-"""The text that explains why the instructions of a benchmark with `torch.compile` are not counted."""
 
-MESSAGE_LENGTH: Final = 300
-"""Number of characters of an error message that a result keeps."""
+_MESSAGE_LENGTH: Final = 300  # a result keeps only this number of characters of an error message
 
 
 @dataclass
@@ -79,7 +69,7 @@ class SuiteRun:
 
     def _keep(self, benchmark: Benchmark, **found: Any) -> None:
         for name in {"failure", "left_out", "uncounted"} & set(found):
-            found[name] = " ".join(found[name].split())[:MESSAGE_LENGTH]
+            found[name] = " ".join(found[name].split())[:_MESSAGE_LENGTH]
         with self._lock:
             self.results[benchmark.key] = replace(self._result(benchmark), **found)
             save(self._suite(), self.out, durable=False)

@@ -1,8 +1,7 @@
 """The program of a worker process, `python -m harness.suite.worker MODE`, which `harness.suite.pool` starts.
 
-The worker imports torch once and forks a child for each benchmark. So every child starts in the same state, and counts
-are repeatable. A crash ends only the child. A child receives its request and sends its answer on the channel of the
-worker. The output of a benchmark goes to standard error, which is a file.
+The worker imports torch once and forks a child for each benchmark, so that every child starts in the same state. A
+crash ends only the child. The output of a benchmark goes to standard error, which is a file.
 
 The command has the same length in every run: one more character moves data in memory, and Python's attribute cache uses
 memory addresses. MODE is "time", or "count" under valgrind, which does not observe the import of torch.
@@ -28,8 +27,7 @@ from harness.suite import models
 
 BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 
-ENDED: Final = 86
-"""Exit status of a child process if there are no more requests."""
+_ENDED: Final = 86  # the exit status of a child process if there are no more requests
 
 _WARM_UPS: Final = 10
 
@@ -49,7 +47,7 @@ def main(mode: str) -> None:
         if not child:
             os._exit(_serve(mode, channel))
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if status == ENDED:
+        if status == _ENDED:
             os._exit(0)
         if status:
             ended = f"signal {-status}" if status < 0 else f"exit status {status}"
@@ -60,7 +58,7 @@ def _serve(mode: str, channel: Channel) -> int:
     try:
         _, request = channel.receive()
     except Closed:
-        return ENDED
+        return _ENDED
     try:
         with torchscript_warnings_hidden():
             answer = (_time if mode == "time" else _count)(request)

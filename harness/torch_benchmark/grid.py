@@ -1,10 +1,8 @@
 """Measure several functions at several sizes and numbers of threads, as one table and one picture.
 
 `torch.utils.benchmark.Timer` measures every cell in several repetitions, which run in random order. If the machine is
-slow for some time, many cells then become a little slower, instead of one cell much slower. The repetitions of a cell
-are merged into one `Measurement` with all samples.
-
-A grid shows possible differences. `harness.paired.duel` decides whether a difference is real.
+slow for some time, many cells then become a little slower, instead of one cell much slower. A grid shows possible
+differences. `harness.paired.duel` decides whether a difference is real.
 """
 
 import random
@@ -24,32 +22,24 @@ from harness.rendering import units
 
 
 @dataclass(frozen=True, slots=True)
-class GridCell:
-    """A function, a size and a number of threads, for which a grid has a measured time."""
-
-    name: str
-    size: int
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
 class Grid:
     """The measured times of several functions at several sizes and numbers of threads, and the environment.
 
-    `names`, `sizes` and `threads` are in the given order.
+    `names`, `sizes` and `threads` are in the given order. `cells` has one `Measurement` with all samples for each
+    (name, size, number of threads).
     """
 
     label: str
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     threads: tuple[int, ...]
-    cells: Mapping[GridCell, Measurement]
+    cells: Mapping[tuple[str, int, int], Measurement]
     environment: Environment
 
     def median_s(self, name: str, size: int, threads: int = 1) -> float:
         """Return the median time per call in seconds, or raise `UsageError` if the grid has no such measurement."""
         try:
-            return self.cells[GridCell(name, size, threads)].median
+            return self.cells[name, size, threads].median
         except KeyError:
             raise UsageError(
                 f"This grid has no cell for {name!r} at {size} on {threads} threads; it has {', '.join(self.names)} "
@@ -126,7 +116,7 @@ def grid(
         raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")
     arguments = {size: tuple(inputs(size)) for size in sizes}
     timers = {
-        GridCell(name, size, number): Timer(
+        (name, size, number): Timer(
             stmt="function(*arguments)",
             globals={"function": functions[name], "arguments": arguments[size]},
             label=label or None,
@@ -138,7 +128,7 @@ def grid(
         for name, size, number in product(functions, sizes, threads)
     }
     rng = random.Random(seed)
-    parts: dict[GridCell, list[Measurement]] = {place: [] for place in timers}
+    parts: dict[tuple[str, int, int], list[Measurement]] = {place: [] for place in timers}
     for _ in range(turns):
         for place in rng.sample(list(timers), len(timers)):
             parts[place].append(timers[place].blocked_autorange(min_run_time=min_run_time / turns))

@@ -81,9 +81,12 @@ def save(saved: Iterable[SavedResult], path: Path, *, append: bool = False) -> N
     Raise `UsageError` if the name has another ending, if the file cannot be written, or if JSON cannot store the
     metadata.
     """
-    encode = pickle.dumps if _is_pickle(path) else _to_line
     try:
-        records = [encode(each) for each in saved]
+        if _is_pickle(path):
+            records = [pickle.dumps(each) for each in saved]
+        else:
+            lines = (json.dumps(each.to_dict(), ensure_ascii=False, allow_nan=False) for each in saved)
+            records = [f"{line}\n".encode() for line in lines]
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"A result cannot be written to {path.name} ({error}). Use metadata that JSON can store, or a .pkl file."
@@ -145,16 +148,22 @@ def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str
 
 def callgrind_to_dict(stats: CallgrindStats) -> dict[str, Any]:
     """Return the counts as a dictionary for JSON, which `callgrind_from_dict` reads."""
-    counts = {name: _counts_to_dict(getattr(stats, f"{name}_stats")) for name in _COUNTS}
+    counts: dict[str, Any] = {}
+    for name in _COUNTS:
+        found = getattr(stats, f"{name}_stats")
+        rows = [[row.count, row.function] for row in found]
+        counts[name] = {"inclusive": found.inclusive, "truncate_rows": found.truncate_rows, "rows": rows}
     rest = {"debug_symbols": stats.built_with_debug_symbols, "callgrind_out": stats.stmt_callgrind_out}
     return {**_task_to_dict(stats), **counts, **rest}
 
 
 def callgrind_from_dict(record: Mapping[str, Any]) -> CallgrindStats:
     """Return the counts that `callgrind_to_dict` converted to `record`."""
-    counts = {f"{name}_stats": _counts_from_dict(record[name]) for name in _COUNTS}
-    task, built = TaskSpec(**record["task"]), record["debug_symbols"]
-    out = record["callgrind_out"]
+    counts: dict[str, Any] = {}
+    for name in _COUNTS:
+        rows = tuple(FunctionCount(count, function) for count, function in record[name]["rows"])
+        counts[f"{name}_stats"] = FunctionCounts(rows, record[name]["inclusive"], record[name]["truncate_rows"])
+    task, built, out = TaskSpec(**record["task"]), record["debug_symbols"], record["callgrind_out"]
     return CallgrindStats(task, record["number_per_run"], built, stmt_callgrind_out=out, **counts)
 
 
@@ -162,23 +171,9 @@ def _task_to_dict(result: Result) -> dict[str, Any]:
     return {"task": asdict(result.task_spec), "number_per_run": result.number_per_run}
 
 
-def _counts_to_dict(counts: FunctionCounts) -> dict[str, Any]:
-    rows = [[row.count, row.function] for row in counts]
-    return {"inclusive": counts.inclusive, "truncate_rows": counts.truncate_rows, "rows": rows}
-
-
-def _counts_from_dict(record: Mapping[str, Any]) -> FunctionCounts:
-    rows = tuple(FunctionCount(count, function) for count, function in record["rows"])
-    return FunctionCounts(rows, record["inclusive"], record["truncate_rows"])
-
-
 def _measurement(record: Mapping[str, Any]) -> Result:
     task, times_s = TaskSpec(**record["task"]), [float(seconds) for seconds in record["raw_times_s"]]
     return Measurement(record["number_per_run"], times_s, task, record["metadata"])
-
-
-def _to_line(saved: SavedResult) -> bytes:
-    return json.dumps(saved.to_dict(), ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def _from_lines(file: BufferedReader, path: Path) -> Iterator[SavedResult]:

@@ -5,8 +5,7 @@ import re
 from harness.errors import UsageError
 
 _SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""A terminal's colour code. From Python 3.15 on, timeit prints such codes if `FORCE_COLOR` is set."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # from Python 3.15 on, timeit prints such codes if `FORCE_COLOR` is set
 _TIME = r"([\d.e+-]+) (sec|msec|usec|nsec)"
 
 

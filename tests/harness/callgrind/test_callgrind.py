@@ -15,7 +15,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Callgri
 
 from harness.callgrind import lookups, outfile, tools
 from harness.callgrind.collect import Snippet, collect, decode
-from harness.callgrind.lookups import denoise, is_nameless, searches
+from harness.callgrind.lookups import address, denoise, searches
 from harness.callgrind.script import count_script, count_scripts
 from harness.errors import UsageError
 from harness.storage import disk_cache
@@ -176,5 +176,5 @@ def test_the_experiment_finds_the_nameless_lookup_of_this_python(
     lookups.nameless.cache_clear()
     assert 0 < found.sum() < of_a_script.sum() / 3
     assert denoise(of_a_script).sum() == of_a_script.sum() - found.sum()
-    named = any(not is_nameless(function) for _, function in found)
+    named = any(not address(function) for _, function in found)
     assert named or list((tmp_path / "lookups").iterdir()), f"not found in {sys.executable}"

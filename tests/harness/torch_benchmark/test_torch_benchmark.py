@@ -11,7 +11,7 @@ import torch
 
 from harness.errors import UsageError
 from harness.torch_benchmark import fuzz, timeit_text
-from harness.torch_benchmark.grid import Grid, GridCell, grid
+from harness.torch_benchmark.grid import Grid, grid
 
 
 class Machine:
@@ -47,7 +47,7 @@ def test_every_cell_is_measured_with_its_own_function_size_and_threads() -> None
     assert len(found.cells) == 12
     assert math.isclose(found.median_s("light", 10, 2), 11e-3, rel_tol=1e-3)
     assert math.isclose(found.median_s("heavy", 100), 40e-3, rel_tol=1e-3)
-    assert len(found.cells[GridCell("heavy", 10, 1)].times) >= 3  # the samples of all turns
+    assert len(found.cells["heavy", 10, 1].times) >= 3  # the samples of all turns
     with pytest.raises(UsageError, match="no cell for 'light' at 7 on 1 threads; it has light, heavy at 1, 10, 100"):
         found.median_s("light", 7)
     assert [found.fastest(size) for size in found.sizes] == ["light", "light", "heavy"]
