@@ -10,7 +10,7 @@ defence against each:
   subtracted.
 - *A helper process*: a system call filter denies it. Without a filter it is detected, and the submission earns nothing.
 - *Data outside of memory*: in files, pipes, sockets, queues, swap, or shared pages. Before the file is loaded, a system
-  call filter starts to deny new objects of these kinds (`seccomp_rules.STORES_OUTSIDE`). Existing files cannot be
+  call filter starts to deny new objects of these kinds (`seccomp.STORES_OUTSIDE`). Existing files cannot be
   written. Without seccomp these ways are open. One gap remains: named pipes that a submission created while its answers
   were checked. Each holds 64 KiB, and a worker may open about fifty.
 - *The memory that the worker shares with the grader*: it is only as large as the inputs and the answer. In every call,

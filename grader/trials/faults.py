@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from grader.errors import FairclockError, GraderFault, WorkerFault
-from grader.isolation import seccomp_rules
+from grader.isolation import seccomp
 from grader.records import Attempt, Status
 from grader.task import Mismatch
 from harness.machine.clocks import ProcessGoneError
@@ -84,7 +84,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         text = f"{where} asked for more memory than is allowed{line}."
         return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))
     message, help_text = raised.message, ""
-    if raised.errno == seccomp_rules.PROCESS_ERRNO or message.startswith(NO_NINJA):
+    if raised.errno == seccomp.PROCESS_ERRNO or message.startswith(NO_NINJA):
         message, help_text = message.partition(ADVICE)[0], NO_PROCESSES
     elif raised.errno == errno.EPERM:
         help_text = "A submission may not use this operation while it is graded."

@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import seccomp, seccomp_rules
+from grader.isolation import seccomp
 from grader.isolation.bubblewrap import installed
-from grader.isolation.seccomp_rules import Condition, Rule, When
+from grader.isolation.seccomp import Condition, Rule, When
 
 CAPABILITIES: Final = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31})
 """The capabilities in Docker's default set.
@@ -31,7 +31,7 @@ DOCKER: Final = "/.dockerenv"
 _MOUNTS: Final = Rule("mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr", "a container")
 _NAMESPACES: Final = (
     Rule("unshare setns pivot_root", "a container"),
-    Rule("clone", "a container", condition=Condition(0, When.ANY_BIT, (seccomp_rules.NEW_NAMESPACES,))),
+    Rule("clone", "a container", condition=Condition(0, When.ANY_BIT, (seccomp.NEW_NAMESPACES,))),
     Rule("clone3", "a container", errno.ENOSYS),
 )
 _LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, When.EQUALS, (ADDR_NO_RANDOMIZE,)))

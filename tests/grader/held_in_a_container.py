@@ -17,7 +17,7 @@ from trees import SAFE, ask, errors_of_denied_calls, opened, until
 
 from grader.errors import WorkerFault
 from grader.isolation import bubblewrap, peak_memory, proc, sandbox, tree_users, without_namespaces
-from grader.isolation.seccomp_rules import NO_NAMESPACES, TREE, WORKER
+from grader.isolation.seccomp import NO_NAMESPACES, TREE, WORKER
 from grader.limits import Limits
 from grader.paths import GRADER, KIT
 from grader.records import Status

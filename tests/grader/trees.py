@@ -9,8 +9,7 @@ from typing import Any
 
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.isolation.seccomp import ARCHITECTURES
-from grader.isolation.seccomp_rules import Rule
+from grader.isolation.seccomp import ARCHITECTURES, Rule
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials import faults

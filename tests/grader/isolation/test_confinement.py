@@ -2,6 +2,7 @@
 
 import errno
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from trees import BARE, SAFE, ask, errors_of_denied_calls, opened
 from grader.errors import WorkerFault
 from grader.isolation import sandbox, seccomp
 from grader.isolation.process_tree import MAX_KEPT_BYTES
-from grader.isolation.seccomp_rules import TREE, WORKER
+from grader.isolation.seccomp import TREE, WORKER
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials import faults
@@ -101,52 +102,11 @@ def f(x): return {{{", ".join(f"{name!r}: [{call}, ctypes.get_errno()]" for name
 
 
 @EACH_START
-@BOTH
-def test_threads_work_and_they_and_processes_may_be_named(session: Session) -> None:
-    """C libraries and Python 3.14 name their threads."""
-    source = r"""
-import ctypes, threading
-from concurrent.futures import ThreadPoolExecutor
-libc = ctypes.CDLL(None, use_errno=True)
-def f(x):
-    named = libc.prctl(15, b"\xff\xfe: 1 kB\n", 0, 0, 0)
-    name = ctypes.create_string_buffer(16)
-    libc.prctl(16, name, 0, 0, 0)
-    thread = threading.Thread(target=print, name="wörker wörker wörker")
-    thread.start()
-    thread.join()
-    with ThreadPoolExecutor(4) as pool: return [named, name.value.hex(), *pool.map(abs, [-1, -2])]
-"""
-    assert answer(source, session) == [0, b"\xff\xfe: 1 kB\n".hex(), 1, 2]
-
-
-@EACH_START
 @pytest.mark.sandbox
 def test_whoever_does_what_is_denied_is_told_so() -> None:
-    source = """
-def f(x):
-    try: open('/proc/self/mem', 'r+b')
-    except OSError as error: return error.errno
-"""
-    assert answer(source) == errno.EROFS
     with pytest.raises(WorkerFault) as caught:
         answer("import os\ndef f(x): os.sched_setaffinity(0, {0})")
     assert caught.value.help == "A submission may not use this operation while it is graded."
-
-
-@EACH_START
-@pytest.mark.sandbox
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="i386 calls exist on x86_64")
-def test_a_call_of_another_architecture_ends_the_process() -> None:
-    source = """
-import ctypes, mmap
-code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-code.write(bytes([0xB8, 20, 0, 0, 0, 0xCD, 0x80, 0xC3]))  # mov eax, getpid of i386; int 0x80; ret
-call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
-def f(x): return call()
-"""
-    with pytest.raises(WorkerFault, match="exit status 159"):  # SIGSYS
-        answer(source)
 
 
 def run(
@@ -158,27 +118,22 @@ def run(
 
 
 @pytest.mark.parametrize("sandboxed", [pytest.param(True, marks=pytest.mark.sandbox), False])
-def test_a_confined_program_can_only_compute_and_print(sandboxed: bool, tmp_path: Path) -> None:
-    program = "print(sys.stdin.read()[::-1], flush=True); print('said', file=sys.stderr); sys.exit(7)"
-    assert run(program, b"given", sandboxed=sandboxed) == (7, b"nevig\nsaid\n")
+def test_a_confined_program_can_only_compute_and_print(
+    sandboxed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_SECRET", "kept")
+    program = "print(sys.stdin.read()[::-1], sorted(os.environ), flush=True)\nsys.exit('said')"
+    status, printed = run(program, b"given", sandboxed=sandboxed)
+    assert status == 1
+    assert re.fullmatch(rb"nevig \[.*PYTHONHASHSEED.*\]\nsaid\n", printed)
+    assert not re.search(rb"A_SECRET|PYTHONPATH", printed)
     path = "/tmp/file" if sandboxed else str(tmp_path / "file")  # noqa: S108 - the sandbox's own
     status, printed = run(f"os.write(os.open({path!r}, os.O_WRONLY | os.O_CREAT), b'kept')", sandboxed=sandboxed)
     assert status
     assert b"File too large" in printed
     if sandboxed:
-        status, printed = run("os.fork(); os.fork(); os.fork()", sandboxed=True)
-        assert status
-        assert b"BlockingIOError" in printed
-
-
-def test_a_confined_program_fills_nothing_up_and_sees_no_variable_of_its_caller(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+        assert b"BlockingIOError" in run("os.fork(); os.fork(); os.fork()", sandboxed=True)[1]
+        return
     assert run("print('on', flush=True)\nwhile True: pass", timeout_s=1.0) == (None, b"on\n")
     status, printed = run("for _ in range(20): os.write(1, bytes(1 << 20))")
     assert (status, len(printed)) == (0, MAX_KEPT_BYTES)
-    monkeypatch.setenv("A_SECRET", "kept")
-    _, printed = run("print(sorted(os.environ))")
-    assert b"A_SECRET" not in printed
-    assert b"PYTHONPATH" not in printed
-    assert b"PYTHONHASHSEED" in printed

@@ -1,22 +1,18 @@
 """The compiled filters: their result for every call, by number and by argument."""
 
 import errno
-import platform
 import re
 import socket
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
+import container
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader.isolation import seccomp, seccomp_rules
-from grader.isolation.seccomp import ARCHITECTURES, Architecture, compiled
-from grader.isolation.seccomp_rules import NO_NAMESPACES, STORES_OUTSIDE, TREE, WORKER
-from grader.paths import KIT
+from grader.isolation import seccomp
+from grader.isolation.seccomp import ARCHITECTURES, NO_NAMESPACES, STORES_OUTSIDE, TREE, WORKER, Architecture, compiled
 
 ALLOWED = 0x7FFF0000
 KILLED = 0x80000000
@@ -25,22 +21,6 @@ NEVER = {"tree": TREE, "worker": WORKER, "measured": (*WORKER, *STORES_OUTSIDE),
 PROGRAMS = {
     (name, kind): compiled(rules, machine) for name, machine in ARCHITECTURES.items() for kind, rules in NEVER.items()
 }
-DENIED = {
-    "tree": "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise unshare setns clone3 keyctl "
-    "add_key request_key bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register mount umount2 "
-    "move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr pivot_root chroot open_by_handle_at init_module "
-    "finit_module delete_module reboot kexec_load kexec_file_load swapon swapoff acct quotactl quotactl_fd syslog "
-    "settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname vhangup "
-    "fanotify_init lsm_set_self_attr move_pages migrate_pages sync syncfs sched_setaffinity sched_setscheduler "
-    "sched_setparam sched_setattr setpriority ioprio_set",
-    "worker": "execve execveat clone3 memfd_create memfd_secret shmget seccomp timer_create timerfd_create io_setup "
-    "setsid setpgid sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set",
-    "measured": "openat2 mkdirat mknodat symlinkat linkat renameat2 setxattr lsetxattr fsetxattr pipe2 socket "
-    "socketpair msgget msgsnd semget semctl semop semtimedop mq_open",
-    "no namespaces": "socket connect bind listen accept accept4 shmget shmat shmctl msgget msgsnd msgrcv msgctl semget "
-    "semop semtimedop semctl mq_open mq_unlink inotify_init1 inotify_add_watch truncate fallocate",
-}
-"""Calls that each filter denies always, written down a second time, so that no rule gets lost by mistake."""
 HEADERS = {
     "x86_64": (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), r"#define __NR_(\w+)\s+(\d+)"),
     "aarch64": (Path("/usr/include/asm-generic/unistd.h"), r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
@@ -94,7 +74,11 @@ def test_each_rule_without_a_condition_denies_each_of_its_calls_with_its_error(m
         denied_here = {name: denied(rule.error) for rule in rules if not rule.condition for name in rule.names.split()}
         found = {name: ask(kind, machine, name) for name in denied_here if name in machine.numbers}
         assert found == {name: denied_here[name] for name in found}
-        assert set(DENIED[kind].split()) <= found.keys()
+
+
+def test_what_docker_denies_is_denied_by_the_filter_of_a_tree() -> None:
+    names = {name for rule in container.FILTERS["docker"] for name in rule.names.split()}
+    assert names - {name for rule in TREE for name in rule.names.split()} == set()
 
 
 @given(number=st.integers(0, seccomp.NEWEST), arguments=st.tuples(*[st.integers(0, 2**64 - 1)] * 6))
@@ -127,8 +111,8 @@ BY_ARGUMENTS = [
     ("tree", "clone", (THREAD,), 0),
     ("worker", "clone", (THREAD,), 0),
     ("tree", "clone", (FORK,), 0),
-    ("worker", "clone", (FORK,), seccomp_rules.PROCESS_ERRNO),
-    ("worker", "clone", (0,), seccomp_rules.PROCESS_ERRNO),
+    ("worker", "clone", (FORK,), seccomp.PROCESS_ERRNO),
+    ("worker", "clone", (0,), seccomp.PROCESS_ERRNO),
     *(("tree", "clone", (THREAD | bit,), errno.EPERM) for bit in NAMESPACE_BITS),
     *(("tree", "clone", (bit | 1 << 40,), errno.EPERM) for bit in NAMESPACE_BITS),  # only the low 32 bits decide
     *(("tree", "socket", (n,), 0 if n == socket.AF_UNIX else errno.EAFNOSUPPORT) for n in socket.AddressFamily),
@@ -136,7 +120,7 @@ BY_ARGUMENTS = [
     ("tree", "personality", (0x0040000,), errno.EPERM),
     *(("tree", "ioctl", (0, request), errno.EPERM) for request in (0x5412, 0x541C, 0x5412 | 1 << 32)),
     ("tree", "ioctl", (0, 0x5401), 0),
-    *(("worker", "prctl", (operation,), 0) for operation in seccomp_rules.PRCTL),
+    *(("worker", "prctl", (operation,), 0) for operation in seccomp.PRCTL),
     *(("worker", "prctl", (operation,), errno.EPERM) for operation in (1, 4, 22, 36, 62)),
     ("tree", "prctl", (22,), 0),  # the worker must still be able to install its own filter
     *(("measured", "openat", (0, 0, flags), 0) for flags in (0, 0o2)),
@@ -171,20 +155,3 @@ def test_the_numbers_are_those_of_the_systems_headers(name: str) -> None:
     assert {call: number for call, number in ours.items() if call in known} == {
         call: known[call] for call in ours if call in known
     }
-
-
-def test_the_kernel_takes_the_programs_and_a_process_with_threads_none() -> None:
-    if reason := seccomp.problem():
-        pytest.skip(str(reason))
-    threads = "import threading, time; threading.Thread(target=time.sleep, args=(1,), daemon=True).start()"
-    for before, program, says in (
-        ("", PROGRAMS[platform.machine(), "tree"].hex(), "installed"),
-        ("", PROGRAMS[platform.machine(), "measured"].hex(), "installed"),
-        ("", "00" * 8, "no seccomp filter: Invalid argument"),
-        (threads, PROGRAMS[platform.machine(), "tree"].hex(), "other threads"),
-    ):
-        install = (
-            f"{before}\nfrom grader.inside import confine; confine.install_filter({program!r}); print('installed')"
-        )
-        done = subprocess.run([sys.executable, "-c", install], cwd=KIT, capture_output=True, text=True, check=False)
-        assert says in done.stdout + done.stderr
