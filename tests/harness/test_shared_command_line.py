@@ -1,4 +1,4 @@
-"""Commands find the lesson that a user names, and print each error as one sentence."""
+"""Commands find the lesson or the term that a user names, and print each error as one sentence."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import typer
 
 from harness.command_line import guarded, named
 from harness.errors import UsageError
+from harness.glossary import load, parse
 
 LESSONS = ("01_correct_first", "02_timeit_vs_timer", "10_memory", "11_torch_profiler")
 
@@ -43,3 +44,62 @@ def test_an_internal_error_names_the_file_and_the_line(capsys: pytest.CaptureFix
     place = f"{Path(__file__).name}, line {line}"
     said = f"Internal error in python -m grader: no such attribute ({place}). Run it with --debug"
     assert capsys.readouterr().err.startswith(said)
+
+
+GLOSSARY = parse("""
+["A/A comparison"]
+meaning = "Code against itself."
+
+[cache]
+meaning = "A store."
+
+["no-op call"]
+meaning = "A call that does nothing."
+also = ["null call"]
+lesson = "04_autorange"
+see = ["overhead"]
+
+[overhead]
+meaning = "Time for anything but the work."
+
+[process]
+meaning = "A running program."
+also = ["memory"]
+""")
+
+
+def test_a_term_is_found_in_any_spelling() -> None:
+    found = {
+        "OVERHEADS": "overhead",
+        "no op  calls": "no-op call",
+        "Null-Call": "no-op call",
+        "a/a Comparisons": "A/A comparison",
+        "Processes": "process",
+        "memories": "process",
+    }
+    assert {given: GLOSSARY.find(given).name for given in found} == found
+    everything = "python -m lessons glossary lists all terms"
+    for given, said in {"overhad": "close terms are: overhead", "call": "no-op call", "…": everything}.items():
+        with pytest.raises(UsageError, match=said):
+            GLOSSARY.find(given)
+    used = GLOSSARY.used_in("Null calls measure the Overhead. A cached value is something else, and so is cachet.")
+    assert [term.name for term in used] == ["no-op call", "overhead"]
+    assert GLOSSARY.used_in("") == ()
+
+
+def test_a_damaged_file_is_one_error_that_names_the_file_and_the_fault(tmp_path: Path) -> None:
+    path = tmp_path / "glossary.toml"
+    with pytest.raises(UsageError, match="No such file"):
+        load(path)
+    sound = "[cache]\nmeaning = 'A store.'\n"
+    for text, expected in {
+        "[cache]\n": "'meaning'",
+        f"{sound}alias = []": "'alias'",
+        f"{sound}see = ['disk']": "'cache' refers to 'disk'",
+        f"{sound}[Caches]\nmeaning = 'Stores.'": "share the name 'cache'",
+        "[cache": "Expected",
+    }.items():
+        path.write_text(text)
+        with pytest.raises(UsageError, match=expected) as caught:
+            load(path)
+        assert str(path) in str(caught.value)

@@ -19,14 +19,13 @@ from small_tasks import negation, search
 
 from grader import catalogue
 from grader.authoring.calibrate import Calibration
-from grader.authoring.lint import _near, _surprise, pair_times
+from grader.authoring.lint import _near, _surprise
 from grader.commands.apps import run_grader
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.task import SimulatedExam, Tier
 from grader.trials import speed
 from harness.paired.decide import Rules
-from harness.paired.rounds import Reading, Round
 
 LESSON = "04_autorange"
 TASK = f"grader/tasks/lesson_{LESSON}/blocked_autorange.py"
@@ -150,15 +149,6 @@ def test_a_wrong_answer_that_gets_the_explanation_of_another_mistake_is_a_surpri
 
     assert surprise("You return the mean.") == ""
     assert "You return the sum." in surprise("You return the sum.")
-
-
-def test_a_surprise_shows_the_times_of_both_functions_in_each_pair_of_processes() -> None:
-    """A pair that differs from the others is an outlier. If all pairs agree, something slowed one of the functions."""
-    seconds = [(0, 5e-3, 1.5e-3), (0, 6e-3, 1.7e-3), (0, 7e-3, 1.6e-3), (1, 5e-3, 0.4e-3)]
-    rounds = [Round(pair, Reading(base, base), Reading(2 * own, 2 * own, 2), True) for pair, base, own in seconds]
-    told = "(baseline ÷ submission, in each pair of processes: 6 ms ÷ 1.60 ms; 5 ms ÷ 400 µs)"
-    assert pair_times(rounds).strip() == told
-    assert pair_times([]) == ""
 
 
 def calibrated(ratio: float, error: float, *tiers: float, least_gain: float = 2.0) -> Calibration:

@@ -15,7 +15,7 @@ from grader.authoring.mutants import Tally, tally
 from grader.authoring.mutation import Mutant, mutants
 from grader.commands import author
 from grader.errors import UsageError
-from grader.task import Inputs, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
+from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
 
 
 def made(source: str, name: str = "f") -> list[Mutant]:
@@ -166,28 +166,6 @@ def test_mutants_that_never_end_are_ended_and_count_as_rejected(monkeypatch: pyt
     done = found(task(every), COUNTED)
     assert done.survivors == ()
     assert done.rejected >= 10
-
-
-def asked(number: int, told: int) -> Scenario:
-    """Return a scenario in which the function must ask for the points, and is told this number."""
-    return Question("passed", (SimulatedFunction("ask"),), number >= 5, told)
-
-
-def test_a_draw_in_which_right_code_is_wrong_says_nothing_of_its_mutants_but_several_draws_do() -> None:
-    def unlucky(rng: np.random.Generator) -> Sequence[Scenario]:
-        off = 10 * bool(rng.random() < 0.3)
-        return [asked(number, number - off) for number in range(11)]
-
-    done = found(task(unlucky), "def passed(ask):\n    points = ask()\n    unused = 3\n    return points >= 5\n")
-    assert done.survivors == ()
-    assert done.equivalent >= 2
-
-    def few(rng: np.random.Generator) -> Sequence[Scenario]:
-        number = int(rng.integers(3, 7))
-        return [asked(number, number)]
-
-    done = found(task(few), "def passed(ask):\n    return ask() >= 5\n")
-    assert [each.now for each, _ in done.survivors] == ["return ask() >= 4"]
 
 
 def one_row(rng: np.random.Generator) -> list[Inputs]:

@@ -3,21 +3,17 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from classroom import ENVIRONMENT
 from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running
-from rich.console import Console
 
 from grader import catalogue, overlays, paths
 from grader.commands import student
 from grader.commands.apps import run_grader
 from grader.desk import early_start, student_state
-from grader.desk.check import selected, watch
-from grader.errors import UsageError
+from grader.desk.check import selected
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
 from harness.command_line import lesson_aliases
@@ -124,9 +120,6 @@ def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_name
     assert ended.code == 1
 
 
-# ------------------------------------------------------------------------------------------------------- hints
-
-
 def hint_lines(ended: CommandResult) -> list[str]:
     return [line.strip() for line in ended.out.splitlines() if line.strip().startswith("Hint ")]
 
@@ -159,9 +152,6 @@ def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str,
         assert "time_per_call" not in shown.out
 
 
-# ------------------------------------------------------------------------------------------- what is checked
-
-
 def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
     for target in ("4", "04", "04_autorange", "autorange", "4.blocked", "blocked_autorange"):
         (choice,), only = selected(target, None)
@@ -189,9 +179,6 @@ def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.Captur
         assert run_grader(["check", target]) == 2, target
         shown = capsys.readouterr()
         assert (shown.out, says in shown.err, len(shown.err.splitlines())) == ("", True, 1), target
-
-
-# ------------------------------------------------------------------------------------ stored points, and --watch
 
 
 def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.PASSED) -> Report:
@@ -225,29 +212,6 @@ def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written
     folder.write_text("a file where the folder should be")
     student_state.keep_points(report())
     assert folder.read_text() == "a file where the folder should be"
-
-
-def test_all_files_are_checked_first_then_those_saved_and_an_error_is_told_and_waited_for(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.py", tmp_path / "two.py"
-    one.touch()
-    checked: list[list[Path]] = []
-    said = StringIO()
-
-    def check(files: Sequence[Path]) -> int:
-        checked.append(list(files))
-        if len(checked) == 3:
-            raise KeyboardInterrupt
-        two.write_text("x" * len(checked))  # as if the student saved a file during the check
-        if len(checked) == 2:
-            raise UsageError("two.py is empty.")
-        return 1
-
-    code = watch(check, [one], [one, two], Console(file=said))
-    assert (checked, code) == ([[one], [two], [two]], 2)
-    assert "two.py is empty." in said.getvalue()
-
-
-# -------------------------------------------------------------------------------------- early import of torch
 
 
 def test_the_guess_is_right_for_each_exercise_and_each_of_its_names() -> None:

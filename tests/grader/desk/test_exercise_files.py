@@ -46,9 +46,6 @@ def both_changed(kit: Path) -> None:
     solve(notebook_of(kit))
 
 
-# ---------------------------------------------------------------------------------------------------- commands
-
-
 def test_the_file_that_the_student_changed_is_graded_and_named_also_in_the_current_folder(
     kit: Path, tmp_path: Path
 ) -> None:
@@ -98,6 +95,9 @@ def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(ki
     solve(notebook_of(kit))
     child.expect("10 / 10")
     child.expect("Watching")
+    notebook_of(kit).write_bytes(b"not json")
+    child.expect("is not a notebook")
+    child.expect("Watching")
     new = exercise_of(kit).with_name("new")
     new.write_text(exercise_of(kit).read_text() + "\nx = 1\n")
     new.replace(exercise_of(kit))  # editors save by replacing the file
@@ -136,9 +136,6 @@ def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path
     assert (ended.code, "name must be" in ended.err) == (2, True)
     shutil.rmtree(kit / "notebooks")
     assert f"There is no file of {LESSON}" in in_kit(kit, "check", "04").err
-
-
-# ----------------------------------------------------------------------------------------- the file that counts
 
 
 def test_a_notebook_that_was_only_run_or_has_the_same_code_is_no_question(

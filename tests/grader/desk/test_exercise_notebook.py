@@ -38,7 +38,6 @@ def größe(x):
     return x
 
 
-# ----------------------------------------
 # Task (b), 10 points
 #
 # Words of a section.

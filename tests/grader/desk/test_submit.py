@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -77,16 +76,6 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     assert {f"{LESSON}.ipynb", "01_correct_first.py"} <= packed(kit).keys()
 
 
-def test_a_copy_with_a_space_in_its_name_can_be_taken(kit: Path) -> None:
-    copy = kit / "notebooks" / f"{LESSON} (1).ipynb"
-    shutil.copy(notebook_of(kit), copy)
-    solve(copy)
-    assert f"Not used: notebooks/{LESSON} (1).ipynb." in in_kit(kit, "submit", "--no-grade").out
-    assert f"{LESSON}.py" in packed(kit)
-    assert in_kit(kit, "submit", "--no-grade", "--take", copy.relative_to(kit)).code == 0
-    assert packed(kit)[f"{LESSON}.ipynb"] == copy.read_bytes()
-
-
 def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
     edit(notebook_of(kit), "def blocked_autorange(", "def blocked_autorange(:")
     exercise_of(kit).unlink()
@@ -127,9 +116,6 @@ def test_ctrl_c_while_grading_leaves_the_zip(kit: Path) -> None:
     assert child.exitstatus == 130
     assert "Traceback" not in child.before
     assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()
-
-
-# ------------------------------------------------------------------------------------------------------ the zip
 
 
 def test_the_zip_holds_the_exercises_and_a_manifest_and_is_known_until_it_is_changed(tmp_path: Path) -> None:

@@ -81,9 +81,6 @@ def test_all_points_are_spread_over_tenths() -> None:
         assert found[1][0][0] == "0 to 1"
 
 
-# ---------------------------------------------------------------------------------------- times and noise
-
-
 def spans(*begins_s: float, each_s: float = 10) -> list[Span]:
     return [
         Span(f"s{n}", "01_dot", NOON + timedelta(seconds=at), NOON + timedelta(seconds=at + each_s))
@@ -135,24 +132,8 @@ def test_over_time_the_controls_stand_in_the_order_they_were_played() -> None:
     assert first < second, "the earlier control is drawn higher"
 
 
-# ---------------------------------------------------------------------------------------- the shapes of charts
-
-
 def places(chart: charts.Chart, shape: str, css_class: str) -> list[float]:
     return [float(x) for x in re.findall(rf'<{shape} x="([\d.]+)"[^>]*class="{css_class}"', chart.shapes)]
-
-
-def test_a_histogram_has_its_figures_in_words_and_in_tips() -> None:
-    axis = charts.linear_axis(0.0, 10.0)
-    chart = charts.histogram([1.0, 2.0, 3.0, 4.0, 9.0], axis, label="Points", marks=[Mark(3.0, "median")])
-    assert chart.label == "Points: 5 values from 1 to 9, median 3, half of them between 2 and 4. Marks: median."
-    assert charts.describe([2.0, 2.0], str) == "2 values, all 2.0."
-    assert "<title>9.50 to 10: 0</title>" not in chart.shapes
-    assert "<title>9 to 9.50: 1</title>" in chart.shapes
-    nothing = charts.histogram([], axis, label="Nothing")
-    assert (places(nothing, "rect", "bar"), nothing.label) == ([], "Nothing: no values.")
-    assert len(places(charts.histogram([3.0] * 5, charts.ratio_axis([3.0]), label="One"), "rect", "bar")) == 1
-    assert charts.central_range([-1e9, *range(1, 100), 1e9], share=0.02) == (2, 98)
 
 
 def test_the_ladder_shows_the_interval_among_the_tiers() -> None:

@@ -44,9 +44,6 @@ def refused(says: str, fill: object, *arguments: object) -> None:
         fill(class_of(submission("ada")), *arguments)  # type: ignore[operator]
 
 
-# ---------------------------------------------------------------------------------------- one cell of a CSV file
-
-
 def test_a_cell_is_filled_and_nothing_else_changes() -> None:
     sheet = CsvFile(ODD.encode(), "a.csv")
     assert sheet.fill(2, 1, "9.5")
@@ -100,9 +97,6 @@ def test_what_is_no_such_file_is_refused_in_one_sentence() -> None:
 def test_a_number_is_read_whichever_sign_its_decimals_have() -> None:
     texts = ["10", "9,50", "1.234,5", "1,234.5", " 7 ", "-1", "EX", "", "(read only)", "1 000,5"]
     assert [number(text) for text in texts] == [10.0, 9.5, 1234.5, 1234.5, 7.0, -1.0, None, None, None, 1000.5]
-
-
-# ---------------------------------------------------------------------------------------- Canvas
 
 
 def test_points_stand_in_the_lessons_column_and_every_other_byte_is_as_it_was() -> None:
@@ -221,9 +215,6 @@ def test_no_name_becomes_a_formula_and_any_other_name_stays_in_its_cell() -> Non
     shown = [*(f"'{name}" for name in formulas), *plain]
     assert [row[0] for row in table[2:]] == [row[3] for row in table[2:]] == shown
     assert {len(row) for row in table} == {7}
-
-
-# ---------------------------------------------------------------------------------------- Moodle
 
 
 def moodle_rows(data: bytes) -> list[dict[str, str]]:

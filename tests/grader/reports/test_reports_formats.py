@@ -83,9 +83,6 @@ def test_an_impossible_time_and_a_ratio_without_a_number_are_on_no_leaderboard()
     assert result["tests"][0]["extra_data"]["ratio"] is None
 
 
-# ---------------------------------------------------------------------------------------- JUnit XML
-
-
 def suites(roll: Roll) -> dict[str, ET.Element]:
     text = junit.render(roll)
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -120,9 +117,6 @@ def test_whatever_a_submission_printed_the_file_stays_xml() -> None:
     failure = next(suites(class_of(submission("<ada>\x07", odd)))["<ada>\u2407"].iter("failure"))
     shown = "Fails 7 of 60 cases. wrong ]]> <b>&amp; \u2400\u241b[2J\u2421\ufffd [U+DCFF] [U+202E] \ufffd"
     assert failure.attrib["message"] == shown
-
-
-# ---------------------------------------------------------------------------------------- nbgrader
 
 
 def nbgrader_rows(roll: Roll) -> list[list[str]]:

@@ -11,15 +11,12 @@ import pytest
 from exported import class_of, submission
 
 from grader import reports
-from grader.course.roll import folder_name
 from grader.reports import class_page, leaderboard
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-HOSTILE = "<b>O'Neil</b><script>document.title = 'caught'</script>, =1+1"
 INJECTED = "<script>document.title = 'caught'</script><img src=x onerror=\"document.title = 'caught'\">"
 ROWS = "[...document.querySelectorAll('#everyone tbody tr')].filter((row) => !row.hidden)"
 PAGES = ("report.html", "ada/report.html", "leaderboard.html")
@@ -111,18 +108,6 @@ def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page:
         for ink in [ink for ink in inks if ink.startswith("rgb(")]:
             brighter, darker = sorted((luminance(ink), paper), reverse=True)
             assert (brighter + 0.05) / (darker + 0.05) >= 4.5, ink
-
-
-def test_a_browser_shows_a_hostile_name_as_just_that(page: "Page", tmp_path: Path) -> None:
-    class_ = class_of(submission(HOSTILE), submission("ada", "wrong"))
-    reports.write(class_, tmp_path, name_of=lambda name: name)
-    for path in ("report.html", "leaderboard.html", f"{folder_name(HOSTILE)}/report.html"):
-        page.goto((tmp_path / path).as_uri())
-        assert HOSTILE in page.evaluate("document.body.innerText")
-        assert "caught" not in page.evaluate("document.title").replace(HOSTILE, "")
-        assert page.evaluate("document.querySelectorAll('b').length") == page.evaluate(
-            "[...document.querySelectorAll('b')].filter((b) => !b.textContent.includes('O\\'Neil')).length"
-        )
 
 
 def test_were_the_escaping_to_fail_the_browser_would_still_run_nothing(

@@ -15,12 +15,11 @@ from grader.course.course_file import parse
 from grader.course.policy import Handed
 from grader.course.roll import HandIn, Roll, Span, Standing
 from grader.kinds.simulated import CALLS
-from grader.kinds.timing import TIME, WALL_TIME
+from grader.kinds.timing import TIME
 from grader.records import Control, Speed, Status
 from grader.reports import student_page
 from grader.task import Tier
 from grader.ways import TaskWays, Way
-from harness.paired.rounds import Reading, Round
 
 GUIDE = replace(
     small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(4.0, 1.0))),
@@ -103,14 +102,6 @@ def test_the_rounds_are_drawn_and_told_in_words_if_there_is_a_ratio() -> None:
     for ratio in (float("nan"), float("inf")):
         assert Outline(page(speed=Speed(ratio, 1.0, 9.0, 2, 1))).all("svg") == []
     assert Outline(page("wrong")).all("svg") == []
-
-
-def test_rounds_are_read_on_the_clock_that_counted_and_by_the_wall_if_the_cpu_clock_missed_work() -> None:
-    one = Round(0, Reading(0.2, 0.3), Reading(0.1, 0.2), baseline_first=True)
-    assert student_page.ratios_of([one], TIME) == pytest.approx([2.0])
-    assert student_page.ratios_of([one], WALL_TIME) == pytest.approx([1.5])
-    sleeping = Round(0, Reading(0.2, 0.2), Reading(0.01, 0.2), baseline_first=True)
-    assert student_page.ratios_of([sleeping] * 3, TIME) == [1.0] * 3
 
 
 def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names() -> None:

@@ -132,16 +132,6 @@ def test_messages_in_scenarios_name_no_recorded_function_or_file() -> None:
     assert (len({row[0] for row in rows}), len({row[1] for row in rows})) == (1, 2)
 
 
-@pytest.mark.long
-def test_a_recorded_program_gives_messages_with_the_change_before_the_call() -> None:
-    blocks, others = import_module("grader.tasks.lesson_19_compile.record").recorded("breaks")
-    assert len(blocks) >= 2
-    assert {block.change for block in blocks} == {"breaks"}
-    assert any("[__graph_breaks]" in line for line in others)
-    lines = [line for block in blocks for reason in block.reasons for line in reason]
-    assert all(line.startswith("    - ") and "fairclock-record" not in line for line in lines)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_solution_has_the_fewest_graphs_of_all_orders(seed: int) -> None:
     rng = np.random.default_rng(seed)

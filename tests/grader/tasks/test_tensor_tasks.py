@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from playing import agrees_with_its_oracle, find_task
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader import catalogue, overlays, paths
@@ -104,19 +103,6 @@ def test_rounding_without_echo_is_allowed_and_bfloat16_is_not() -> None:
     answer = function_of(ECHO.known / "wrong_bfloat16.py")(*as_tensors(inputs)).numpy()
     as_timed = np.full_like(answer, 2 * allowed.max(), dtype=np.float64)
     assert not right(oracle, answer, as_timed).all()
-
-
-def test_a_profile_by_shapes_shows_the_expensive_products() -> None:
-    inputs = first(exam(ECHO).timed)
-    for path, name, expected in ((ECHO_STUB, "plain", 2), (ECHO_SOLUTION, "without_echo", 0)):
-        function, given = function_of(path, name), as_tensors(inputs)
-        with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as found:
-            function(*given)
-        rows = found.key_averages(group_by_input_shape=True)
-        large = [row.count for row in rows if row.key == "aten::mm" and row.input_shapes == [[640, 640]] * 2]
-        assert sum(large) == expected
-    sizes = ", ".join(str(array.shape) for array in inputs)
-    assert f"sizes = {sizes}\n" in ECHO_STUB.read_text(encoding="utf-8")
 
 
 def test_the_solution_without_echo_makes_no_more_operations_than_any_right_function_must() -> None:

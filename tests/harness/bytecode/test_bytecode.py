@@ -1,11 +1,18 @@
+"""Instructions, their counts and the stack; and source texts that two threads parse at the same time."""
+
+import ast
+import gc
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from harness import syntax
 from harness.bytecode import instructions as module
 from harness.bytecode.instructions import (
     CHECKED_ON,
@@ -119,3 +126,28 @@ def test_the_plain_instructions_run_by_the_solution_of_lesson_13_give_what_cpyth
         program = {"parameters": list(code.co_varnames[: code.co_argcount]), "instructions": rows}
         for arguments in several:
             assert run(program, list(arguments)) == function(*arguments), (function, arguments)
+
+
+SOURCE = Path(ast.__file__).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def switches_inside_the_parser() -> Iterator[None]:
+    """Run Python code at each of many garbage collections, so that threads also switch while a tree is built."""
+    before = gc.get_threshold()
+
+    def collected(*_: object) -> None:
+        sum(range(50))
+
+    gc.callbacks.append(collected)
+    gc.set_threshold(50)
+    yield
+    gc.set_threshold(*before)
+    gc.callbacks.remove(collected)
+
+
+@pytest.mark.usefixtures("switches_inside_the_parser")
+def test_two_threads_may_parse_at_the_same_time() -> None:
+    with ThreadPoolExecutor(2) as threads:
+        trees = list(threads.map(syntax.parse, [SOURCE] * 30))
+    assert {len(tree.body) for tree in trees} == {len(ast.parse(SOURCE).body)}

@@ -65,15 +65,6 @@ def test_curves_have_logarithmic_scales_a_mark_where_they_cross_and_a_legend() -
     assert rows[4] == f"●{'':27}✕{'':26}●"
 
 
-def test_a_long_legend_takes_several_lines_and_a_single_point_or_value_is_drawn() -> None:
-    many = {f"a curve with a long name {number}": [(1.0, 1.0 + number)] for number in range(3)}
-    lines = curves(many).splitlines()
-    assert len(lines) == 10 + 2 + 3
-    assert max(map(len, lines)) <= 56 + len("3 s │ ")
-    assert curves({"one": [(5.0, 2.0)]}).count("●") == 2  # the point and the legend
-    assert curves({"flat": [(1.0, 1.0), (2.0, 1.0)]}).count("●") == 3
-
-
 NAMES = {"svg": "http://www.w3.org/2000/svg"}
 
 

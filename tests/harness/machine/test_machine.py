@@ -17,7 +17,6 @@ import pytest
 from harness.errors import UsageError
 from harness.machine import background_load, peak_speed, programs
 from harness.machine.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
-from harness.machine.peak_speed import READ_BYTES, TRIES
 
 HERE = Environment(
     python="3.11.7",
@@ -142,12 +141,6 @@ def test_every_manager_has_a_command_for_every_package_or_a_note(monkeypatch: py
     assert programs.install("C compiler") == programs.install("C++ compiler") == "xcode-select --install"
 
 
-def test_a_program_is_missing_only_when_it_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert programs.lacking("a shell", "install one", "sh") == ""
-    monkeypatch.setattr(shutil, "which", lambda _name: None)
-    assert programs.lacking("a shell", "install one", "sh") == "a shell is missing: install one"
-
-
 def test_a_busy_process_shows_up_as_background_load() -> None:
     burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
@@ -159,13 +152,6 @@ def test_a_busy_process_shows_up_as_background_load() -> None:
         burner.wait()
     assert found.is_high
     assert found.cores <= (os.cpu_count() or 1)
-
-
-def test_the_shortest_try_gives_the_reading_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for size_bytes, read_bytes in [(3 << 20, 3 << 20), (1000, READ_BYTES), (0, READ_BYTES)]:
-        ticks = iter([tick for duration_s in (3.0, 2.0, *[4.0] * (TRIES - 2)) for tick in (7.0, 7.0 + duration_s)])
-        monkeypatch.setattr(time, "perf_counter", ticks.__next__)
-        assert peak_speed.read_bytes_per_s(size_bytes) == read_bytes / 2.0
 
 
 def test_a_real_core_reads_and_computes() -> None:

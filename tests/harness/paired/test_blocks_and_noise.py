@@ -13,7 +13,6 @@ from harness.paired.blocks import (
     BLOCK_S,
     TimedCode,
     calibrate,
-    common_calls,
     gc_off_one_thread,
     loop_pairs,
     timing_loop,
@@ -72,21 +71,6 @@ def test_calibration_fills_a_block_or_makes_one_call_and_an_interruption_does_no
         clock.advance(5e-3 if next(calls) in {0, 1, 5} else BLOCK_S / 10)
 
     assert calibrate(timing_loop(interrupted_at_first, clock=clock, wall=clock)).calls == 10
-
-
-def test_a_long_call_is_tried_twice_and_without_cpu_time_four_times() -> None:
-    for cpu_s, tries in [(0.5, 2), (1e-5, 4)]:
-        wall, cpu, calls = FakeClock(), FakeClock(), list[int]()
-        code = "calls.append(1); wall.advance(0.5); cpu.advance(cpu_s)"
-        names = {"calls": calls, "wall": wall, "cpu": cpu, "cpu_s": cpu_s}
-        assert calibrate(timing_loop(code, globals=names, clock=cpu, wall=wall)).calls == 1
-        assert len(calls) == tries
-
-
-def test_similar_numbers_of_calls_become_equal() -> None:
-    common = {(2, 3): (3, 3), (4, 8): (6, 6), (1, 2): (2, 2), (1, 9): (1, 9), (7, 7): (7, 7)}
-    assert {pair: common_calls(*pair) for pair in common} == common
-    assert {pair: common_calls(*pair[::-1])[::-1] for pair in common} == common
 
 
 def test_garbage_collection_is_off_with_one_torch_thread_in_the_block_and_afterwards_as_before() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import MachineError
 from harness.sampling import pyspy, standard
-from harness.sampling.difference import by_function, colour, difference_svg, scaled
+from harness.sampling.difference import by_function, difference_svg, scaled
 from harness.sampling.live import end_all, live
 from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 
@@ -73,12 +73,6 @@ def test_all_programs_end_with_their_children_and_files() -> None:
     assert not psutil.pid_exists(program.pid)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
     assert not program.script.exists()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the CPU time of another process")
-def test_the_cpu_time_of_a_program_is_limited() -> None:
-    with live(COUNTS) as program:
-        assert psutil.Process(program.pid).rlimit(psutil.RLIMIT_CPU) == (300, 300)
 
 
 def test_a_script_that_fails_or_is_silent_is_an_error_and_an_error_in_the_block_ends_the_program() -> None:
@@ -215,10 +209,6 @@ def test_costs_are_scaled_to_a_total_and_a_stack_counts_once_for_a_recursive_fun
     assert scaled(BEFORE, 8.0) == [(("main", "parse"), 6.0), (("main", "total"), 2.0)]
     assert scaled([], 8.0) == []
     assert by_function([(("f", "f", "g"), 2.0), (("f",), 1.0)]) == {"f": 3.0, "g": 2.0}
-
-
-def test_more_is_red_less_is_blue_the_same_is_grey_and_a_small_difference_is_weaker() -> None:
-    assert [colour(share) for share in (0.5, 0.1, 0.0, -0.5)] == ["#f57878", "#f5acac", "#e3e1dc", "#78b4f5"]
 
 
 def test_each_box_has_both_costs_and_the_widths_are_those_of_the_chosen_run() -> None:

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
-import torch
 
 from harness.errors import UsageError
 from harness.suite import (
@@ -120,16 +118,6 @@ def test_a_model_is_set_up_and_called_by_its_signature() -> None:
     assert (python.stmt, cpp.stmt) == ("model(x)", "model->forward(x);")
     assert python.setup.splitlines()[-1] == "model = torch.nn.ReLU()"
     assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
-
-
-def test_the_setup_of_a_compiled_benchmark_makes_inputs_and_calls_the_model_first() -> None:
-    for autograd in (False, True):
-        group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", autograd=autograd, compiled=True)
-        args = materialize({("a",): group})[-1][2]
-        model = Mock()
-        exec(args.setup, {"torch": torch, "compiled_model": model})  # noqa: S102 - text that was made just now
-        assert model.call_count == 3
-        assert model.return_value.backward.call_count == 3 * autograd
 
 
 def shaped_for_pytorch(folder: Path) -> Path:
