@@ -38,6 +38,7 @@ def größe(x):
     return x
 
 
+# ----------------------------------------
 # Task (b), 10 points
 #
 # Words of a section.
