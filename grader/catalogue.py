@@ -34,25 +34,18 @@ class Catalogue:
         return self.by_lesson[lesson]
 
     def named(self, given: str) -> str:
-        """Return the full name of the lesson that a person typed as a number or as a part of the name.
-
-        Raise `UsageError`, whose message suggests similar names, if no lesson matches.
-        """
+        """Return the full name of the lesson that a person typed in part. Raise `UsageError` if none matches."""
         return named(given, self.lessons, "exercise")
 
     def chosen(self, given: Sequence[str] | None) -> tuple[str, ...]:
-        """Return the full names of the lessons that a person typed, without repetitions, in lesson order.
-
-        None or [] means all lessons.
-        """
+        """Return the full names of the lessons that a person typed, or all for None or [], in lesson order."""
         wanted = {self.named(each) for each in given or self.lessons}
         return tuple(lesson for lesson in self.lessons if lesson in wanted)
 
     def target(self, given: str) -> tuple[str, str | None]:
         """Return the names of the lesson and the task that a person typed. The task is None for a whole lesson.
 
-        A task is typed as "02.time_per_call" or "time_per_call". Raise `UsageError`, whose message suggests similar
-        names, unless exactly one lesson or task matches.
+        A task is typed as "02.time_per_call" or "time_per_call". Raise `UsageError` unless exactly one name matches.
         """
         lessons: dict[str, tuple[str, ...]] = {lesson: lesson_aliases(lesson) for lesson in self.lessons}
         if found := matches(given, lessons):

@@ -1,7 +1,6 @@
 """The program `fairclock`: all commands of `python -m grader`, and `fairclock lessons`, which is `python -m lessons`.
 
-In the folder of a downloaded copy, the program runs that copy's code, as `python -m grader` does. A student edits the
-exercises there. Without this rule, `fairclock check` would grade the exercises of the installed package instead.
+In the folder of a downloaded copy it runs that copy's code, so `fairclock check` grades the exercises edited there.
 """
 
 import os

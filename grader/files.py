@@ -1,8 +1,7 @@
 """Write a file atomically if its content has changed, and turn errors of the operating system into plain messages.
 
-Also turn any text or file name into text that UTF-8 can encode, so that it can be written anywhere. A Python string may
-contain lone surrogates: halves of a character, which UTF-8 cannot encode. A notebook may contain them, and a submission
-may print them. Python also uses them for the bytes of a file name that are not UTF-8.
+Also turn any text or file name into text that UTF-8 can encode. Lone surrogates (halves of a character) cannot be
+encoded. Notebooks and outputs may contain them, and Python uses them for bytes of file names that are not UTF-8.
 """
 
 import errno

@@ -1,8 +1,6 @@
 """Grade one submission: take its source text, and return a report with the result of each task.
 
-Each task of the exercise is run in a process of its own. An error of the submission ends the grading of that task only.
-An internal error is never the student's fault. The hidden inputs depend on the secret seed, the task and the content of
-the file, not on the student.
+The hidden inputs depend on the secret seed, the task and the content of the file, not on the student.
 """
 
 import os
@@ -33,11 +31,11 @@ def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) 
     began_s = wall()
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         session = Session(seed, trees)
-        verdicts = [grade_task(task, submission, session) for task in tasks]
+        verdicts = tuple(grade_task(task, submission, session) for task in tasks)
     environment = Environment.capture()
     return Report(
         submission=submission,
-        verdicts=tuple(verdicts),
+        verdicts=verdicts,
         environment=environment,
         sandboxed=pool.sandboxed,
         duration_s=wall() - began_s,

@@ -1,15 +1,12 @@
 """Build the whole text of a submission file that imports definitions from other files of its folder.
 
-For example, a file may import two functions from the baseline:
-
-    from baseline import collect, time_block
-
-`whole` replaces the import by the definitions of these names and of every name that they use. The grader grades the
-resulting text, because a submission is one file.
+`whole` replaces an import such as `from baseline import collect` by the definitions of these names and of every name
+that they use.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from harness import syntax
@@ -30,13 +27,12 @@ def whole(path: Path) -> str:
         return source
     written: dict[str, str] = {}
     defined: dict[str, str] = {}
-    for taken, statement, text in parts:
-        for one, its_text in taken or [(statement, text)]:
-            key = ast.dump(one)
-            written.setdefault(key, its_text)
-            for name in _defined(one):
-                if defined.setdefault(name, key) != key:
-                    raise ValueError(f"{path} defines {name}, and so does a file from which it imports.")
+    for statement, text in chain.from_iterable(taken or [(one, its_text)] for taken, one, its_text in parts):
+        key = ast.dump(statement)
+        written.setdefault(key, text)
+        for name in _defined(statement):
+            if defined.setdefault(name, key) != key:
+                raise ValueError(f"{path} defines {name}, and so does a file from which it imports.")
     return "".join(written.values())
 
 

@@ -1,7 +1,4 @@
-"""The result of each stage of grading, in this order: `Submission`, `Attempt`, `Verdict`, `Report`.
-
-An attempt keeps all single measurements, and all statistics are computed from them.
-"""
+"""The result of each stage of grading, in this order: `Submission`, `Attempt`, `Verdict`, `Report`."""
 
 import traceback
 from dataclasses import dataclass, field
@@ -15,9 +12,7 @@ from harness.paired.rounds import Round
 
 
 class Status(StrEnum):
-    """How the grading of one task ended.
-
-    Only PASSED, UNDECIDED and IMPOSSIBLE earn points.
+    """How the grading of one task ended. Only PASSED, UNDECIDED and IMPOSSIBLE earn points.
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
@@ -91,9 +86,8 @@ class Submission:
     """The file that one student handed in for one lesson, with its source text.
 
     `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None if there is no
-    Python text. Then either the file was refused, and `refusal` gives the reason, or the grader failed to read the
-    file, and `fault` is the exception. `handed_in` is the time of submission in UTC, or None if it is unknown.
-    `timed` is True if a folder's name gives this time, and False if only the file's own date gives it.
+    Python text. Then `refusal` gives the reason, or `fault` the exception with which the grader failed to read it.
+    `handed_in` is the time in UTC, or None if unknown. `timed` is True if a folder's name gives it, not the file.
     """
 
     student: str
@@ -146,12 +140,10 @@ class Control:
     `same` is the cost of a second baseline divided by the cost of the first, ideally 1. `slowed` is the cost of the
     slowed baseline divided by the cost of the first, ideally 1 + `planted`. `holds` is False if one of the two clearly
     differs from its ideal value. `voided` is the number of earlier measurements that failed this test. An undecided
-    submission reaches a threshold of at most `benefit` times its ratio. `benefit` grows with the uncertainty of this
-    test.
+    submission reaches a threshold of at most `benefit` times its ratio, which grows with the uncertainty of this test.
 
-    `most_ratio` is the physical limit of the ratio: the baseline's cost divided by the shortest time in which this core
-    can compute an answer. It is None without such a time. `impossible` is True if the submission's time was far below
-    this shortest time in each duel whose control passed.
+    `most_ratio` is the baseline's cost divided by the shortest time in which this core can compute an answer, if known.
+    `impossible` is True if the submission's time was far below this shortest time in each duel whose control passed.
     """
 
     same: float

@@ -39,8 +39,7 @@ def generator(*parts: str) -> np.random.Generator:
     """Return a random generator that is seeded by texts. Equal texts give equal random numbers.
 
     A submission sees random numbers, and must not compute from them the numbers that follow. Philox encrypts a counter
-    with a key of 128 bits, so its state does not follow from its numbers as with NumPy's other generators. The state of
-    SFC64, for example, can be computed from a few numbers.
+    with a key of 128 bits. From a few numbers of NumPy's other generators, their state can be computed.
     """
     digest = hashlib.sha256(storable("\0".join(parts)).encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
@@ -49,8 +48,7 @@ def generator(*parts: str) -> np.random.Generator:
 def independent(rng: np.random.Generator) -> Iterator[np.random.Generator]:
     """Yield generators without end that are seeded by numbers of `rng`.
 
-    The state of one of them does not show the state of another, or of `rng`. To compute that state, a submission would
-    need the inverse of SHA-256.
+    SHA-256 hides the state of one of them from another.
     """
     secret = rng.bytes(32).hex()
     for number in count():

@@ -1,11 +1,7 @@
 """The types that describe a task. In a task, a student writes a function that gives right answers at a low cost.
 
-An exercise is one lesson's file for the student to fill in, with one or more tasks. A task defines these parts:
-
-- the function to write,
-- its *exam*: how its answers are judged and its cost is measured,
-- the baseline with which the cost is compared,
-- the tiers: the ratios that earn shares of the points.
+An exercise is one lesson's file for the student to fill in, with one or more tasks. A task has an *exam* (how answers
+are judged and the cost is measured), a baseline with which the cost is compared, and tiers (ratios that earn points).
 
 The folder `known/<task>/` holds example submissions, one per file, which `grader lint` grades. A file may import
 definitions from another file of the folder (`grader.overlays`). A file's name states its expected result:
@@ -104,14 +100,6 @@ class TensorExam:
     simulated: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = True
 
-    def functions(self, task: str) -> tuple[str, ...]:
-        """Return the names of the functions that the student writes: only the task's name."""
-        return (task,)
-
-    def baseline_names(self, plain: str) -> tuple[str, ...]:
-        """Return the names of the files that are timed as baselines. `plain` is the task's usual baseline."""
-        return self.baselines or (plain,)
-
 
 @dataclass(frozen=True, slots=True)
 class SimulatedFunction:
@@ -174,9 +162,6 @@ class Planned(Protocol):
         """The cost of the baseline in this test case, in the unit of the task's cost."""
 
 
-def _nothing_together(_: Sequence[Scenario]) -> None: ...
-
-
 @dataclass(frozen=True)
 class SimulatedExam:
     """The tests for a student's function that measures something. Simulated scenarios with known right answers test it.
@@ -190,11 +175,12 @@ class SimulatedExam:
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
     needs_torch: bool = False
-    together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
+    together: Callable[[Sequence[Scenario]], Mismatch | None] = lambda _: None
     scenario_noun: str = "simulated scenarios"
     forgiven: int = 0
     simulated: ClassVar[bool] = True
     in_c: ClassVar[bool] = False
+    baselines: ClassVar[tuple[str, ...]] = ()
 
     @property
     def guess_gain(self) -> float:
@@ -205,22 +191,13 @@ class SimulatedExam:
         """
         return math.exp2(self.forgiven / len(self.scenarios(seeds.generator("guesses")))) - 1
 
-    def functions(self, _task: str) -> tuple[str, ...]:
-        """Return the names of the functions that the student writes, in the order in which they are judged."""
-        return _functions(self.scenarios)
-
-    def baseline_names(self, _plain: str) -> tuple[str, ...]:
-        """Return an empty tuple. Each scenario computes the baseline's cost, so no baseline is run."""
-        return ()
-
 
 @dataclass(frozen=True)
 class ValueExam:
     """The tests for a student's function of plain values, which is timed.
 
     `scenarios(rng)` returns the test cases for correctness. `timed(rng)` returns the calls of one timed request, with
-    new contents and new random shapes each time. It must be fast, because hundreds of requests are drawn during a
-    measurement. No test case has functions as arguments.
+    new contents and new random shapes each time. It must be fast. No test case has functions as arguments.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -230,23 +207,11 @@ class ValueExam:
     simulated: ClassVar[bool] = False
     in_c: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
-
-    def functions(self, _task: str) -> tuple[str, ...]:
-        """Return the names of the functions that the student writes, in the order in which they are judged."""
-        return _functions(self.scenarios)
-
-    def baseline_names(self, plain: str) -> tuple[str, ...]:
-        """Return the file name of the baseline, in a tuple."""
-        return (plain,)
+    baselines: ClassVar[tuple[str, ...]] = ()
 
 
 Exam = TensorExam | SimulatedExam | ValueExam
 """The three kinds of tests for a student's function: they judge its answers and measure its cost."""
-
-
-def _functions(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> tuple[str, ...]:
-    drawn = scenarios(seeds.generator("names of functions"))
-    return tuple(dict.fromkeys(scenario.function for scenario in drawn))
 
 
 @dataclass(frozen=True)
@@ -255,8 +220,8 @@ class Task:
 
     A right answer earns `correct_share` of the points at any cost. `plain` is the name of the baseline's file in
     `known/`. The ratio of the reference solution must be at least `least_gain` times the highest threshold in
-    `tiers`. On another machine, its ratio may be half as large. `least_gain` may be smaller if the baseline is the
-    solution itself, slowed by a known factor, or if the ratios of several machines and Pythons were compared.
+    `tiers`, because on another machine its ratio may be half as large. `least_gain` may be smaller if the ratios of
+    several machines and Pythons were compared, or the baseline is the solution itself, slowed by a known factor.
     `read` names the lesson and the title of the step to read before the task. After full marks, the student reads
     `idea`, which explains the reference solution, and `references`. `grader.catalogue` sets `lesson`, `name` and
     `folder`, the lesson's folder in `grader/tasks`.
@@ -297,7 +262,10 @@ class Task:
     @property
     def functions(self) -> tuple[str, ...]:
         """The names of the functions that the student writes, in the order in which they are judged."""
-        return self.exam.functions(self.name)
+        if isinstance(self.exam, TensorExam):
+            return (self.name,)
+        drawn = self.exam.scenarios(seeds.generator("names of functions"))
+        return tuple(dict.fromkeys(scenario.function for scenario in drawn))
 
     @property
     def known(self) -> Path:
@@ -312,7 +280,8 @@ class Task:
     @property
     def baselines(self) -> tuple[Path, ...]:
         """The files of the baselines that grading runs. Simulated tasks have none: the test cases compute the cost."""
-        return tuple(self.known / f"{name}.py" for name in self.exam.baseline_names(self.plain))
+        names = () if self.simulated else self.exam.baselines or (self.plain,)
+        return tuple(self.known / f"{name}.py" for name in names)
 
     @property
     def wrong_answers(self) -> tuple[Path, ...]:

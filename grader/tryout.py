@@ -1,8 +1,4 @@
-"""Call a student's function in a notebook on one small case, before it is graded.
-
-The function runs in the notebook's own process. So its exceptions keep their tracebacks, and its output is shown.
-Nothing here earns points: grading uses other cases and measures the cost.
-"""
+"""Call a student's function in a notebook on one small case, before it is graded. It earns no points."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,6 @@
-"""Other ways to solve a task: right example submissions that students can read about after full marks.
+"""Other ways to solve a task, about which students can read after full marks.
 
-The student kit does not contain these submissions. It contains only texts about them: the idea, the trade (what the way
-gains and loses), and the recorded ratio. `grader.authoring.task_texts` writes these texts.
+The student kit does not contain these example submissions, only texts that `grader.authoring.task_texts` writes.
 """
 
 import json
@@ -19,10 +18,7 @@ FILE: Final = paths.TASKS / "ways.json"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to solve a task. `name` is the file name of the example submission, without the expected tier.
-
-    `ratio` is the recorded ratio, or None for a task without tiers or without a record.
-    """
+    """One way to solve a task: its file's name without the tier, its idea, what it gains and loses, and its ratio."""
 
     name: str
     idea: str

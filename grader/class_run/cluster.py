@@ -1,14 +1,8 @@
 """Grade the submissions of a class on a running Dask cluster.
 
-This process collects the submissions, stores the grades and writes the reports. It sends submissions and the secret
-seed to the Dask workers, and receives the graded reports. If a worker is lost, Dask sends its submissions to another
-worker.
-
-Each Dask worker is checked. It may grade if its files and versions equal those of the machine that started the grading.
-It then gets one unit of the Dask resource `LANE` per thread. Every grading takes one unit. A worker that fails the
-check gets no unit, so it grades nothing.
-
-This module needs the package `distributed`, an extra.
+A Dask worker may grade if its files and versions equal those of the machine that started the grading. It then gets one
+unit of the Dask resource `LANE` per thread, and every grading takes one unit. Other workers get no unit, so they grade
+nothing. This module needs the package `distributed`, an extra.
 """
 
 import asyncio
@@ -66,7 +60,17 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     or no worker may grade.
     """
     openssl_errors.dask_setup()
-    with _connected(address) as client:
+    try:
+        asyncio.run(_greet(address))
+        connected = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except Exception as error:  # another program may answer there, and its bytes may raise anything
+        why = str(error).rstrip(".") or type(error).__name__
+        raise MachineError(
+            f"No Dask scheduler answers at {address} ({why}). Start one with `dask scheduler`. Give an address such as "
+            "tcp://10.0.0.1:8786. For a scheduler with TLS, the address must begin with tls://, and Dask's settings "
+            f"must name certificates of the same authority. See {README}."
+        ) from error
+    with connected as client:
         try:
             about = _enlist(client, hidden, sandboxed=sandboxed)
             yield client.get_executor(pure=False, resources={LANE: 1}), about
@@ -75,24 +79,8 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
                 client.unregister_worker_plugin(NAME)  # ends the process trees for this class
 
 
-def _connected(address: str) -> Client:
-    try:
-        asyncio.run(_greet(address))
-        return Client(address, timeout=CONNECT_S, set_as_default=False)
-    except Exception as error:  # another program may answer there, and its bytes may raise anything
-        why = str(error).rstrip(".") or type(error).__name__
-        raise MachineError(
-            f"No Dask scheduler answers at {address} ({why}). Start one with `dask scheduler`. Give an address such as "
-            "tcp://10.0.0.1:8786. For a scheduler with TLS, the address must begin with tls://, and Dask's settings "
-            f"must name certificates of the same authority. See {README}."
-        ) from error
-
-
 async def _greet(address: str) -> None:
-    """Connect to the Dask scheduler at `address`, and disconnect. Raise an exception if another program answers there.
-
-    A `Client` would wait without end for such a program, or would not close after its answer.
-    """
+    """Raise an exception if another program answers at `address`. A `Client` might wait for it without end."""
     arguments = Security().get_connection_args("client")
     comm = await asyncio.wait_for(connect(address, timeout=CONNECT_S, **arguments), CONNECT_S)
     comm.abort()
@@ -100,32 +88,25 @@ async def _greet(address: str) -> None:
 
 def warning(address: str) -> str:
     """Return a warning if the connection to a Dask scheduler on another machine is not encrypted, else ""."""
-    if _is_encrypted(address) or _is_loopback(address):
-        return ""
+    with suppress(ValueError):
+        protocol, place = parse_address(address)
+        if protocol in {"tls", "wss"} or _is_loopback(place):
+            return ""
     return (
         f"Warning: the connection to {address} is not encrypted. Everyone on that network can read the secret seed and "
         f"the hand-ins, and can run programs on the workers. Use a tls:// address; see {README}."
     )
 
 
-def _is_encrypted(address: str) -> bool:
+def _is_loopback(place: str) -> bool:
     with suppress(ValueError):
-        return parse_address(address)[0] in {"tls", "wss"}
-    return False
-
-
-def _is_loopback(address: str) -> bool:
-    with suppress(ValueError):
-        host, _ = parse_host_port(parse_address(address)[1], 0)
+        host, _ = parse_host_port(place, 0)
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     return False
 
 
 def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
-    """Let all workers grade whose versions and files are right, and return a line that describes the workers.
-
-    Workers that join later are checked in the same way. Raise `MachineError` if no worker may grade.
-    """
+    """Let all workers grade whose versions and files are right, also later ones. Return a line on the workers."""
     try:
         client.wait_for_workers(1, timeout=START_S)
     except TimeoutError as error:
@@ -166,8 +147,7 @@ class GradingPlugin(WorkerPlugin):
 
     def __init__(self, standard: Mapping[str, str], hidden: Sequence[Path], *, sandboxed: bool) -> None:
         self.standard, self.hidden, self.sandboxed = standard, tuple(hidden), sandboxed
-        self.refusal = ""
-        self.lanes = 0
+        self.refusal, self.lanes = "", 0
         self.pool: Pool | None = None
 
     async def setup(self, worker: "Worker") -> None:

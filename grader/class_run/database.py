@@ -1,7 +1,5 @@
 """Open, lock and query the database of a class's grades (the journal) in the output folder of a run.
 
-The database is only used if it belongs to this class and if this version of the kit can read it.
-
 `hand_ins` has one row per attempt, `gradings` one per grading, and `verdicts` one per task of a grading. A grading
 belongs to the content of a file, so all students who handed in the same content share the grading. The view `attempts`
 joins the three tables for people: one row per task of each graded attempt.
@@ -69,21 +67,15 @@ CREATE VIEW attempts AS SELECT
     JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position;
 """
 
-TASKS: Final = "SELECT lesson, task, points FROM tasks WHERE counts ORDER BY lesson, rowid"
-ALL_TASKS: Final = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
-TIMES_GRADED: Final = "SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?"
-GRADING: Final = "SELECT * FROM gradings WHERE id = ?"
-
 HAND_IN: Final = """
 INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, content) DO UPDATE SET
     path = excluded.path, there = 1,
     handed_in_utc = CASE WHEN ? OR handed_in_utc IS NULL THEN excluded.handed_in_utc
         ELSE min(handed_in_utc, coalesce(excluded.handed_in_utc, handed_in_utc)) END
 """
-"""An SQL statement that stores an attempt.
+"""An SQL statement that stores an attempt. Its last parameter is true if a folder's name gives the time.
 
-If the same file was found several times, the earliest time counts, because a later copy is not a later attempt. The
-last parameter is true if a folder's name gives the time. Then this time replaces all other times.
+This time then counts. Otherwise the file's earliest time counts, because a later copy is not a later attempt.
 """
 
 ATTEMPTS: Final = """
@@ -101,12 +93,6 @@ ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 
 Its parameters are the advice to a student who has written nothing, and the student or NULL.
 A grade after an internal error is only used if no other grade exists.
-"""
-
-VERDICTS: Final = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
-VERDICTS_WITHOUT_ROUNDS: Final = """
-SELECT task, status, points, max_points, cost, ratio, low, high, rounds_played, tier, undecided, cases_passed, cases,
-rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE grading = ? ORDER BY position
 """
 
 
@@ -167,8 +153,8 @@ def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
 def meta(db: sqlite3.Connection, out: Path, identity: str = "", kit: str = "") -> dict[str, str]:
     """Return the table `meta` of the database in the folder `out` as a dict, or {} for an empty file.
 
-    Raise `UsageError` if this version cannot read the database, or if it is of another class or program version than
-    `identity` and `kit`. Both are only compared if they are not "".
+    Raise `UsageError` if this version cannot read the database, or if the database is of another class than `identity`
+    or another program version than `kit`. "" means any.
     """
     try:
         if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'").fetchone():

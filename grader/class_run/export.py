@@ -1,7 +1,4 @@
-"""The command `export`: write the points of a graded class in the format of another system, such as Canvas.
-
-For Canvas and Moodle, a file that the system exported is filled in. For nbgrader and JUnit XML, a new file is written.
-"""
+"""The command `export`: write the points of a graded class in the format of another system, such as Canvas."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,9 +58,8 @@ def export(
     shown = f"{place}, which replaces an older file" if write_atomically(place, text) and existed else str(place)
     if filled:
         return list(filled.lines(shown)), int(bool(filled.missing))
-    ungraded = [
-        f"  {who}, {lesson}" for who, given in roll.grades().items() for lesson in given if given[lesson] is None
-    ]
+    grades = roll.grades().items()
+    ungraded = [f"  {who}, {lesson}" for who, given in grades for lesson, points in given.items() if points is None]
     missing = [f"Not in the file, because there is no grade yet ({len(ungraded)}):", *ungraded] if ungraded else []
     return [f"Wrote {shown}.", *missing], int(bool(ungraded))
 
@@ -85,6 +81,5 @@ def _read(path: Path, place: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as fault:
-        raise UsageError(
-            f"{path} cannot be read ({fault.strerror}). Give the file that the course system exported."
-        ) from None
+        why = f"{path} cannot be read ({fault.strerror})"
+        raise UsageError(f"{why}. Give the file that the course system exported.") from None

@@ -53,9 +53,8 @@ def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], ou
         )
     if not lessons or ALL in lessons:
         lessons = list(known.lessons)
-    chosen = tuple(
-        TaskPoints(task.lesson, task.full_name, task.points) for lesson in lessons for task in known.tasks(lesson)
-    )
+    found = (task for lesson in lessons for task in known.tasks(lesson))
+    chosen = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in found)
     for lesson in {task.lesson for task in kept} & set(lessons):
         before, now = _listed(kept, lesson), _listed(chosen, lesson)
         if before != now:
@@ -67,10 +66,7 @@ def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], ou
 
 
 def restrict(book: Journal, asked: Sequence[str]) -> Iterator[str]:
-    """Let only the lessons in `asked` count in a class. Yield sentences that name the added or removed lessons.
-
-    Raise `UsageError` for a lesson that was never graded in this class.
-    """
+    """Let only the lessons in `asked` count. Yield sentences on the change. Refuse a lesson that was never graded."""
     before = book.tasks()
     there = tuple(dict.fromkeys(task.lesson for task in book.tasks(counting=False)))
     if unknown := [lesson for lesson in asked if lesson not in {*there, ALL}]:

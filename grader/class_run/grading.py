@@ -1,10 +1,7 @@
 """Grade the submissions of a class in parallel, and store each grade in the database of grades (the journal).
 
-A lane grades one submission at a time: a thread of this process, or of a Dask worker. It waits for processes in which
-the timed code runs, so several lanes in one process do not disturb a measurement.
-
-If the grading of a submission fails, only this submission has no grade: its report states an internal error, which
-costs the student no points. A full disk and Ctrl-C end the run.
+A lane grades one submission at a time: a thread of this process, or of a Dask worker. The timed code runs in other
+processes, so several lanes in one process do not disturb a measurement.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -104,11 +101,7 @@ def lanes(
 
 @dataclass(frozen=True, slots=True)
 class HandInGrader:
-    """Grades submissions of a class with the function `grade` and the secret `seed`. Dask sends it to its workers.
-
-    `tasks` are the tasks of the class, and `sandboxed` is True if a sandbox is used. Reports of an internal error state
-    both.
-    """
+    """Grades submissions of a class with the function `grade` and the secret `seed`. Dask sends it to its workers."""
 
     grade: Grade
     seed: str
@@ -116,10 +109,7 @@ class HandInGrader:
     sandboxed: bool
 
     def graded(self, submission: Submission) -> Graded:
-        """Grade one submission. If `grade` fails, return a report of an internal error.
-
-        A submission that the grader could not read gets this report, too.
-        """
+        """Grade one submission. If it could not be read, or `grade` fails, return a report of an internal error."""
         started = datetime.now(UTC)
         if submission.fault:
             return self.lost(submission, submission.fault, started)
@@ -172,8 +162,7 @@ def grade_all(
                 report = _keep(graded, book, grader, again)
                 tell(report)
                 kept += 1
-                if is_too_noisy(report):
-                    noisy.append(report.submission)
+                noisy += [report.submission] if is_too_noisy(report) else []
             for graded in _round(noisy, grader, executor):
                 tell(_keep(graded, book, grader, again))
     except BaseException as error:
@@ -186,11 +175,7 @@ def grade_all(
 
 
 def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection[Key]) -> Report:
-    """Store a report in the database and return it. If it cannot be stored, store and return an error report.
-
-    If the error report cannot be stored either, the submission remains without a grade. Raise `WriteError` if the
-    database cannot be written at all.
-    """
+    """Store a report in the database and return it. If it cannot be stored, store and return an error report."""
     try:
         book.add(graded, again=key(graded.report.submission) in again)
     except FairclockError:
@@ -203,16 +188,12 @@ def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection
 
 
 def _round(pending: Sequence[Submission], grader: HandInGrader, executor: Executor) -> Iterator[Graded]:
-    futures = {_submitted(executor, grader, submission): submission for submission in pending}
+    futures: dict[Future[Graded], Submission] = {}
+    for submission in pending:
+        try:
+            futures[executor.submit(grader.graded, submission)] = submission
+        except Exception as error:  # noqa: BLE001 - any failure ends only this submission
+            yield grader.lost(submission, Fault.of(error))
     for future in as_completed(futures):
-        error = CancelledError() if future.cancelled() else future.exception()
-        yield future.result() if error is None else grader.lost(futures[future], Fault.of(error))
-
-
-def _submitted(executor: Executor, grader: HandInGrader, submission: Submission) -> "Future[Graded]":
-    try:
-        return executor.submit(grader.graded, submission)
-    except Exception as error:  # noqa: BLE001 - any failure ends only this submission
-        future: Future[Graded] = Future()
-        future.set_exception(error)
-        return future
+        failure = CancelledError() if future.cancelled() else future.exception()
+        yield grader.lost(futures[future], Fault.of(failure)) if failure else future.result()

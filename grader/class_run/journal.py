@@ -1,13 +1,10 @@
 """The database `OUT/grades.sqlite` (the journal) has every grade that was ever given in a class, with its measurements.
 
-Each grade is one transaction, in WAL mode and synced to the disk. If a run is killed or the power fails, only the
-submissions that were being graded are lost. Grades are never changed or removed.
+Each grade is one transaction, synced to the disk, and never changed or removed. A grade belongs to the content of a
+file, so all students who handed in the same bytes for a lesson share it. If the instructor requests another grade, the
+newest grade counts. A grade after an internal error never replaces another.
 
-A grade belongs to the content of a file. All students who handed in the same bytes for a lesson share this grade. If
-the instructor requests another grade, the newest grade counts. A grade after an internal error never replaces another.
-
-The database also stores the lessons that are graded, the rules on dates and attempts, and whether there is a
-leaderboard. `SELECT * FROM attempts` has one row per task of each graded attempt, with all measurements.
+The database also stores which lessons count, the rules on dates and attempts, and the names on the leaderboard.
 """
 
 import secrets
@@ -190,8 +187,8 @@ class Journal:
         }
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
-            (number,) = db.execute(database.TIMES_GRADED, key).fetchone()
-            regrade = number if again else 0
+            earlier = db.execute("SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?", key).fetchone()[0]
+            regrade = earlier if again else 0
             grading = rows.insert(db, "gradings", {**rows.of_report(report), **about, "regrade": regrade})
             for position, verdict in enumerate(report.verdicts):
                 place: dict[str, rows.Cell] = {"grading": grading, "position": position}
@@ -206,16 +203,12 @@ class Journal:
 
         The reports include all single measurements.
         """
-        found = self.student_lessons(student)
-        return tuple(rows.report(self._db, one.chosen)[0] for one in found if one.chosen)
+        return tuple(rows.report(self._db, one.chosen)[0] for one in self.student_lessons(student) if one.chosen)
 
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
-        """Return the tasks that count in this class.
-
-        With `counting=False`, also return the tasks that were graded before but do not count any more.
-        """
-        asked = database.TASKS if counting else database.ALL_TASKS
-        return tuple(TaskPoints(*row) for row in self._db.execute(asked))
+        """Return the tasks that count, or with `counting=False` also those that were graded but no longer count."""
+        found = self._db.execute("SELECT lesson, task, points, counts FROM tasks ORDER BY lesson, rowid")
+        return tuple(TaskPoints(*task) for *task, counts in found if counts or not counting)
 
     def students(self) -> tuple[str, ...]:
         """Return the students who have a folder or zip of submissions."""
@@ -232,10 +225,7 @@ class Journal:
         return self.meta.get("leaderboard", "")
 
     def set(self, *, board: str, course: Course | None) -> None:
-        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None.
-
-        Later reports follow the stored rules.
-        """
+        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None."""
         values = {"leaderboard": board, **({"course": course.text} if course else {})}
         if values.items() <= {"leaderboard": "", **self.meta}.items():
             return  # so that a run without changes leaves the file as it is
@@ -263,10 +253,7 @@ class Journal:
         return parse(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
-        """Return all students with their current grades.
-
-        The reports lack single measurements. `reports` returns them.
-        """
+        """Return all students with their current grades. The reports lack single measurements."""
         attempts, course, meta = rows.attempts(self._db), self.course(), self.meta
         found = list(student_lessons(attempts, course))
         read: list[tuple[Report, Span]] = []

@@ -4,8 +4,6 @@ A timed round of the baseline and the submission (candidate) is a JSON list:
 
     [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s, candidate calls,
      baseline first]
-
-A comparison of the baseline with itself is a JSON object, or null if there was none.
 """
 
 import json
@@ -106,14 +104,14 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
 
     Without `raw`, single measurements are left out.
     """
-    row, given = db.execute(database.GRADING, [attempt.grading]).fetchone(), attempt.hand_in
+    row, given = db.execute("SELECT * FROM gradings WHERE id = ?", [attempt.grading]).fetchone(), attempt.hand_in
     started, finished = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
-    verdicts = db.execute(database.VERDICTS if raw else database.VERDICTS_WITHOUT_ROUNDS, [attempt.grading])
+    verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [attempt.grading])
     made = Report(
         submission=Submission(
             given.student, given.lesson, given.path, given.sha256, row["source"], row["refusal"], handed_in=attempt.at
         ),
-        verdicts=tuple(_verdict(verdict) for verdict in verdicts),
+        verdicts=tuple(_verdict(verdict, raw=raw) for verdict in verdicts),
         environment=Environment.from_dict(json.loads(row["environment"])),
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
@@ -123,25 +121,18 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
     return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded)
 
 
-def _verdict(row: sqlite3.Row) -> Verdict:
-    rounds = tuple(
-        Round(pair, Reading(*turns[:3]), Reading(*turns[3:]), first)
-        for pair, *turns, first in json.loads(row["rounds"])
-    )
+def _verdict(row: sqlite3.Row, *, raw: bool) -> Verdict:
+    rounds = json.loads(row["rounds"]) if raw else []
+    control = json.loads(row["control"])
+    speed = None  # SQLite stores a NaN as NULL
+    if row["tier"] is not None:
+        ratio, low, high = (math.nan if row[name] is None else row[name] for name in _SPEED[:3])
+        speed = Speed(ratio, low, high, row["rounds_played"], row["tier"], bool(row["undecided"]))
     attempt = Attempt(
         status=Status(row["status"]),
-        speed=_speed(row),
-        rounds=rounds,
-        control=Control(**control) if (control := json.loads(row["control"])) else None,
+        speed=speed,
+        rounds=tuple(Round(pair, Reading(*turns[:3]), Reading(*turns[3:]), first) for pair, *turns, first in rounds),
+        control=Control(**control) if control else None,
         **{name: row[name] for name in _ATTEMPT},
     )
-    cost = COSTS.get(row["cost"])
-    return Verdict(row["task"], row["points"], row["max_points"], cost, attempt)
-
-
-def _speed(row: sqlite3.Row) -> Speed | None:
-    if row["tier"] is None:
-        return None
-    # SQLite keeps not-a-number as NULL.
-    ratio, low, high = (math.nan if row[name] is None else row[name] for name in ("ratio", "low", "high"))
-    return Speed(ratio, low, high, row["rounds_played"], row["tier"], bool(row["undecided"]))
+    return Verdict(row["task"], row["points"], row["max_points"], COSTS.get(row["cost"]), attempt)

@@ -1,8 +1,4 @@
-"""Grade a class: collect the submissions, grade those without a grade, store the grades, and write the reports.
-
-A stopped run can be continued. Equal files are graded once, even if several students handed them in. If a grading fails
-because of an internal error, the student loses no points, and the next run grades the submission again.
-"""
+"""Grade a class: collect the submissions, grade those without a grade, store the grades, and write the reports."""
 
 import math
 from collections import Counter
@@ -51,10 +47,7 @@ class Work:
 
     @classmethod
     def of(cls, submissions: Sequence[Submission], stands: Sequence[StudentLesson], regrade: Names[str]) -> "Work":
-        """Return which submissions must be graded. `stands` has the attempts that may count.
-
-        Submissions of the students in `regrade` are graded even if they have a grade.
-        """
+        """Return which submissions must be graded, also those of the students in `regrade` that have a grade."""
         may = {_identity(row.hand_in) for one in stands for row in one.may_count}
         lacks = {_identity(hand_in) for one in stands for hand_in in one.needed}
         counting = tuple(one for one in submissions if _identity(one) in may)
@@ -109,7 +102,7 @@ def grade_class(
         book.set(board=board, course=course)
         book.enrol(found, tasks)
         work = Work.of(found.submissions, book.student_lessons(), regrade)
-        for line in (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""):
+        for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and work.distinct else [])):
             _say(console, line)
         grader = HandInGrader(grade, seed, tasks, sandboxed)
         kept = grading.grade_all(
@@ -153,18 +146,13 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
         graded, rest = units.some(n_all - needed, "hand-in"), units.some(needed, "hand-in")
         yield f"Already graded: {graded}. This run grades {rest}."
     if len(work.distinct) < needed:
-        yield (
-            f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: hand-ins with "
-            "equal content are graded once."
-        )
+        contents = f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents"
+        yield f"{contents}: hand-ins with equal content are graded once."
 
 
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
-    """Yield a function that shows the progress.
-
-    The caller calls this function with each report. Without a terminal, it prints about ten lines in total.
-    """
+    """Yield a function that shows the progress after each report. Without a terminal, it prints about ten lines."""
     began_s = wall()
     watched = console.is_terminal
     seen: dict[Key, set[Status]] = {}
@@ -189,8 +177,7 @@ def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
 
     `ends` has the number of submissions with each status.
     """
-    each_s = elapsed_s / done
-    noisy = ends[Status.TOO_NOISY]
+    each_s, noisy = elapsed_s / done, ends[Status.TOO_NOISY]
     parts = [
         f"{units.count(done)}/{units.count(total)}",
         f"{units.number(60 / each_s, 2)} per minute" if each_s > 0 else "",
@@ -203,7 +190,5 @@ def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
 
 
 def _say(console: Console, line: str) -> None:
-    if not line:
-        return
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
     console.print(shown, markup=False, highlight=False, soft_wrap=True)

@@ -15,11 +15,10 @@ from grader.course.roll import HandIn, SameContent, Standing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAttempt(Handed):
-    """One attempt of a student, with the number (`grading`) and points of the newest grading of its file.
+    """One attempt of a student, with the number (`grading`) and points of the newest grading of its file, or None.
 
-    Both are None if the file was never graded. `points` is also None after an internal error. `regraded` is the number
-    of times that the file was graded again. `untouched` is True if the student has not written any function in the file
-    yet.
+    `points` is also None after an internal error. `regraded` is the number of times that the file was graded again.
+    `untouched` is True if the student has not written any function in the file yet.
     """
 
     hand_in: HandIn
@@ -65,27 +64,23 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
         may = tuple(attempts[place] for place in policy.candidates(attempts, rule))
         wanted = (given[place] for place in policy.candidates(given, rule))
         gone = tuple(row.hand_in for row in wanted if not row.there and row.points is None)
-        chosen = attempts[counted.index]
-        if chosen.grading is None:
-            yield StudentLesson(None, None, may, gone)
-            continue
-        late = rule.days_late(chosen.at)
-        points = (counted.raw, counted.points, counted.reason)
-        standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
-        yield StudentLesson(standing, chosen, may, gone)
+        chosen, standing = attempts[counted.index], None
+        if chosen.grading is not None:
+            points, late = (counted.raw, counted.points, counted.reason), rule.days_late(chosen.at)
+            standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
+        yield StudentLesson(standing, chosen if standing else None, may, gone)
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return sentences on the attempts that the course file excludes: those that exist, and those that do not."""
     found: list[str] = []
     missing: list[str] = []
-    for student, lessons in course.struck.items():
-        for lesson, begins in ((lesson, one) for lesson, given in lessons.items() for one in given):
-            mine = (row.hand_in for row in rows if (row.hand_in.student, row.hand_in.lesson) == (student, lesson))
-            paths = [hand_in.path for hand_in in mine if hand_in.sha256.startswith(begins)]
-            excluded = f"attempt excluded by the course file: {', '.join(paths)}"
-            what = excluded if paths else "attempt to be excluded, but not found"
-            (found if paths else missing).append(f"{student}, {lesson}: {what} (SHA-256 {begins}…)")
+    every = ((student, lesson, one) for student, of in course.struck.items() for lesson in of for one in of[lesson])
+    for student, lesson, begins in every:
+        mine = (row.hand_in for row in rows if (row.hand_in.student, row.hand_in.lesson) == (student, lesson))
+        paths = ", ".join(hand_in.path for hand_in in mine if hand_in.sha256.startswith(begins))
+        what = f"excluded by the course file: {paths}" if paths else "to be excluded, but not found"
+        (found if paths else missing).append(f"{student}, {lesson}: attempt {what} (SHA-256 {begins}…)")
     return tuple(found), tuple(missing)
 
 

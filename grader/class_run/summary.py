@@ -26,8 +26,7 @@ _CONTROL: Final = ("same", "slowed", "planted")
 def publish(book: Journal) -> tuple[Roll, reports.Written]:
     """Write all reports of the class into the folder of its database. Return the class and the result of writing.
 
-    A leaderboard is written if the database states which names it shows. Raise `UsageError` if these names cannot be
-    used. Raise `WriteError` if a report cannot be written.
+    Raise `UsageError` if the names on the leaderboard cannot be used, and `WriteError` if a report cannot be written.
     """
     roll, board = book.roll(), book.board()
     name_of = leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
@@ -77,11 +76,6 @@ class Summary:
         return sum(is_faulted(report) for report in self.roll.reports)
 
     @property
-    def noisy(self) -> int:
-        """The number of submissions that have no grade only because the machine was too noisy."""
-        return sum(is_too_noisy(report) for report in self.roll.reports)
-
-    @property
     def exit_code(self) -> int:
         """The exit code of the command, one of `EXIT_DONE`, `EXIT_FAULTS` and `EXIT_INTERRUPTED`."""
         if self.interrupted:
@@ -98,31 +92,25 @@ class Summary:
             end = f"There is nothing to grade: all {units.count(n_all)} hand-ins were graded before."
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
-        said = [end, self._median(), self._look_at()]
-        of_student = (f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}")
-        of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
-        files = (*of_class, *of_student, FILE)
-        written = "   " + "   ".join(str(self.out / name) for name in files)
-        told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
-        told += self._ungraded()
-        return (*filter(None, told), *self.told, *self.unmade, written)
+        files = [reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else [])]
+        files += [f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}", FILE]
+        said = " ".join(filter(None, (end, self._median(), self._look_at())))
+        told = filter(None, (said, _control(self.roll) if self.graded else ""))
+        written = "".join(f"   {self.out / name}" for name in files)
+        return (*told, *self._ungraded(), *self.told, *self.unmade, written)
 
-    def _ungraded(self) -> list[str]:
-        failed = self.faults - self.noisy
-        internal = f"{units.some(failed, 'hand-in')} had an internal error. Run the same command again to retry."
-        it = "it" if self.noisy == 1 else "them"
-        noise = (
-            f"{units.some(self.noisy, 'hand-in')} could not be timed, because other programs disturbed this machine "
-            f"too much. To time {it}, run the same command again when fewer programs run."
-        )
-        return [line for line, number in ((internal, failed), (noise, self.noisy)) if number]
+    def _ungraded(self) -> Iterator[str]:
+        noisy = sum(is_too_noisy(report) for report in self.roll.reports)
+        if failed := self.faults - noisy:
+            yield f"{units.some(failed, 'hand-in')} had an internal error. Run the same command again to retry."
+        if noisy:
+            yield (
+                f"{units.some(noisy, 'hand-in')} could not be timed, because other programs disturbed this machine too "
+                f"much. To time {'it' if noisy == 1 else 'them'}, run the same command again when fewer programs run."
+            )
 
     def _median(self) -> str:
-        earned = [
-            sum(points or 0.0 for points in of_student.values())
-            for of_student in self.roll.grades().values()
-            if of_student
-        ]
+        earned = [sum(points or 0.0 for points in of.values()) for of in self.roll.grades().values() if of]
         if not earned:
             return ""
         possible = sum(self.roll.possible(lesson) for lesson in self.roll.lessons)

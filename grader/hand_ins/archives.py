@@ -1,8 +1,4 @@
-"""Read zip archives that students hand in. They are read in memory, and no file is unpacked to disk.
-
-The names of all files in a zip are checked before any file is read. The limits apply to the bytes that are really
-unpacked, and not only to the sizes that the zip declares. If one file is bad, the whole zip is refused.
-"""
+"""Read zip archives that students hand in, in memory. If one file is bad, the whole zip is refused."""
 
 import io
 import stat
@@ -30,16 +26,8 @@ MAX_NAME_CHARACTERS = 255
 _COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # an LZMA dictionary may need gigabytes
 _ENCRYPTED = 0x1
 _AGAIN = "make a new one with `python -m grader submit`."
-_DAMAGE = (  # what zipfile raises for bytes that are not a valid zip
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
+# What zipfile raises for bytes that are not a valid zip.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError)
 
 _JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})
 
@@ -76,18 +64,17 @@ def _judge(infos: list[zipfile.ZipInfo]) -> None:
         raise Refusal(f"The zip contains more than {MAX_MEMBERS} files; {_AGAIN}")
     if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
         raise Refusal(f"The zip would unpack to more than {MAX_TOTAL_BYTES:,} bytes; {_AGAIN}")
-    seen: dict[str, str] = {}
+    seen: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         for name in (info.orig_filename, info.filename):  # an extra field may hold a second name (Python 3.12)
             _judge_name(name)
         _judge_kind(info)
         # Names that differ only in case or Unicode form mean the same file on some file systems.
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", info.filename).casefold())
-        if folded in seen:
-            same = seen[folded] == info.filename
+        if (other := seen.setdefault(folded, info)) is not info:
+            same = other.filename == info.filename
             what = "the same name twice" if same else "two names that differ only in case or Unicode form"
             raise Refusal(f"The zip contains {what} ({_shown(info.filename)}); {_AGAIN}")
-        seen[folded] = info.filename
 
 
 def _judge_name(name: str) -> None:

@@ -10,10 +10,8 @@ The time of a hand-in is the time in its folder's name, such as 2026-11-20T23-59
 Canvas the time is unknown, because they have the time of the download. Times inside a zip are ignored, because they
 come from the student's own clock.
 
-A file that cannot be used becomes a `Submission` without source, whose `refusal` gives the student the reason. If the
-grader itself fails to read a file, the `Submission` has a `fault`. In both cases, all other hand-ins are still
-collected. Files that are not graded are listed as `left_out`. A student's name may have any character that a file name
-can have.
+A file that cannot be used becomes a `Submission` with a `refusal`, and a file that the grader fails to read one with a
+`fault`. All other hand-ins are still collected.
 """
 
 import os
@@ -59,8 +57,7 @@ def collect(
     """Return the hand-ins for `lessons` in a class's folder.
 
     `kit` is the grader's version, which is compared with the version in each zip. `zone` is the time zone of folder
-    names without an offset. `known` are further lessons of the course. Raise `UsageError` if `folder` does not exist,
-    is not a folder, or contains no hand-in.
+    names without an offset. `known` are further lessons of the course. Raise `UsageError` if there is no hand-in.
     """
     try:
         paths = sorted(folder.iterdir())
@@ -96,9 +93,8 @@ def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str)
 def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
     """Return the submission in one exercise file. Raise `UsageError` if `path` is not an exercise file."""
     if not path.exists():
-        raise UsageError(
-            f"There is no file {path}; give the path of the exercise file, such as lessons/exercises/{lesson}.py."
-        )
+        such = f"such as lessons/exercises/{lesson}.py"
+        raise UsageError(f"There is no file {path}; give the path of the exercise file, {such}.")
     if path.suffix not in _READERS:
         raise UsageError(f"{path} is not an exercise; give a .py or .ipynb file.")
     place = Location(path, Path(os.path.realpath(path)).parent, student, str(path))
@@ -107,11 +103,7 @@ def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads folders and zips of students one after another, and keeps what it found.
-
-    An exception at one file never stops the reading of others. `unread` has the refusal of a student's folder or zip
-    whose lessons are unknown.
-    """
+    """Reads folders and zips of students. `unread` has the refusals of folders and zips whose lessons are unknown."""
 
     names: LessonNames
     kit: str
@@ -229,10 +221,9 @@ class _Reader:
         else:
             self.unread.setdefault(submission.student, submission)
 
-    def _leave_out(self, files: Iterable[LeftOut]) -> None:
-        for file in files:
-            self.left_out.append(file)
-            self.students |= {file.student} - {""}
+    def _leave_out(self, files: Sequence[LeftOut]) -> None:
+        self.left_out += files
+        self.students |= {file.student for file in files} - {""}
 
 
 def _is_zip(path: Path) -> bool:
@@ -254,16 +245,16 @@ def _submission(
         return place.failed(file.stem, error, data)
 
 
-def _distinct(given: Sequence[Submission]) -> Iterator[Submission]:
-    """Yield the attempts of a student at a lesson in order of time. Equal files are one attempt."""
+def _distinct(given: Sequence[Submission]) -> Iterable[Submission]:
+    """Return the attempts of a student at a lesson in order of time. Equal files are one attempt."""
     slots: dict[datetime | None, list[Submission]] = {}
     for one in given:
         slots.setdefault(one.handed_in if one.timed else None, []).append(one)
-    seen: set[str] = set()
-    for attempt in sorted(map(_only_one, slots.values()), key=lambda one: (one.handed_in is not None, one.handed_in)):
-        if attempt.content not in seen:
-            seen.add(attempt.content)
-            yield attempt
+    attempts = sorted(map(_only_one, slots.values()), key=lambda one: (one.handed_in is not None, one.handed_in))
+    distinct: dict[str, Submission] = {}
+    for one in attempts:
+        distinct.setdefault(one.content, one)
+    return distinct.values()
 
 
 def _only_one(given: Sequence[Submission]) -> Submission:

@@ -1,14 +1,11 @@
-"""List the files from students that are not graded, with a guess at what each file is.
-
-A file counts as misnamed when its type, its name or its contents suggest that it is an exercise. Other files, such as
-README.txt, are listed too, but the instructor need not check them.
-"""
+"""List the files from students that are not graded, with a guess at what each file is."""
 
 import difflib
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -60,10 +57,7 @@ class LessonNames:
         return cls(tuple(graded), tuple(dict.fromkeys((*graded, *known))))
 
     def classify(self, student: str, shown: str, path: Path | None = None) -> LeftOut:
-        """Return a description of a file that is not graded, with the reason. `shown` is the file's path in reports.
-
-        `path` is the file or folder itself, or None for a file in a zip.
-        """
+        """Return why a file is not graded. `shown` is its path in reports. `path` is None for a file in a zip."""
         name = PurePosixPath(shown).name
         if path and path.is_symlink():
             return LeftOut(student, shown, "", "It is a link. Hand in the file itself.", misnamed=True)
@@ -75,24 +69,22 @@ class LessonNames:
         stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
         if stem in self.known and stem not in self.graded and suffix in SUFFIXES:
             return LeftOut(student, shown, stem, f"{stem} is not graded in this class.", misnamed=False)
-        lesson = likely_lesson(name, self.known)
-        if not lesson and path and path.is_file() and _is_code(name):
+        lesson, code = likely_lesson(name, self.known), _is_code(name)
+        if not lesson and path and path.is_file() and code:
             lesson = self._named_in(path)
-        if lesson:
-            return LeftOut(student, shown, lesson, self._rename(lesson, name), misnamed=True)
-        if _is_code(name):
+        if lesson in self.graded:
+            ending = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
+            why = f"It looks like {lesson}. If it is, hand it in as {lesson}{ending}."
+        elif lesson:
+            why = f"It looks like {lesson}, which is not graded in this class. Graded: {', '.join(self.graded)}."
+        elif code:
             why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
-            return LeftOut(student, shown, "", why, misnamed=True)
-        return LeftOut(student, shown, "", "It is not an exercise (.py or .ipynb).", misnamed=False)
-
-    def _rename(self, lesson: str, name: str) -> str:
-        suffix = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
-        if lesson not in self.graded:
-            return f"It looks like {lesson}, which is not graded in this class. Graded: {', '.join(self.graded)}."
-        return f"It looks like {lesson}. If it is, hand it in as {lesson}{suffix}."
+        else:
+            why = "It is not an exercise (.py or .ipynb)."
+        return LeftOut(student, shown, lesson, why, misnamed=bool(lesson) or code)
 
     def _folder(self, student: str, shown: str, path: Path) -> LeftOut:
-        names = list(_names_below(path))
+        names = [name for name in islice(_names_below(path), _WALKED) if not archives.is_junk(name)]
         lesson = next((found for name in names if (found := likely_lesson(name, self.known))), "")
         code = lesson or any(_is_code(name) or is_archive(name) for name in names)
         why = "The grader searches a folder only if its name is a time such as 2026-11-20T23-59-00."
@@ -110,16 +102,13 @@ class LessonNames:
         return found[0] if len(found) == 1 else ""
 
 
-def listed(files: Sequence[LeftOut], where: str) -> Iterator[LeftOut]:
-    """Yield the descriptions of at most `MAX_LISTED` files, misnamed files first.
-
-    If there are more files, also yield an entry with their number. `where` names the folder or zip.
-    """
+def listed(files: Sequence[LeftOut], where: str) -> list[LeftOut]:
+    """Return at most `MAX_LISTED` files of the folder or zip `where`, misnamed first, and an entry on all others."""
     ordered = sorted(files, key=lambda one: (not one.misnamed, one.path))
-    yield from ordered[:MAX_LISTED]
-    if rest := ordered[MAX_LISTED:]:
-        why = f"{len(rest)} more files in {where} do not have the names of exercises."
-        yield LeftOut(rest[0].student, f"{where} ({len(rest)} more)", "", why, misnamed=rest[0].misnamed)
+    rest = ordered[MAX_LISTED:]
+    why = f"{len(rest)} more files in {where} do not have the names of exercises."
+    more = [LeftOut(one.student, f"{where} ({len(rest)} more)", "", why, misnamed=one.misnamed) for one in rest[:1]]
+    return ordered[:MAX_LISTED] + more
 
 
 def likely_lesson(name: str, lessons: Sequence[str]) -> str:
@@ -157,12 +146,6 @@ def _is_code(name: str) -> bool:
 
 
 def _names_below(folder: Path) -> Iterator[str]:
-    seen = 0
     for _, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not archives.is_junk(file_name(name)))
-        for name in sorted(files):
-            seen += 1
-            if seen > _WALKED:
-                return
-            if not archives.is_junk(file_name(name)):
-                yield file_name(name)
+        yield from map(file_name, sorted(files))

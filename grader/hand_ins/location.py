@@ -72,9 +72,8 @@ class Location:
         if isinstance(error, Refusal):
             return self.submission(lesson, data or str(error).encode(), None, str(error))
         # The file's modification time is not read here, because reading it may have caused the failure.
-        unread = replace(self, dated=False)
         data = data or f"{self.shown}: {type(error).__name__}".encode()
-        return replace(unread.submission(lesson, data, None), fault=Fault.of(error))
+        return replace(replace(self, dated=False).submission(lesson, data, None), fault=Fault.of(error))
 
 
 def folder_time(name: str, zone: tzinfo) -> datetime | None:
@@ -87,12 +86,10 @@ def folder_time(name: str, zone: tzinfo) -> datetime | None:
         return None
     *numbers, utc, sign, hours, minutes = match.groups()
     text = "{}-{}-{}T{}:{}:{}".format(*numbers[:5], numbers[5] or "00")
+    offset = f"{sign}{hours}:{minutes}" if sign else utc or ""
     try:
-        if utc or sign:
-            at = datetime.fromisoformat(text + ("+00:00" if utc else f"{sign}{hours}:{minutes}"))
-        else:
-            at = datetime.fromisoformat(text).replace(tzinfo=zone)
-        return at.astimezone(UTC)
+        at = datetime.fromisoformat(text + offset)
+        return (at if offset else at.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 

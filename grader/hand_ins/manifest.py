@@ -1,7 +1,4 @@
-"""Read and write `manifest.json`, a list of the files in a zip that the command `submit` makes.
-
-The list has the SHA-256 of each file, so that the grader detects a changed zip, and the version of the course.
-"""
+"""Read and write `manifest.json`, a list of the files in a zip that the command `submit` makes."""
 
 import json
 from dataclasses import asdict, astuple, dataclass

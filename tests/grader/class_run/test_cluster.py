@@ -100,8 +100,8 @@ def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
         ("tls", {f"{tls}.{name}": "gone.pem" for name in ("ca-file", "client.cert", "client.key")}, "No such file"),
         ("tcp", {"distributed.comm.require-encryption": True}, "encryption required by Dask configuration"),
     ):
-        with config.set(settings), pytest.raises(MachineError, match=says):
-            cluster._connected(f"{address}://127.0.0.1:9")
+        with config.set(settings):
+            _refused(f"{address}://127.0.0.1:9", says)
     with socket.create_server(("127.0.0.1", 0)) as web, ThreadPoolExecutor(1) as pool:
 
         def answer() -> None:
@@ -109,12 +109,13 @@ def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
                 connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
 
         pool.submit(answer)
-        with (
-            pytest.raises(MachineError, match="No Dask scheduler answers"),
-            cluster.join(f"tcp://127.0.0.1:{web.getsockname()[1]}", (), sandboxed=False),
-        ):
-            pass
+        _refused(f"tcp://127.0.0.1:{web.getsockname()[1]}", "No Dask scheduler answers")
     assert not (tmp_path / "out").exists()
+
+
+def _refused(address: str, says: str) -> None:
+    with pytest.raises(MachineError, match=says), cluster.join(address, (), sandboxed=False):
+        pass
 
 
 def test_an_address_on_the_network_without_encryption_is_warned_of_and_no_other() -> None:
