@@ -16,7 +16,7 @@ from pathlib import Path
 _HEAD = "import os, random, sys, time\nparent = int(sys.argv[1])\n"
 _READY = "sys.stdout.write('.'); sys.stdout.flush()\n"
 
-_BUSY = f"""{_HEAD}{_READY}
+BUSY = f"""{_HEAD}{_READY}
 while os.getppid() == parent:
     until = time.perf_counter() + 0.05
     while time.perf_counter() < until:
@@ -59,7 +59,7 @@ class Load:
 LOADS = (
     Load("as it is", "", lambda _: 0),
     Load("bursty", _BURSTY, lambda _: 3),
-    Load("full", _BUSY, lambda cores: cores + 1),
+    Load("full", BUSY, lambda cores: cores + 1),
     Load("memory", _STREAM, lambda cores: max(1, cores - 1)),
 )
 
@@ -70,13 +70,6 @@ def disturbed(load: Load) -> Iterator[None]:
     it.
     """
     with neighbours(load.code, load.count(len(os.sched_getaffinity(0)))):
-        yield
-
-
-@contextmanager
-def burners(count: int) -> Iterator[None]:
-    """Keep `count` processes busy without a pause during the `with` block, then end them."""
-    with neighbours(_BUSY, count):
         yield
 
 

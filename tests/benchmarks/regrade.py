@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from neighbours import LOADS, burners, disturbed
+from neighbours import BUSY, LOADS, disturbed
 
 from grader import catalogue, overlays, paths
 from grader.grade import grade_task
@@ -47,19 +47,17 @@ def main() -> int:
     parser.add_argument(
         "--edge", type=float, metavar="P", help="replace the tiers by two, P %% below and above the submission's ratio"
     )
-    parser.add_argument("--seed", default="seed", help="any text; another text gives other hidden inputs")
-    parser.add_argument("--no-sandbox", action="store_true")
     options = parser.parse_args()
     task, *_ = catalogue.load().tasks(options.lesson)
     source = overlays.whole(options.file or paths.solution(options.lesson))
     submission = Submission("regrade", options.lesson, "regrade.py", digest(source.encode()), source)
-    with Pool(sandboxed=not options.no_sandbox, spare=1) as pool:
+    with Pool(spare=1) as pool:
         if options.edge:
             found = [_graded(task, submission, Session(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
             task = beside(task, median(v.attempt.speed.ratio for v in found if v.attempt.speed), options.edge / 100)
         (load,) = [load for load in LOADS if load.name == options.load]
-        with burners(options.crowd) if options.crowd else disturbed(load):
-            verdicts = [_graded(task, submission, Session(f"{options.seed} {n}", pool)) for n in range(options.times)]
+        with disturbed(replace(load, code=BUSY, count=lambda _: options.crowd) if options.crowd else load):
+            verdicts = [_graded(task, submission, Session(f"seed {n}", pool)) for n in range(options.times)]
     return sum_up(verdicts)
 
 

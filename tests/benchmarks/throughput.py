@@ -1,7 +1,6 @@
 """Measure how many submissions per minute the real command grades, in a class of equal, right hand-ins of lesson 01.
 
     python tests/benchmarks/throughput.py --students 60 --jobs 2
-    python tests/benchmarks/throughput.py --students 60 --jobs 2 --without agrees    # only `batched_dot`
 
 It prints submissions per minute and how busy the machine was.
 """
@@ -27,10 +26,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Submissions graded in a minute.")
     parser.add_argument("--students", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--without", default="", metavar="TASK", help="leave this function out of the hand-ins")
     options = parser.parse_args()
-    left_out = f"\ndel {options.without}" if options.without else ""
-    source = paths.solution(LESSON).read_text(encoding="utf-8") + left_out
+    source = paths.solution(LESSON).read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         for student in range(options.students):
             place = Path(folder, "class", f"student{student:03}")

@@ -17,13 +17,10 @@ async def block(run, clock, runs):
 
 async def measure(run, clock, min_run_time):
     run(1)
-    steps, before = [], clock()
-    while len(steps) < 5:
-        now = clock()
-        if now > before:
-            steps.append(now - before)
-        before = now
-    aim, size = 200 * statistics.median(steps), 1
+    size, before = 1, clock()
+    while (now := clock()) == before:
+        pass
+    aim = 200 * (now - before)
     while (seconds := await block(run, clock, size)) < aim:
         size *= 2
     size = math.ceil(aim / (seconds / size))

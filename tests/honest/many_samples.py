@@ -6,16 +6,6 @@
 import statistics
 
 
-def smallest_step(clock):
-    steps, before = [], clock()
-    while len(steps) < 5:
-        now = clock()
-        if now > before:
-            steps.append(now - before)
-        before = now
-    return statistics.median(steps)
-
-
 def block(run, clock, runs):
     start = clock()
     run(runs)
@@ -24,7 +14,10 @@ def block(run, clock, runs):
 
 def blocked_autorange(run, clock, min_run_time):
     run(1)
-    aim, size = 200 * smallest_step(clock), 1
+    size, before = 1, clock()
+    while (now := clock()) == before:
+        pass
+    aim = 200 * (now - before)
     while (seconds := block(run, clock, size)) < aim:
         size *= 2
     size = max(1, round(aim * size / seconds) + 1)

@@ -9,16 +9,6 @@ import statistics
 TABLE = bytearray(b"\x01") * (3 << 29)
 
 
-def smallest_step(clock):
-    steps, before = [], clock()
-    while len(steps) < 5:
-        now = clock()
-        if now > before:
-            steps.append(now - before)
-        before = now
-    return statistics.median(steps)
-
-
 def blocked_autorange(run, clock, min_run_time):
     def seconds(runs):
         start = clock()
@@ -26,7 +16,10 @@ def blocked_autorange(run, clock, min_run_time):
         return clock() - start
 
     run(TABLE[-1])
-    aim, size = 200 * smallest_step(clock), 1
+    size, before = 1, clock()
+    while (now := clock()) == before:
+        pass
+    aim = 200 * (now - before)
     while (took := seconds(size)) < aim:
         size *= 2
     size = math.ceil(aim / (took / size))

@@ -21,13 +21,10 @@ def blocked_autorange(run, clock, min_run_time):
             return clock() - start
 
         run(1)
-        steps, before = [], clock()
-        while len(steps) < 5:
-            now = clock()
-            if now > before:
-                steps.append(now - before)
-            before = now
-        aim, size = 200 * statistics.median(steps), 1
+        size, before = 1, clock()
+        while (now := clock()) == before:
+            pass
+        aim = 200 * (now - before)
         while (took := seconds(size)) < aim:
             size *= 2
         size, number, total = math.ceil(aim / (took / size)), 0, 0.0

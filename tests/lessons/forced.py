@@ -7,9 +7,8 @@ the measured results with each result of each claim, and write a list of the wro
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -64,56 +63,45 @@ class ForcedPage(Page):
         return Page._joined(self, words)
 
 
-@dataclass(frozen=True)
-class Explained:
-    """One explanation with chosen results: the texts about the chosen claims, and all that was printed."""
-
-    result: str
-    used: list[ClaimWords]
-    printed: str
-
-    def wrong_words(self) -> list[str]:
-        """Return the printed texts that belong to a result other than the chosen result."""
-        standing = Standing.INCONCLUSIVE if self.result == NOTHING_MEASURED else Standing(self.result)
-        rest, wrong = self.printed, set[str]()
-        for words in self.used:
-            right = as_printed(words.text(standing))
-            rest = rest.replace(right, "") if right else rest
-            wrong |= {as_printed(text) for text in (words.held, words.refuted, words.unclear)} - {right, ""}
-        return [text for text in wrong if text in rest]
-
-
 def as_printed(text: str) -> str:
     """Return a text without marks and line breaks."""
     return " ".join(plain(text).split())
 
 
-def explanations(session: LessonSession, step: Step[object], result: object) -> Iterator[Explained]:
-    """Yield explanations of `result`: for each result, with each claim of the step and then with all claims forced to
-    it.
-    """
-    groups = [frozenset({id_}) for id_ in step.claims] + [frozenset(step.claims)]
-    for forced, chosen in product(groups, RESULTS):
-        out, base = io.StringIO(), session._page(step)
-        screen = Screen(Console(file=out, width=100))
-        nothing = lambda _name, _svg: None  # noqa: E731 - no picture is saved
-        page = ForcedPage(screen, base.noise, base.declared, base.results, nothing, forced=forced, chosen=chosen)
-        page.prediction = step.question(page)
-        if isinstance(page.prediction, Choice):
-            page.answer = page.prediction.parse(next(iter(page.prediction.options)))
-        explain(step, page, result)
-        skipped = {each.id for each in page.claims if each.standing is Standing.SKIPPED}
-        used = [words for words in page.used if words.claim_id in forced - skipped]
-        yield Explained(chosen, used, " ".join(out.getvalue().split()))
+def misplaced(standing: Standing, used: Sequence[ClaimWords], printed: str) -> set[str]:
+    """Return the texts in `printed` that belong to another result of their claim than `standing`."""
+    wrong = set[str]()
+    for words in used:
+        right = as_printed(words.text(standing))
+        printed = printed.replace(right, "") if right else printed
+        wrong |= {as_printed(text) for text in (words.held, words.refuted, words.unclear)} - {right, ""}
+    return {text for text in wrong if text in printed}
+
+
+def wrong_words_of(session: LessonSession, step: Step[object], forced: frozenset[str], chosen: str) -> set[str]:
+    """Explain the result of a step with the chosen result of these claims, and return the misplaced texts."""
+    out, base = io.StringIO(), session._page(step)
+    screen = Screen(Console(file=out, width=100))
+    nothing = lambda _name, _svg: None  # noqa: E731 - no picture is saved
+    page = ForcedPage(screen, base.noise, base.declared, base.results, nothing, forced=forced, chosen=chosen)
+    page.prediction = step.question(page)
+    if isinstance(page.prediction, Choice):
+        page.answer = page.prediction.parse(next(iter(page.prediction.options)))
+    explain(step, page, session.results[step.name])
+    skipped = {each.id for each in page.claims if each.standing is Standing.SKIPPED}
+    used = [words for words in page.used if words.claim_id in forced - skipped]
+    standing = Standing.INCONCLUSIVE if chosen == NOTHING_MEASURED else Standing(chosen)
+    return misplaced(standing, used, " ".join(out.getvalue().split()))
 
 
 def wrong_words(session: LessonSession) -> list[str]:
-    """Return the texts in the explanations of a complete session that belong to another result than the chosen one."""
+    """Return the misplaced texts for each result of each claim, and of all claims of a step together."""
     return [
-        f"{step.name}, {explained.result}: {text}"
+        f"{step.name}, {chosen}: {text}"
         for step in session.lesson.steps
-        for explained in explanations(session, step, session.results[step.name])
-        for text in explained.wrong_words()
+        for forced in (*(frozenset({id_}) for id_ in step.claims), frozenset(step.claims))
+        for chosen in RESULTS
+        for text in wrong_words_of(session, step, forced, chosen)
     ]
 
 

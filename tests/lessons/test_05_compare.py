@@ -1,9 +1,7 @@
-import pickle
 from types import SimpleNamespace
 
 import pytest
 from sessions import MadeUp
-from torch.utils.benchmark import Compare
 
 from harness.machine.background_load import BackgroundLoad
 from harness.paired.duel import Finding
@@ -38,13 +36,3 @@ def test_nothing_is_said_of_several_threads_where_other_programs_use_their_cores
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     result = LESSON.sizes_and_threads(fast=True)._replace(others=BackgroundLoad(0.5))
     LESSON.check("sizes_and_threads", result, {"threads-move-margin": "inconclusive"}, "no clear answer")
-
-
-def test_a_pickled_table_keeps_each_setting_and_a_lost_setting_refutes_the_claim() -> None:
-    for change in ("trim_significant_figures", "highlight_warnings", "colorize"):
-        plain, table = (Compare([LESSON.timed(1, LESSON.mul_sum, 1e-3), LESSON.sleeps(9)]) for _ in range(2))
-        getattr(table, change)()
-        loaded = pickle.loads(pickle.dumps(table))  # noqa: S301 - made in this test
-        assert str(loaded) == str(table) != str(plain)
-    looks = LESSON.dressed(fast=True)
-    LESSON.check("dressed", looks._replace(unpickled=looks.plain), {"pickled-same": "refuted"})

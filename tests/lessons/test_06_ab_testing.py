@@ -1,5 +1,4 @@
 import random
-from statistics import fmean
 
 from sessions import MadeUp
 
@@ -31,12 +30,3 @@ def test_a_quick_pattern_of_the_noise_refutes_nothing_about_the_order() -> None:
     rng = random.Random(3)
     times = [1 + 0.05 * (at % 4 in {0, 3}) + abs(rng.gauss(0, 0.01)) for at in range(5000)]
     LESSON.check("same_again", times, {"back-to-back-errs": "inconclusive"})
-
-
-def test_with_peeking_the_bet_keeps_its_error_rate_on_normal_values_and_the_t_test_does_not() -> None:
-    rng = random.Random(1)
-    tosses = [[rng.gauss(0, 1) for _ in range(100)] for _ in range(1500)]
-    assert LESSON.share_by([LESSON.bet(each) for each in tosses])[-1] < 0.05
-    tests = [LESSON.t_test(each) for each in tosses]
-    assert LESSON.share_by(tests)[-1] > 0.12
-    assert fmean(says[-1] for says in tests) < 0.08

@@ -18,17 +18,3 @@ def test_turns_that_disagree_decide_no_claim_and_no_text() -> None:
     turns = turned({512: [(1e-4, 1e-4)] * 3, 2000: [(2e-3, 8e-3), (2e-3, 12e-3)], 2048: [(2e-3, 4e-3), (2e-3, 3e-2)]})
     words = ("gives no clear answer", "does not show clearly whether size 2000")
     LESSON.check("the_input_that_hurts", turns, "inconclusive", *words)
-
-
-def shrunk(factor_of: dict[int, float], *, slow: float = 9.0) -> list[object]:
-    """Return the factors by size. Sizes of at least 128 have the factor `slow` if `factor_of` has no other."""
-    sizes = (2048, 1024, 512, 256, 128, 64, 32)
-    return [LESSON.Shrunk(n, [factor_of.get(n, slow if n >= 128 else 1.2)] * 3) for n in sizes]
-
-
-def test_the_text_names_the_smallest_slow_size_if_there_is_one() -> None:
-    step = "smaller_and_still_slow"
-    LESSON.check(step, shrunk({}), "held", "128 × 128 numbers need 64 KiB")
-    none = {"small-is-not-slow": "held", "slow-stays-slow": "inconclusive"}
-    LESSON.check(step, shrunk({}, slow=1.2), none, "No size was slow")
-    LESSON.check(step, shrunk({512: 1.5}), {"slow-stays-slow": "refuted"}, "1 exception")

@@ -7,8 +7,7 @@ from sessions import MadeUp
 
 from harness.machine.background_load import BackgroundLoad
 from harness.profiles.kineto import Event, NamedModules, Operator, Trace
-from harness.profiles.servers import RECORD, BoardPages, TensorBoard
-from lessons.engine.recorded_run import FILE
+from harness.profiles.servers import BoardPages, TensorBoard
 
 LESSON = MadeUp("11_torch_profiler")
 UNCLEAR = "This run gives no clear answer."
@@ -20,15 +19,6 @@ def row(name: str, own_s: float, total_s: float, **more: object) -> Operator:
 
 def event(name: str, start_us: float, duration_us: float) -> Event:
     return Event(name, "cpu_op", ("1", "1"), start_us, duration_us)
-
-
-def test_equal_rates_and_wrong_flops_refute_all_claims_about_shapes() -> None:
-    shapes = tuple(row("aten::conv2d", 1.0, 1.0, flops=10**6, shapes="[1, 4, 8, 8]×[4, 4, 3, 3]") for _ in range(2))
-    together = row("aten::conv2d", 3.0, 3.0, flops=2 * 10**6)
-    LESSON.check("which_convolution", LESSON.Shapes(together, shapes), "refuted", "1 times.")
-    assert LESSON.flops_by_hand("[2, 3, 8, 8]×[16, 3, 3, 3]") == 2 * 2 * 64 * 16 * 27
-    doubled = "[2, 16, 8, 8]×[32, 16, 1, 1]"  # a stride of two
-    assert LESSON.flops_by_hand(doubled) == 2 * 2 * 16 * 32 * 16
 
 
 def test_stacks_without_keep_stacks_refute_all_claims_about_stacks() -> None:
@@ -74,16 +64,6 @@ def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_a
     for view in pages.views:
         assert f"{view.name}: {view.title or view.note}"[:60] in printed
         assert (f"{view.name}: a picture of the page" in printed) == bool(view.picture)
-
-
-def test_the_recorded_pages_are_complete_small_and_name_no_path() -> None:
-    folder = LESSON.lesson.recorded
-    pages = BoardPages.load(folder)
-    assert [view.name for view in pages.views if not view.rows] == ["Kernel"]
-    pictures = {view.picture for view in pages.views if view.picture}
-    assert {path.name for path in folder.iterdir()} == {FILE, RECORD, "trace.json.gz", *pictures}
-    assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
-    assert '"/' not in (folder / RECORD).read_text(encoding="utf-8")
 
 
 def test_the_cost_of_the_profiler_is_explained_as_it_was_measured() -> None:

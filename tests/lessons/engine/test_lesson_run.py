@@ -27,6 +27,7 @@ def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) ->
     assert "It is two." in text
     assert "That was four_times." in text
     assert "· three" in text
+    assert "`" not in text
     assert "<title>three samples</title>" in played.saved["small_lesson-twice-samples"]
 
 

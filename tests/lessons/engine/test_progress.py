@@ -27,32 +27,13 @@ def test_progress_is_read_by_the_next_run(prepare: Play, state: Path) -> None:
 
 def test_a_damaged_file_is_renamed_and_reported(state: Path, record: LessonRecord) -> None:
     state.mkdir()
-    right = {
-        "last_run_utc": "",
-        "complete": True,
-        "steps_done": 1,
-        "claims": {},
-        "predictions": {},
-        "durations_s": {},
-        "left": {"steps": 1, "claims": {}},
-    }
-    wrong: list[dict[str, object]] = [
-        {"claims": {"a": "maybe"}},
-        {"steps_done": "x"},
-        {"durations_s": {"fast": "x"}},
-        {"left": {"steps": None, "claims": {}}},
-    ]
-    files = [json.dumps({"format": 1, "lessons": {"a": {**right, **field}}}).encode() for field in [{}, *wrong]]
+    right: dict[str, object] = {"last_run_utc": "", "complete": True, "steps_done": 1, "claims": {}, "predictions": {}}
+    right |= {"durations_s": {}, "left": {"steps": 1, "claims": {}}}
+    wrong: tuple[dict[str, object], ...] = ({"claims": {"a": "maybe"}}, {"steps_done": "x"}, {"left": {"steps": None}})
+    files = [json.dumps({"format": 1, "lessons": {"a": right | field}}).encode() for field in ({}, *wrong)]
     (state / "progress.json").write_bytes(files[0])
     assert list(ProgressFile().load()) == ["a"]
-    for damage in (
-        b"{",
-        b"null",
-        b'{"format": 99, "lessons": {}}',
-        b'{"format": 1, "lessons": {"a": {}}}',
-        b"\xff",
-        *files[1:],
-    ):
+    for damage in (b"{", b"null", b'{"format": 99, "lessons": {}}', b"\xff", *files[1:]):
         (state / "progress.json").write_bytes(damage)
         progress = ProgressFile()
         assert progress.load() == {}
