@@ -1,8 +1,8 @@
 """Lesson 13: how CPython executes bytecode.
 
 The steps appear on the screen in the order of this file. The opcodes are those of the Python that runs the lesson. The
-lesson was checked on the Python versions in `harness.bytecode.CHECKED_ON`. On other versions, the lesson skips a claim
-about opcodes if the claim does not hold.
+lesson was checked on the Python versions in `harness.bytecode.instructions.CHECKED_ON`. On other versions, the lesson
+skips a claim about opcodes if the claim does not hold.
 """
 
 import ast
@@ -329,7 +329,7 @@ class Pictures(NamedTuple):
 def the_value_stack() -> Pictures | str:
     """CPython is a stack machine. An instruction takes its operands from a stack, and puts its result on the stack.
 
-    `harness.bytecode.steps` simulates the instructions of a function, and records the stack after each instruction.
+    `harness.bytecode.stack.steps` simulates the instructions of a function, and records the stack after each one.
     """
     try:
         taken = steps(formula, 2, 3, 4)
@@ -542,9 +542,9 @@ class Executed(NamedTuple):
 def executed_opcodes(budget_s: float = 0.4) -> Executed:
     """CPython can report each executed opcode: with `sys.settrace`, and since Python 3.12 also with `sys.monitoring`.
 
-    `harness.bytecode.count_opcodes` counts the opcodes of a function and of all Python code that it calls. We compare
-    four functions that add up squares. We count the opcodes of each function twice for a list of 200 numbers, and once
-    for 2000 numbers. Then we compare the time of each function with the time of `four_lines`.
+    `harness.bytecode.instructions.count_opcodes` counts the opcodes of a function and of all Python code that it calls.
+    We compare four functions that add up squares. We count the opcodes of each function twice for a list of 200
+    numbers, and once for 2000 numbers. Then we compare the time of each function with the time of `four_lines`.
     """
     ways = (four_lines, one_line, a_list, in_c)
     numbers, more = list(range(200)), list(range(2000))

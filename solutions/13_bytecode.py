@@ -40,8 +40,8 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
                           pop, push -x, ~x, not x          RETURN_VALUE            pop: the result
 
     The compiler of your own Python made the instructions. The names of instructions are the same for all versions of
-    Python. `harness.bytecode.plain_instructions(f.__code__)` shows the instructions of any function f that needs only
-    these. No program divides by zero, and no program reads a local before it is set.
+    Python. `harness.bytecode.instructions.plain_instructions(f.__code__)` shows the instructions of any function f that
+    needs only these. No program divides by zero, and no program reads a local before it is set.
 
     Points: 4 of 10 for right answers. For every step, the baseline reads a row and goes through a chain of comparisons.
     You get 7 points if your function is 2.8 times as fast as the baseline, and all 10 for 30 times. The timed programs

@@ -1,6 +1,7 @@
 """The Markdown pages: their links, paths, commands and lessons exist, and all texts use plain words."""
 
 import importlib
+import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -53,6 +54,18 @@ def test_every_relative_link_and_every_path_leads_to_a_file_and_a_heading_that_e
         named = (code for code in inline_code(text) if A_PATH.fullmatch(code) and not any(e in code for e in EXAMPLES))
         broken += [f"{page}: {code}" for code in named if not (ROOT / code).exists()]
     assert broken == []
+
+
+def test_every_name_of_the_harness_in_a_page_or_in_a_text_of_the_code_exists() -> None:
+    sources = [file for folder in FOLDERS[1:5] for file in (ROOT / folder).rglob("*.py")]
+    texts = [*PAGES.values(), *(file.read_text(encoding="utf-8") for file in sources)]
+    missing = []
+    for name in sorted({name for text in texts for name in re.findall(r"(?<![\w./])harness(?:\.[A-Za-z_]\w*)+", text)}):
+        try:
+            pkgutil.resolve_name(name)
+        except (AttributeError, ImportError):
+            missing.append(name)
+    assert missing == []
 
 
 def test_every_command_exists_with_its_options() -> None:

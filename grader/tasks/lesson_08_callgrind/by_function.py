@@ -142,7 +142,7 @@ BY_FUNCTION = Task(
         "in C. A loop would take several Python steps for each number."
     ),
     references=(
-        "harness.callgrind.count_script counts the instructions of any script. dis.dis shows its bytecode, and lesson "
-        "13 shows the cost of each bytecode instruction."
+        "harness.callgrind.script.count_script counts the instructions of any script. dis.dis shows its bytecode, and "
+        "lesson 13 shows the cost of each bytecode instruction."
     ),
 )

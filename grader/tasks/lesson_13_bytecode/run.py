@@ -16,8 +16,8 @@ The scenarios are programs compiled by CPython, and the results that CPython com
 
 A program is the random text of a function of three numbers, with arithmetic, comparisons, conditions and loops. The
 running Python compiles this function, and a call of the function gives the right answer.
-`harness.bytecode.plain_instructions` translates the instructions into one set for all versions of Python. So a
-submission gets real bytecode, with the same names on every version. The title of a program names the version that
+`harness.bytecode.instructions.plain_instructions` translates the instructions into one set for all versions of Python.
+So a submission gets real bytecode, with the same names on every version. The title of a program names the version that
 compiled it, because jumps and constants may differ.
 """
 
