@@ -11,6 +11,7 @@ import os
 import socket
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +21,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+
 from harness.errors import UsageError
-from harness.processes.channel import Closed, Late
+from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
@@ -39,7 +42,7 @@ def pause(name):
 """A function for scripts: it sends the name of a stage, and waits until this stage was read."""
 
 START_S: Final = 60.0
-"""Time limit for a stage of a script, in seconds."""
+"""Time limit for a script with all its stages, in seconds."""
 
 _SETTLE_S: Final = 5.0
 _POLL_S: Final = 0.05
@@ -150,40 +153,49 @@ class LiveStage:
 def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = START_S) -> tuple[LiveStage, ...]:
     """Run a script under memray's live tracking, and return the memory of `functions` at each stage of the script.
 
-    The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails, or if a stage takes
-    longer than `timeout_s` seconds. memray must be installed.
+    The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails, or if it takes longer
+    than `timeout_s` seconds with all its stages. memray must be installed.
     """
     port, stages = _free_port(), list[LiveStage]()
     with tempfile.TemporaryDirectory(prefix="fairclock-live-") as folder:
         path = Path(folder) / "script.py"
         path.write_text(PAUSE + script, encoding="utf-8")
         command = [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)]
-        with Child(command, {**os.environ, "PYTHONPATH": str(KIT)}) as child, _connected(child, port) as reader:
-            with suppress(Closed, Late):
-                while True:
-                    _, stage = child.receive(timeout_s)
-                    stages.append(LiveStage(stage["name"], _settled(reader, functions)))
-                    child.send(b"g")
-            if not child.has_message():
-                child.kill()
-            if child.exit_status():
-                raise UsageError(f"The script failed, or a stage took longer than {timeout_s:g} s, under memray.")
+        places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with Child(command, {**os.environ, "PYTHONPATH": places}) as child:
+            limit = threading.Timer(timeout_s, child.kill)
+            limit.start()
+            try:
+                with _connected(child, port) as reader:
+                    with suppress(Closed):
+                        while True:
+                            _, stage = child.receive()
+                            stages.append(LiveStage(stage["name"], _settled(reader, functions)))
+                            child.send(b"g")
+                    status = child.exit_status()
+            finally:
+                limit.cancel()
+    if status:
+        raise UsageError(f"The script failed, or ran longer than {timeout_s:g} s, under memray's live tracking.")
     return tuple(stages)
 
 
 def _connected(child: Child, port: int) -> Any:
-    """Return a reader for a new script. memray's reader waits until the script listens.
+    """Return a reader for a new script that listens on `port`. Raise `UsageError` if the script ends before.
 
-    Raise `UsageError` if the script ends before.
+    memray's reader would wait for ever for a script that never listens.
     """
     from memray import SocketReader  # noqa: PLC0415 - an optional package
 
-    while not child.has_message():
-        try:
-            return SocketReader(port=port)
-        except OSError:
+    with suppress(psutil.Error):
+        process = psutil.Process(child.pid)
+        connections = getattr(process, "net_connections", None) or process.connections  # psutil before version 6
+        while process.status() != psutil.STATUS_ZOMBIE:
+            listening = [each for each in connections("tcp") if each.status == psutil.CONN_LISTEN]
+            if any(each.laddr.port == port for each in listening):
+                return SocketReader(port=port)
             time.sleep(_POLL_S)
-    raise UsageError("The script ended before memray's live tracking began.")
+    raise UsageError("The script ended before memray's live tracking began. Run it again.")
 
 
 def _settled(reader: Any, functions: Sequence[str]) -> dict[str, int]:

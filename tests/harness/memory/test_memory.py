@@ -92,6 +92,14 @@ def test_a_script_that_fails_or_takes_too_long_is_an_error() -> None:
         live_stages("import time\ntime.sleep(300)\n", [], timeout_s=3)
 
 
+@needs_memray
+def test_a_script_that_never_begins_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import time\ntime.sleep(300)\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(UsageError, match="ended before"):
+        live_stages("", [], timeout_s=1)
+
+
 TENSOR = 4 * 1_000_000
 
 
