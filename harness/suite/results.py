@@ -100,7 +100,7 @@ def load(path: Path) -> Suite:
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); measure with --out {path} first.") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} does not hold results of harness.suite ({error}); measure again.") from error
 
 

@@ -38,7 +38,8 @@ def test_load_returns_what_save_wrote_as_plain_json_with_raw_samples(tmp_path: P
 
 
 def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path) -> None:
-    for text in ("", "{}", "[]", '{"environment": {}}'):
+    other = json.dumps({"environment": HERE.to_dict(), "settings": {}, "results": ["x"]})
+    for text in ("", "{}", "[]", '{"environment": {}}', other):
         (tmp_path / "out.json").write_text(text, encoding="utf-8")
         with pytest.raises(UsageError, match=r"[Mm]easure again"):
             load(tmp_path / "out.json")
