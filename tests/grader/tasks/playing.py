@@ -41,6 +41,10 @@ class Game:
         gains = [(gain(scenario), wrong is None) for scenario, wrong in pairs]
         return mean_gain(gains, measured=any(map(measures, self.scenarios)))
 
+    @property
+    def tier(self) -> int:
+        return tier_of(self.gain, self.task.tiers)
+
 
 def titled(scenarios: Sequence[Scenario], words: str) -> Scenario:
     return next(scenario for scenario in scenarios if words in scenario.title)
@@ -92,15 +96,6 @@ def is_right(task: Task, source: str, seed: int = 0) -> bool:
     """Return whether a submission's answers are right, in one random draw."""
     exam = task.exam
     if isinstance(exam, TensorExam):
-        return agrees_with_its_oracle(task, source)
+        draw = kinds.examiner(task, "a draw", timed=0)
+        return not draw.mistake(draw.solver(source))
     return play(task, source, seed, enough=exam.forgiven if isinstance(exam, SimulatedExam) else 0).kept
-
-
-def agrees_with_its_oracle(task: Task, source: str) -> bool:
-    """Return whether the function of a source text is right in every drawn case of a tensor task."""
-    draw = kinds.examiner(task, "a draw", timed=0)
-    return not draw.mistake(draw.solver(source))
-
-
-def tier_reached(game: Game) -> int:
-    return tier_of(game.gain, game.task.tiers)

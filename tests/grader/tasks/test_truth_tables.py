@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playing import Game, is_right, play, tier_reached
+from playing import Game, is_right, play
 
 from grader import catalogue, overlays, paths
 from grader.authoring.lint import tier_named
@@ -44,8 +44,8 @@ def scenarios(task: Task, seed: int = 0) -> tuple[Scenario, ...]:
 
 def costs_surprise(task: Task, stem: str, game: Game) -> Iterator[str]:
     """Yield a sentence for each cost in simulated scenarios that is not as planned."""
-    if tier_reached(game) != tier_named(task, stem):
-        yield f"{stem} reaches tier {tier_reached(game)}"
+    if game.tier != tier_named(task, stem):
+        yield f"{stem} reaches tier {game.tier}"
     if stem == paths.solution(task.lesson).stem and game.gain < task.least_gain * task.tiers[-1].ratio:
         yield f"the solution gains only {game.gain}"
     if stem == "baseline" and game.gain != pytest.approx(1, rel=MEAN_OFF):

@@ -109,9 +109,6 @@ def test_a_function_has_exclusive_and_inclusive_instructions_and_those_of_a_recu
     assert profile.calls == {"words.c:next_word []": 5, "letters.c:is_letter []": 15}
     recursive = PROFILE.replace("30 30\ntotals", "30 30\ncfn=(3)\ncalls=5 30\n31 20\ntotals")
     assert outfile.parse(recursive.splitlines()).inclusive == profile.inclusive
-
-
-def test_a_text_without_a_total_or_with_other_events_is_not_a_profile() -> None:
     with pytest.raises(outfile.ProfileError, match="no total"):
         outfile.parse(PROFILE.replace("totals", "subtotals").splitlines())
     with pytest.raises(outfile.ProfileError, match="not instructions"):

@@ -83,15 +83,14 @@ def test_a_free_threaded_build_is_found_by_its_name_or_by_the_variable(
     assert "does not run as Python" in builds.lacking_free_threaded()
 
 
-def test_a_free_threaded_interpreter_searches_for_a_usual_build(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_usual_build_is_searched_for_and_sub_interpreters_need_the_gil_and_a_module(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", interpreter(place, "free", "3.14.2", gil=False))
     assert builds.usual() is None
     other = interpreter(place, "python3.13", "3.13.5", gil=True)
     assert builds.usual() == builds.PythonBuild(other, "3.13.5", gil=True)
     assert builds.free_threaded() == builds.PythonBuild(sys.executable, "3.14.2", gil=False)
-
-
-def test_sub_interpreters_need_the_gil_and_a_module(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", interpreter(place, "this", "3.11.2", gil=True))
     assert builds.with_interpreters() is None
     assert "uv python install 3.14" in builds.lacking_interpreters()
