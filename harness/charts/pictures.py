@@ -12,8 +12,7 @@ from harness.charts import plots, svg
 from harness.charts.plots import Axis
 from harness.rendering.units import Format, count, known, number, seconds, some
 
-LOGARITHMIC_FROM: Final = 50
-"""The ratio of the largest to the smallest value from which bars have a logarithmic axis, if the caller allows it."""
+_LOGARITHMIC_FROM: Final = 50  # the ratio of the largest to the smallest value
 
 _WIDTH, _LEFT, _VALUES = 560, 8, 118
 _LABEL, _BAR, _GAP, _LINE = 19, 15, 7, 19
@@ -203,22 +202,21 @@ def bar_rows_svg(
     if axis.log:
         shapes.append(svg.text(_LEFT, floor + 13, "Logarithmic axis: equal distances are equal factors."))
         floor += _LINE
-    facts = "; ".join(_fact(row, names) for row in rows)
+    facts = "; ".join(
+        f"{row.label}: "
+        + ", ".join(f"{name} {bar.text}".strip() for name, bar in zip(names, row.bars, strict=True) if bar)
+        for row in rows
+    )
     return svg.document(_WIDTH, floor + 4, shapes, title=title, description=f"{description} {facts}.")
 
 
 def _bar_axis(bars: Sequence[BarValue], *, may_be_log: bool) -> Axis:
     values = [value for bar in bars for value in (bar.value, *(bar.ends or ())) if math.isfinite(value)]
     low, high = min(values, default=0.0), max(values, default=0.0)
-    if may_be_log and low > 0 and high / low >= LOGARITHMIC_FROM:
+    if may_be_log and low > 0 and high / low >= _LOGARITHMIC_FROM:
         return Axis(low / 1.3, high * 1.1, _LEFT, _WIDTH - _VALUES, log=True)
     low, high = min(0.0, low), max(0.0, high)
     return Axis(low, high if low < high else 1.0, _LEFT, _WIDTH - _VALUES)
-
-
-def _fact(row: BarRow, names: Sequence[str]) -> str:
-    values = [f"{name} {bar.text}".strip() for name, bar in zip(names, row.bars, strict=True) if bar]
-    return f"{row.label}: {', '.join(values)}"
 
 
 def _bar_shapes(bar: BarValue, top: float, axis: Axis, series: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Draw SVG pictures: documents with a title and a description for screen readers, and shapes.
 
 Every function returns SVG as text. Attributes are keyword arguments, with `_` instead of `-`, such as `font_size=12`. A
-`_` at the end is removed, as in `class_="bar"`. CSS classes set the colours. A page with shapes has its own CSS rules.
+`_` at the end is removed, as in `class_="bar"`.
 """
 
 import html

@@ -1,8 +1,4 @@
-"""Inspect what torch captures and runs for a function.
-
-These are the graphs and guards of `torch.compile`, the reasons why it compiles again, the errors of `torch.export`, and
-the operations with their bytes.
-"""
+"""Inspect what torch captures and runs for a function: graphs, guards, recompilations, and operations."""
 
 import io
 import logging
@@ -25,8 +21,8 @@ _FAILURE: Final = re.compile(r"^\s*- \d+/(\d+): (.*)", re.MULTILINE)
 _COMMENT: Final = re.compile(r"\s+# .*")
 _LIMIT: Final = re.compile(r"hit config\.\w+ \(\d+\)")
 
+# The loggers of the messages about recompilations, and of the warning that a function has too many graphs.
 _LOGGERS: Final = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_frame")
-"""The loggers of the messages about recompilations, and of the warning that a function has too many graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +119,6 @@ class OperationTraffic:
 
 
 class _Recorder(TorchDispatchMode):
-    """Records every operation that torch runs."""
-
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.operations: list[OperationTraffic] = []

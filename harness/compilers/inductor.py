@@ -30,9 +30,7 @@ from harness.rendering.progress import waiting
 from harness.storage import disk_cache
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
-THREADS_VARIABLE: Final = "TORCHINDUCTOR_COMPILE_THREADS"
-"""Environment variable for the number of processes in which Inductor, torch's compiler, compiles. With 1, Inductor
-starts no process, so that none keeps running after a measurement."""
+THREADS_VARIABLE: Final = "TORCHINDUCTOR_COMPILE_THREADS"  # with 1, no process of Inductor outlives a measurement
 
 # The beginning of torch's warnings about TorchScript: a DeprecationWarning up to torch 2.13, a FutureWarning in 2.15.
 _WARNINGS: Final = r"`torch\.jit\."

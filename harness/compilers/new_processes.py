@@ -1,7 +1,6 @@
 """Time functions and programs in new processes: under other implementations of Python, and with empty caches.
 
 PyPy is another interpreter. Cython and Nuitka translate a module to C, and a C compiler turns it into an extension.
-Programs that are not installed are not measured. The times of starts are stored in the user's cache folder.
 """
 
 import contextlib
@@ -33,11 +32,8 @@ from harness.rendering.progress import waiting
 from harness.rendering.tables import Table
 from harness.storage import disk_cache
 
-TIMEOUT_S: Final = 300.0
-"""Time limit for each process, in seconds."""
-
-KIND: Final = "starts"
-"""The name of the folder in the cache that holds the times of starts."""
+TIMEOUT_S: Final = 300.0  # time limit in seconds for each process
+KIND: Final = "starts"  # the folder in the cache that holds the times of starts
 
 _CALLS: Final = """
     import json, sys, time

@@ -1,8 +1,4 @@
-"""Measure how many CPU cores other processes use while a `with` block runs.
-
-The CPU time of these processes is called background load. It hardly changes the ratio of the times of two programs that
-run in alternation. A measurement that needs all cores must check the load.
-"""
+"""Measure how many CPU cores other processes use while a `with` block runs: the background load."""
 
 import math
 import os

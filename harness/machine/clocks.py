@@ -1,7 +1,4 @@
-"""Clocks: functions that return seconds. Only the difference between two of their results has a meaning.
-
-Functions that measure time have a parameter of type `Clock`. Tests pass a `FakeClock`, so that times are exact.
-"""
+"""Clocks: functions that return seconds. Only the difference between two of their results has a meaning."""
 
 import os
 import sys

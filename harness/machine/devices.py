@@ -26,12 +26,8 @@ from harness.machine import clocks
 Work = Callable[[], object]
 """A function to run; its result is not used."""
 
-LARGEST_FLUSH: Final = 64 << 20
-"""The largest number of bytes that one flush of a CPU writes. Overwriting a last-level cache may take too long."""
-
-UNKNOWN_CACHE: Final = 16 << 20
-"""The assumed size of a cache in bytes if the system does not report its cache sizes."""
-
+LARGEST_FLUSH: Final = 64 << 20  # bytes that a CPU writes at most: overwriting a last-level cache may take too long
+UNKNOWN_CACHE: Final = 16 << 20  # the assumed size in bytes if the system does not report its cache sizes
 _CYCLES_PER_S: Final = 2e9  # the clocks of present GPUs have 1 to 3 GHz
 _COPIED_BYTES: Final = 256 << 20  # does not fit into the caches of a GPU, and its copy takes much longer than a launch
 _SYSFS: Final = Path("/sys/devices/system/cpu/cpu0/cache")

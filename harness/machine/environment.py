@@ -1,8 +1,4 @@
-"""The environment of a measurement: the machine and the software. It is saved with the measured figures.
-
-Two figures can be compared if their environments have the same `fingerprint()`. `differences()` lists the fields that
-differ.
-"""
+"""The environment of a measurement: the machine and the software. It is saved with the measured figures."""
 
 import hashlib
 import importlib.metadata

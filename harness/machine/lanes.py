@@ -23,8 +23,6 @@ if sys.platform != "win32":
 DIRECTORY_VARIABLE = "FAIRCLOCK_LANES"
 """Environment variable for another folder of the lock files. All users of a machine must use the same folder."""
 
-_DIRECTORY = Path("/tmp/fairclock-lanes")  # noqa: S108 - shared by all users on purpose; nothing is read from it
-
 _POLL_S = 0.02  # seconds between two attempts to get a lane
 _LOOK_S = 3.0  # seconds between two searches for stopped processes that hold the cores
 
@@ -51,7 +49,8 @@ def lane(width: int = 1) -> Iterator[Lane]:
     if not 1 <= width <= len(cores):
         raise UsageError(f"On this machine, a lane can have 1 to {len(cores)} physical cores, not {width}.")
     announced, look_s = False, time.monotonic() + _LOOK_S
-    while (held := _take(cores, width)) is None:
+    while len(held := _locked(cores, width)) < width:
+        _give_back(held)
         if not announced and time.monotonic() > look_s:
             announced, look_s = _announce_stopped(cores), time.monotonic() + _LOOK_S
         time.sleep(_POLL_S)
@@ -94,15 +93,14 @@ def _physical(core: int) -> int:
 
 def _announce_stopped(cores: Sequence[int]) -> bool:
     """Print a line if stopped processes hold some of the cores, because then the wait may never end."""
-    if not (stopped := _stopped_holders(cores)):
-        return False
-    print(
-        f"Waiting for a CPU core. A measurement that was stopped, for example with Ctrl-Z, holds it (process "
-        f"{', '.join(stopped)}). Continue it with `fg`, or end it with `kill -9 {' '.join(stopped)}`.",
-        file=sys.stderr,
-        flush=True,
-    )
-    return True
+    if stopped := _stopped_holders(cores):
+        print(
+            f"Waiting for a CPU core. A measurement that was stopped, for example with Ctrl-Z, holds it (process "
+            f"{', '.join(stopped)}). Continue it with `fg`, or end it with `kill -9 {' '.join(stopped)}`.",
+            file=sys.stderr,
+            flush=True,
+        )
+    return bool(stopped)
 
 
 def _stopped_holders(cores: Sequence[int]) -> list[str]:
@@ -124,15 +122,6 @@ def _is_stopped(pid: int) -> bool:
     return False
 
 
-def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
-    """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none."""
-    held = _locked(cores, width)
-    if len(held) == width:
-        return held
-    _give_back(held)
-    return None
-
-
 def _give_back(held: Mapping[int, int]) -> None:
     for descriptor in held.values():
         # Closing the file alone does not unlock it if a forked child holds a copy of the descriptor.
@@ -141,10 +130,7 @@ def _give_back(held: Mapping[int, int]) -> None:
 
 
 def _locked(cores: Sequence[int], most: int | None = None) -> dict[int, int]:
-    """Lock free cores, `most` at most, and return the descriptor of each core's lock file.
-
-    A lock belongs to one open file, and each call opens the file again. So threads exclude each other, too.
-    """
+    # A lock belongs to one open file, and each call opens the file again. So threads exclude each other, too.
     held: dict[int, int] = {}
     for core in cores:
         if len(held) == most:
@@ -160,7 +146,7 @@ def _locked(cores: Sequence[int], most: int | None = None) -> dict[int, int]:
 
 def directory() -> Path:
     """Return the folder of the lock files, which may not exist yet."""
-    return Path(os.environ.get(DIRECTORY_VARIABLE) or _DIRECTORY)
+    return Path(os.environ.get(DIRECTORY_VARIABLE) or "/tmp/fairclock-lanes")  # noqa: S108 - shared by all users
 
 
 def _lock_file(core: int) -> Path:

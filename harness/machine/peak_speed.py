@@ -3,9 +3,9 @@
 No program on this core can be faster than these two speeds. So they bound the time of a function from below (Williams,
 Waterman and Patterson, Roofline: an insightful visual performance model, 2009).
 
-A disturbance can only make a measured speed too low. So each function returns the best of several tries, and a caller
-should keep the best of several calls. The file imports no other module of fairclock, so that its text can also be run
-in another process. The caller binds the process to one core, and limits torch to one thread.
+A disturbance can only make a measured speed too low, so keep the best of several calls. This file imports no other
+module of fairclock, so that its text can also be run in another process. The caller binds the process to one core, and
+limits torch to one thread.
 """
 
 import time
@@ -14,17 +14,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-TRIES = 20
-"""The number of tries of one measurement. The best one counts."""
+TRIES = 20  # the best try of a measurement counts
 
+# The smallest number of bytes that one try reads. One call of NumPy then takes much less time than the reading.
 READ_BYTES = 4 << 20
-"""The smallest number of bytes that one try reads. One call of NumPy then takes much less time than the reading."""
 
-SMALL_SIDE, SMALL_PRODUCTS = 64, 64
-"""The side of the matrices that NumPy multiplies, on one thread because they are small, and their products in a try."""
-
-LARGE_SIDE = 384
-"""The side of the matrices that torch multiplies."""
+# NumPy multiplies small matrices, for which it uses one thread, and torch large ones.
+SMALL_SIDE, SMALL_PRODUCTS, LARGE_SIDE = 64, 64, 384
 
 
 def read_bytes_per_s(size_bytes: int) -> float:

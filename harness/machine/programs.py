@@ -6,9 +6,6 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-MANAGERS: Final = ("apt-get", "dnf", "pacman", "zypper", "brew")
-"""Package managers. The first one that is installed is used."""
-
 _INSTALL: Final = {
     "apt-get": "apt-get install",
     "dnf": "dnf install",
@@ -16,6 +13,9 @@ _INSTALL: Final = {
     "zypper": "zypper install",
     "brew": "brew install",
 }
+
+MANAGERS: Final = tuple(_INSTALL)
+"""Package managers. The first one that is installed is used."""
 
 # Debian's package `python3-dev` has only the headers of Debian's default version of Python.
 _HEADERS: Final = f"python{sys.version_info.major}.{sys.version_info.minor}-dev"

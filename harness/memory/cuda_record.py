@@ -1,7 +1,4 @@
-"""Record how torch's allocator for a GPU uses memory during training, and read such a record.
-
-On a machine with a GPU, `python -m lessons.17_peaks_and_leaks --record` writes the record of lesson 17.
-"""
+"""Record how torch's allocator for a GPU uses memory during training, and read such a record, as in lesson 17."""
 
 import json
 from collections.abc import Iterable, Mapping

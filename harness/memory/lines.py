@@ -1,8 +1,6 @@
 """Measure the resident memory of a script with memory_profiler: after each line, or over time.
 
-`python -m memory_profiler` runs a script whose functions are decorated with `@profile`, and prints a table. It measures
-after each line, so it misses memory that a line allocates and frees again. `mprof run` takes samples, and may miss a
-peak between two of them.
+The first misses memory that a line allocates and frees again, the second a peak between two samples.
 """
 
 import re

@@ -17,7 +17,6 @@ from typing import Final
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 _CLEAR: Final = Path("/proc/self/clear_refs")
-_STATUS: Final = Path("/proc/self/status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,15 @@ def peak_of(call: Callable[[], object]) -> MemoryUse:
     Garbage is collected before the call. Exceptions of the call are not caught.
     """
     gc.collect()
-    if _resets_peak():
-        return _stored_peak(call)
-    seen = memory_samples(call, interval_s=1e-3)
-    return MemoryUse(seen[0], max(seen), seen[-1], exact=False)
+    if not _resets_peak():
+        seen = memory_samples(call, interval_s=1e-3)
+        return MemoryUse(seen[0], max(seen), seen[-1], exact=False)
+    before_bytes = resident_bytes()
+    result = call()
+    after_bytes = resident_bytes()
+    del result
+    peak_bytes = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) << 10
+    return MemoryUse(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)
 
 
 def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
@@ -108,12 +112,3 @@ def _resets_peak() -> bool:
     with suppress(OSError):
         return bool(_CLEAR.write_text("5"))
     return False
-
-
-def _stored_peak(call: Callable[[], object]) -> MemoryUse:
-    before_bytes = resident_bytes()
-    result = call()
-    after_bytes = resident_bytes()
-    del result
-    peak_bytes = int(_STATUS.read_text().partition("VmHWM:")[2].split()[0]) << 10
-    return MemoryUse(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)

@@ -1,8 +1,4 @@
-"""Record the memory of torch's CPU tensors during a call, as torch itself counts it.
-
-`torch.profiler` with `profile_memory=True` records each block that torch's allocator allocates or frees. The memory of
-Python objects and of libraries is not included.
-"""
+"""Record the memory of torch's CPU tensors during a call, without Python objects and libraries."""
 
 import json
 import math

@@ -1,8 +1,4 @@
-"""Combine call stacks into a tree, and draw the tree as a flame graph, as text or as an SVG picture.
-
-Stacks that begin with the same frames share these frames. The width of a frame is the cost of all stacks that contain
-it. Frames with the same caller are sorted by name, not by time.
-"""
+"""Combine call stacks into a tree, and draw the tree as a flame graph, as text or as an SVG picture."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +17,8 @@ _BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
 _CHARACTER: Final = 6.7
 
-# A box that is at most this wide has no edge, because an edge would cover the whole box.
-_THIN: Final = 2.0
-
-# The smallest width of a box, so that every frame is visible.
-_NARROWEST: Final = 0.4
+_THIN: Final = 2.0  # a box of this width has no edge, because an edge would cover the whole box
+_NARROWEST: Final = 0.4  # the smallest width of a box, so that every frame is visible
 
 KINDS: Final = (
     ("module", "a module of the network", r"^nn\.Module: "),
@@ -71,11 +64,6 @@ class Placed:
     below: tuple[str, ...]
     start: float
 
-    @property
-    def depth(self) -> int:
-        """The number of frames below this frame."""
-        return len(self.below)
-
 
 def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
     """Return each stack in a text that torch's `export_stacks` wrote, with its cost in microseconds.
@@ -93,7 +81,10 @@ def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
 
 
 def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> FlameFrame:
-    """Return the tree of these stacks with the costs added up. In each stack, the outermost frame comes first."""
+    """Return the tree of these stacks with the costs added up. In each stack, the outermost frame comes first.
+
+    Frames with the same caller are sorted by name, not by time.
+    """
     total, groups = 0.0, dict[str, list[tuple[Sequence[str], float]]]()
     for frames, cost in stacks:
         total += cost
@@ -144,11 +135,12 @@ def flame_graph(root: FlameFrame, width: int = 90) -> str:
     """Return a flame graph as text, the outermost frame at the bottom. Raise `ValueError` if the total cost is 0."""
     rows: list[list[str]] = []
     for each in drawable(root):
-        while len(rows) <= each.depth:
+        depth = len(each.below)
+        while len(rows) <= depth:
             rows.append([" "] * width)
         low, high = (round(x / root.total * width) for x in (each.start, each.start + each.frame.total))
         if high > low:
-            rows[each.depth][low:high] = "▏" + label(each.frame.name, high - low - 2).ljust(high - low - 1)
+            rows[depth][low:high] = "▏" + label(each.frame.name, high - low - 2).ljust(high - low - 1)
     return "\n".join("".join(row).rstrip() for row in reversed(rows) if set(row) != {" "})
 
 
@@ -185,13 +177,13 @@ def picture(
     `look` returns the attributes of a frame's box, such as its colour, and the text that the mouse pointer shows.
     `legend` has the attributes of each colour, and what the colour means.
     """
-    deepest = max(each.depth for each in places)
+    deepest = max(len(each.below) for each in places)
     scale = (_WIDTH - 2 * _SIDE) / places[0].frame.total
     boxes = []
     for each in places:
         attributes, words = look(each)
         x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
-        y = _TOP + (deepest - each.depth) * _ROW
+        y = _TOP + (deepest - len(each.below)) * _ROW
         edge = {"stroke": "none"} if width <= _THIN else {}
         box = svg.rect(x, y, width, _ROW - 1, **attributes, **edge)
         shown = label(each.frame.name, int((width - 6) / _CHARACTER))
@@ -215,6 +207,6 @@ def _legend(legend: Iterable[tuple[svg.Attributes, str]]) -> Iterator[str]:
 
 
 def _kind(each: Placed) -> str:
-    if not each.depth:
+    if not each.below:
         return "ground"
     return next(name for name, _, pattern in KINDS if re.search(pattern, each.frame.name))

@@ -1,8 +1,5 @@
 """Settings that make `torch.profiler` behave as its manual describes, and its results: tables and traces.
 
-The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
-the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set.
-
 A trace is in Chrome's format: a list of events in JSON, each with a phase `ph`. A complete event ("X") has a start and
 a duration. Other events name a thread ("M"), mark a time ("i"), or start or end an arrow ("s" and "f").
 """
@@ -25,7 +22,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from harness.errors import UsageError
 
-# No message of the profiler has a level as high as this.
+# Hide the lines that the profiler prints when it starts and stops: no message has a level as high as this.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 

@@ -1,9 +1,4 @@
-"""Run SnakeViz or TensorBoard on a free port of this machine, and read its pages, or read recorded pages.
-
-The server listens only on the loopback address, so that other machines cannot read files from it. The server ends at
-the end of the `with` block, and also if the process that started it is killed. TensorBoard and its plugin for profiles
-are optional packages. Students without them see pages that were recorded.
-"""
+"""Run SnakeViz or TensorBoard on the loopback address of this machine, and read its pages, or read recorded pages."""
 
 import base64
 import contextlib
@@ -29,16 +24,13 @@ from harness.rendering.tables import Row, Table
 
 INSTALL: Final = "python -m pip install 'fairclock[tensorboard]'"
 
-RECORD: Final = "pages.json"
-"""The name of the file with the numbers of the recorded pages. The pictures are in the same folder."""
-
+RECORD: Final = "pages.json"  # the numbers of the recorded pages; the pictures are in the same folder
 _POLL_S: Final = 0.2
 _PLUGIN: Final = "/data/plugin/pytorch_profiler"
 _GZIP: Final = b"\x1f\x8b"
 
-LOOPBACK: Final = "127.0.0.1"
-START_S: Final = 60.0
-"""Time limit for the start of a server, in seconds."""
+LOOPBACK: Final = "127.0.0.1"  # other machines cannot read files from a server on this address
+START_S: Final = 60.0  # time limit in seconds for the start of a server
 
 # The server process ends when its standard input is closed. So it also ends if the process that started it is killed.
 _CHILD: Final = """
@@ -48,9 +40,8 @@ del sys.argv[0]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
-WORKER_LIBRARIES: Final = ("immutable", "lodash")
-"""Libraries that the page's web worker loads from a public host, or from the SnakeViz server if this host cannot be
-reached."""
+# Libraries that the page's web worker loads from a public host, or from the SnakeViz server without a network.
+_WORKER_LIBRARIES: Final = ("immutable", "lodash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ class ProfileServer:
         """Return the page as HTML that contains all files it needs, so that it works without server and network."""
         page = re.sub(r'<link href="(/static/[^"]+)"[^>]*>', self._style, self.page())
         page = re.sub(r"""<script src=["'](/static/[^"']+)["']></script>""", self._script, page)
-        libraries = "\n".join(self._text(f"/static/vendor/{name}.min.js") for name in WORKER_LIBRARIES)
+        libraries = "\n".join(self._text(f"/static/vendor/{name}.min.js") for name in _WORKER_LIBRARIES)
         inside = f"self.importScripts = function () {{}};\n{_within_html(libraries)}\n"
         mark = 'type="javascript/worker">'
         return page.replace(mark, f"{mark}\n{inside}", 1)

@@ -1,7 +1,4 @@
-"""Format numbers with three significant digits and a unit, including zero, infinity and not-a-number.
-
-If a number is whole in its unit, it is printed without decimals, for example "200 ms".
-"""
+"""Format numbers with three significant digits and a unit. Whole numbers have no decimals, for example "200 ms"."""
 
 import math
 from collections.abc import Callable

@@ -2,15 +2,11 @@
 
 import textwrap
 from collections.abc import Iterator
-from typing import Final
 
 from rich.console import Console
 
-MOST_COLUMNS: Final = 100
-"""The largest width of text. Longer lines are hard to read."""
-
-LEAST_COLUMNS: Final = 20
-"""The smallest width of text, even if the terminal is narrower."""
+LEAST_COLUMNS, MOST_COLUMNS = 20, 100
+"""The smallest and the largest width of text. Longer lines are hard to read."""
 
 
 def columns(console: Console) -> int | None:

@@ -1,9 +1,4 @@
-"""Compare the samples of two runs, and draw the difference as a flame graph.
-
-The width of a box is the cost of its stacks in one of the two runs. The colour shows the difference. A stack without
-samples in the chosen run has no box, so draw one picture with the widths of each run. Brendan Gregg described
-differential flame graphs in 2014.
-"""
+"""Compare the samples of two runs, and draw the difference as a flame graph, as Brendan Gregg described in 2014."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -15,9 +10,7 @@ from harness.rendering import units
 Stacks = Iterable[tuple[Sequence[str], float]]
 """Stacks, the outermost frame first, each with its cost."""
 
-LITTLE, MOST = 0.02, 0.2
-"""The shares of the whole cost from which a difference has a colour, and has the strongest colour."""
-
+LITTLE, MOST = 0.02, 0.2  # the shares of the whole cost from which a difference has a colour, and the strongest colour
 _LEGEND: Final = {-1.0: "costs less in the second run", 0.0: "hardly differs", 1.0: "costs more in the second run"}
 
 
@@ -42,7 +35,8 @@ def difference_svg(
 ) -> str:
     """Return a differential flame graph as a complete SVG document.
 
-    `widths` is "before" or "after": the run whose costs are the widths of the boxes. `unit` converts a cost to text.
+    `widths` is "before" or "after": the run whose costs are the widths of the boxes. A stack without samples in this
+    run has no box. The colour shows the difference. `unit` converts a cost to text.
     Raise `ValueError` if the chosen run has no cost.
     """
     first, second = fold_up(before), fold_up(after)

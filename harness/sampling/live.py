@@ -1,9 +1,4 @@
-"""Run a Python program that other programs watch while it runs, such as a training loop without an end.
-
-A live program runs only within a `with` block. Outside the block, it is suspended and takes no CPU time. A second
-block with the same script resumes the program, which is faster than a new start. All live programs end with this Python
-process.
-"""
+"""Run a Python program that other programs watch while it runs, such as a training loop without an end."""
 
 import atexit
 import contextlib
@@ -126,8 +121,9 @@ _programs: dict[tuple[str, ...], LiveProgram] = {}
 def live(script: str, *options: str) -> Iterator[LiveProgram]:
     """Run a script with `python OPTIONS script.py` until the end of the block. The script must print lines regularly.
 
-    The block begins when the script has printed two lines. If an earlier block ran the same script with the same
-    options, its program continues. Raise `MachineError` if the script fails.
+    The block begins when the script has printed two lines. After the block, the program is suspended and takes no CPU
+    time. A second block with the same script and options resumes it, which is faster than a new start. All live
+    programs end with this Python process. Raise `MachineError` if the script fails.
     """
     key = (script, *options)
     program = _programs.get(key)

@@ -71,12 +71,10 @@ class Samples:
     def stacks(self) -> list[tuple[tuple[str, ...], float]]:
         """Return each different stack with its number of samples. A frame is "file: function", as in a flame graph."""
         counts = Counter(sample.stack for sample in self.taken)
-        return [(tuple(map(_frame, stack)), float(count)) for stack, count in counts.items()]
-
-
-def _frame(function: Function) -> str:
-    name, file = function
-    return f"{PurePath(file).name}: {name}" if file else name
+        return [
+            (tuple(f"{PurePath(file).name}: {name}" if file else name for name, file in stack), float(count))
+            for stack, count in counts.items()
+        ]
 
 
 _START_S, _WRITE_S = 30.0, 30.0

@@ -10,9 +10,7 @@ from typing import Final
 from harness.errors import MachineError, UsageError
 from harness.profiles.stats import run_module
 
-FIRST: Final = (3, 15)
-"""The first version of Python with `profiling.sampling`."""
-
+FIRST: Final = (3, 15)  # the first version of Python with `profiling.sampling`
 _TIMEOUT_S: Final = 60.0
 
 Counts = Counter[tuple[str, ...]]

@@ -1,8 +1,4 @@
-"""Record which thread reads and writes a variable, and which locks it holds, while a program really runs.
-
-Such a record shows a race even if the run lost nothing. The program uses `Recorder.shared`, `Recorder.lock` and
-`Recorder.thread` in place of a plain object, of `threading.Lock` and of `threading.Thread`.
-"""
+"""Record which thread reads and writes a variable, and which locks it holds, while a program really runs."""
 
 import threading
 from collections import defaultdict
@@ -26,7 +22,11 @@ class ThreadEvent(NamedTuple):
 
 
 class Recorder:
-    """Records the events of threads in the order of time."""
+    """Records the events of threads in the order of time, which shows a race even if the run lost nothing.
+
+    The program uses `shared`, `lock` and `thread` in place of a plain object, a `threading.Lock` and a
+    `threading.Thread`.
+    """
 
     def __init__(self) -> None:
         self.events: list[ThreadEvent] = []

@@ -1,10 +1,4 @@
-"""Run functions of a program on threads and on processes, and compare their speed.
-
-A `ProgramServer` is an interpreter that runs functions of a program on request. It is started once. The program needs
-only the standard library, so any build of Python can run it. `take_turns` compares a function on one thread, on several
-threads of one process, and on one thread of each of several processes. Each worker calls the function again and again
-for a given time. The three ways take turns, so that a disturbance of the machine does not hit only one of them.
-"""
+"""Run functions of a program on threads and on processes, and compare their speed."""
 
 import contextlib
 import os
@@ -82,8 +76,6 @@ def _serve():
 _serve()
 """
 
-_CHANNEL: Final = f"\nCHANNEL_FILE = {channel.__file__!r}\n"
-
 
 @dataclass(frozen=True, slots=True)
 class ServerRun:
@@ -95,12 +87,16 @@ class ServerRun:
 
 
 class ProgramServer:
-    """An interpreter that runs functions of a program on request, until `end`."""
+    """An interpreter that runs functions of a program on request, until `end`.
+
+    The program needs only the standard library, so any build of Python can run it.
+    """
 
     def __init__(self, build: PythonBuild, program: str) -> None:
         self.build = build
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        self._child = Child([*build.command, "-c", program + _CHANNEL + _LOOP], environment)
+        source = f"{program}\nCHANNEL_FILE = {channel.__file__!r}\n{_LOOP}"
+        self._child = Child([*build.command, "-c", source], environment)
         self.pid, self.end = self._child.pid, self._child.end
 
     def begin(
@@ -200,9 +196,10 @@ def undisturbed(turns: Sequence[ScalingTurn]) -> list[ScalingTurn]:
 
 
 def take_turns(servers: list[ProgramServer], name: str, *, seconds: float, turns: int) -> list[ScalingTurn]:
-    """Return the calls per second of a function of the servers' program. The first server also runs the threads.
+    """Return the calls per second of a function on one thread, on threads of the first server, and on all servers.
 
-    Each of the three ways takes `seconds` per turn. On Linux, each thread and process stays on a core of its own.
+    The three ways take turns of `seconds`, so that a disturbance of the machine does not hit only one of them. On
+    Linux, each thread and process stays on a core of its own.
     """
     first, workers = servers[0], len(servers)
     for server in servers:
@@ -211,16 +208,12 @@ def take_turns(servers: list[ProgramServer], name: str, *, seconds: float, turns
     for _ in range(turns):
         one = first.run(name, seconds=seconds, core=0)
         threads = first.run(name, threads=workers, seconds=seconds)
-        processes = _at_once(servers, name, seconds)
+        for core, server in enumerate(servers):
+            server.begin(name, seconds=seconds, core=core)
+        processes = [server.finish() for server in servers]
         share = sum(_share(run) for run in processes) / workers
         found.append(ScalingTurn(workers, _rate(one), _rate(threads), sum(map(_rate, processes)), _share(one), share))
     return found
-
-
-def _at_once(servers: list[ProgramServer], name: str, seconds: float) -> list[ServerRun]:
-    for core, server in enumerate(servers):
-        server.begin(name, seconds=seconds, core=core)
-    return [server.finish() for server in servers]
 
 
 def _rate(run: ServerRun) -> float:
