@@ -18,9 +18,7 @@ from harness.processes.launcher import KIT, Child
 from harness.suite.expand import Benchmark
 from harness.suite.worker import BENCHMARK
 
-START_S: Final = (
-    180.0  # seconds for the start of a worker: under valgrind, importing torch takes 15 s on an idle machine
-)
+START_S: Final = 180.0  # for the start of a worker: under valgrind, importing torch takes 15 s on an idle machine
 
 Answer = Mapping[str, Any]
 """A message from or to a worker. If a benchmark fails, the worker's answer has the reason as "failure"."""
