@@ -154,13 +154,14 @@ class _Reader:
 
     def _read_beside_folders(self, entry: Location) -> None:
         place, name, student = entry, entry.shown, ""
-        if canvas := _CANVAS.fullmatch(name):
+        canvas = _CANVAS.fullmatch(name)
+        if canvas and not entry.path.is_symlink():  # a link can lead to the file of another student
             name, student = canvas["stem"] + canvas["suffix"], f"{canvas['name']}_{canvas['number']}"
             place = replace(entry, student=student, dated=False)
         if _is_zip(entry.path):
             self._read_zip(place)
-        elif canvas and canvas["suffix"] in _READERS and canvas["stem"] in self.names.graded:
-            self._add(_submission(place, PurePosixPath(name)))
+        elif student and (path := PurePosixPath(name)).suffix in _READERS and path.stem in self.names.graded:
+            self._add(_submission(place, path))
         else:
             file = self.names.classify(student or left_out.student_of_archive(name), name, entry.path)
             beside = "" if file.student else "It is beside the students' folders, so it belongs to no student. "

@@ -94,6 +94,7 @@ def test_what_canvas_downloads_is_a_class_of_names_and_numbers_whose_times_are_n
     ):
         (tmp_path / name).write_text(text)
     (tmp_path / "neilzoe_103_9005_submission-1.zip").write_bytes(b"PK\x03\x04")
+    (tmp_path / "smitheve_104_9006_01_dot.py").symlink_to("lovelaceada_101_9001_01_dot.py")
     found = collected(tmp_path)
     assert [(one.student, one.lesson, one.source, one.handed_in) for one in found.submissions] == [
         ("lovelaceada_101", "01_dot", "right", None),
@@ -102,5 +103,7 @@ def test_what_canvas_downloads_is_a_class_of_names_and_numbers_whose_times_are_n
         ("neilzoe_103", "02_timer", None, None),
         ("schmidtbjörn_102", "01_dot", "late", None),
     ]
-    notes = "schmidtbjörn_LATE_102_9004_notes.txt"
-    assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [("schmidtbjörn_102", notes, False)]
+    assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [
+        ("schmidtbjörn_102", "schmidtbjörn_LATE_102_9004_notes.txt", False),
+        ("", "smitheve_104_9006_01_dot.py", True),
+    ]
