@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
@@ -12,6 +13,8 @@ from harness.command_line import named
 from harness.storage.user_files import refuse_edited
 
 IN_CLASS = "lesson in this class"
+MAX_BYTES: Final = 50_000_000
+"""The maximum size of an exported file in bytes. Exports of courses are much smaller."""
 
 
 def form_of(**asked: object) -> str:
@@ -79,6 +82,10 @@ def _read(path: Path, place: Path) -> bytes:
     if path.resolve() == place.resolve():
         raise UsageError(f"The result would overwrite the export {path}. Name another file with --to.")
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(
+                f"{path} is larger than {MAX_BYTES:,} bytes. Give the file that the course system exported."
+            )
         return path.read_bytes()
     except OSError as fault:
         why = f"{path} cannot be read ({fault.strerror})"
