@@ -65,7 +65,6 @@ def main() -> int:
     """Grade both classes, and compare."""
     parser = argparse.ArgumentParser(description="The same attacks against nbgrader and here.")
     parser.add_argument("--python", type=Path, required=True, help="a Python that has nbgrader and numpy")
-    parser.add_argument("--keep", type=Path, help="keep both classes in this empty folder")
     options = parser.parse_args()
     theirs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(THEIRS.glob("*.py"))}
     ours = {one.name: one for one in (*all_promised(EXPLOITS), *promised_attacks()) if one.name in theirs}
@@ -74,10 +73,9 @@ def main() -> int:
     for name, (what, answer, path) in HONEST_WORK.items():
         tries[name], theirs[name], ours[name] = what, answer, promised(path)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = options.keep.absolute() if options.keep else Path(scratch)
-        course = Course(folder / "nbgrader" / "course", options.python)
+        course = Course(Path(scratch) / "nbgrader" / "course", options.python)
         there = graded_elsewhere(course, theirs)
-        here = graded_here(folder / "fairclock", ours)
+        here = graded_here(Path(scratch) / "fairclock", ours)
         print(f"| hand-in | what it tries | {course.version()} | fairclock {version('fairclock')} |")
         print("| --- | --- | --- | --- |")
     for name, what in tries.items():

@@ -1,4 +1,3 @@
-import math
 from random import Random
 from statistics import mean
 
@@ -36,12 +35,6 @@ def test_the_rounds_decide_together_which_figure_moved() -> None:
         judged = LESSON.beside_neighbours.predict.judge(None, LESSON.moved_more(moves, noise=0.1))
         assert (judged.truth or "").startswith(option)
         assert bool(judged.truth) == bool(option)
-
-
-def test_neighbours_that_were_not_noticed_show_nothing_unless_both_figures_stayed_together() -> None:
-    apart, together = ([LESSON.Moves(mean=0.05, median=median)] * 2 for median in (0.0, 0.04))
-    assert math.isinf(LESSON.moved_more(apart, noise=0.1).highest)
-    assert LESSON.moved_more(together, noise=0.1).highest < 0.02
 
 
 def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribution() -> None:

@@ -4,8 +4,13 @@ import ast
 import builtins
 import dis
 import importlib
+import json
 import re
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from types import CodeType
 
@@ -19,7 +24,7 @@ from harness import extensions
 from harness.compilers.inductor import torchscript_support, unsupported
 from harness.memory.allocations import lacking_memray
 from lessons.engine import notebook
-from lessons.engine.catalogue import lesson_names, listed
+from lessons.engine.catalogue import LessonEntry, lesson_names, listed
 from lessons.engine.lesson import Lesson
 from lessons.engine.step import Step
 
@@ -46,6 +51,11 @@ MOST_LINES = 28
 FIGURE = re.compile(r"\d\s?(%|×(?!\s?\d)|[nµm]?s\b|[KMG]iB\b|times\b|percent\b)")
 SOURCE = re.compile(r"recipe|quick start|lecture|guide|manual|documentation|warns|torch's|[Pp]ublished|\.py\b|†")
 """Words that name the source of a figure in a text."""
+
+PAGE = (ROOT / "lessons" / "README.md").read_text(encoding="utf-8")
+WORKED_FILE = re.compile(r"^`lessons/(\d\d_\w+\.py)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WORKED_ENTRY = re.compile(r"^`lessons/lessons.toml`\n\n```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""The example of a lesson in `lessons/README.md`."""
 
 
 def unless(name: str, *quick: str) -> object:
@@ -164,3 +174,20 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
         printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
         assert len(re.findall(marks_of(name), printed, re.MULTILINE)) == len(step.claims), step.name
+
+
+def test_the_lesson_on_the_page_runs_and_does_not_refute_its_claim(tmp_path: Path) -> None:
+    ((name, text),) = WORKED_FILE.findall(PAGE)
+    lesson, file = tmp_path / str(name), tmp_path / "claims.json"
+    lesson.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(lesson), "--no-input", "--fast", "--json", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    claims = json.loads(file.read_text(encoding="utf-8"))["claims"]
+    assert [claim["id"] for claim in claims] == ["sum-is-faster"]
+    assert claims[0]["verdict"] in {"held", "inconclusive"}  # on a busy machine, the result may be inconclusive
+    assert "The loop took" in done.stdout
+    assert "Read the interval" in done.stdout
+    (entry,) = tomllib.loads(WORKED_ENTRY.findall(PAGE)[0])["lessons"].items()
+    assert f"{entry[0]}.py" == name
+    assert entry[1].keys() <= {each.name for each in fields(LessonEntry)}

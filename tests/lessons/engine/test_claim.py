@@ -8,7 +8,7 @@ import pytest
 from sessions import Play
 
 from lessons.engine import Choice, Claim, Lesson, Page
-from lessons.engine.interval import UNLIKELY, Interval, Standing, largest, smallest
+from lessons.engine.interval import UNLIKELY, Interval, Standing
 from lessons.engine.listing import claims_words
 from lessons.engine.progress import ProgressFile
 
@@ -21,17 +21,6 @@ def test_an_inconclusive_claim_names_the_cause() -> None:
     assert claim.settled(Interval.plus_minus(2.0, 0.5).widened(0.6)).reason == "the machine was too noisy"
     assert claim.settled(Interval.unknown(), shown="1 to 2").reason == "nothing could be measured"
     assert claim.settled(Interval.plus_minus(2.0, 0.5).widened(0.5)).reason == ""
-
-
-def test_bounds_are_written_in_the_unit_of_the_claim() -> None:
-    for low, high, words in (
-        (1.0, 2.0, "1 s to 2 s"),
-        (1.0, math.inf, "at least 1 s"),
-        (-math.inf, 2.0, "at most 2 s"),
-        (2.0, 2.0, "2 s"),
-        (-math.inf, math.inf, ""),
-    ):
-        assert Claim("id", "it is so", low, high, unit=lambda value: f"{value:g} s").bounds == words
 
 
 def test_a_comparison_needs_the_whole_interval() -> None:
@@ -82,16 +71,6 @@ def test_noise_widens_an_interval_on_both_sides() -> None:
     assert Interval.exact(2).void_if(True).compare(at_least=1) is INCONCLUSIVE
     assert Interval.exact(2).void_if(False).compare(at_least=1) is HELD
     assert Interval.unknown().with_noise(0.1).noise == 0
-
-
-def test_only_a_clear_winner_is_named() -> None:
-    for first, names in (
-        (Interval(2, 1, 3), ("b", "a")),
-        (Interval(2, 1, 4), (None, None)),
-        (Interval.unknown(), (None, None)),
-    ):
-        candidates = {"a": first, "b": Interval(5, 4, 6)}
-        assert (largest(candidates), smallest(candidates)) == names
 
 
 lesson = Lesson(__file__, objective="None.")

@@ -19,7 +19,7 @@ from lessons.engine.catalogue import FOLDER, LessonEntry, listed
 from lessons.engine.glossary import FILE
 from lessons.engine.listing import FIRST_SUCCESS_MIN
 from lessons.engine.progress import ProgressFile
-from lessons.engine.route import FULL, SHORT, lessons_of, previous
+from lessons.engine.route import FULL, SHORT, lessons_of
 
 
 def test_the_list_has_each_lesson_once_with_its_minutes_and_after_its_prerequisites() -> None:
@@ -48,14 +48,6 @@ def test_a_kit_has_only_the_lessons_whose_files_exist(tmp_path: Path, monkeypatc
         monkeypatch.setattr(route, "listed", lambda folder=folder: listed(folder))
         assert lessons_of(SHORT) == tuple(short)
         assert lessons_of(FULL) == tuple(names)
-
-
-def test_the_previous_lesson_is_the_last_one_that_the_student_took() -> None:
-    path = ("a", "b", "c", "d")
-    assert previous("d", path, {"a", "b", "d"}) == "b"
-    assert previous("a", path, {"a", "b"}) is None
-    assert previous("b", path, {"c"}) is None
-    assert previous("x", path, {"a"}) is None
 
 
 def test_without_a_readable_choice_the_path_is_full(state: Path) -> None:

@@ -96,14 +96,6 @@ def test_words_fit_the_result_of_the_claim(
     assert text(printed).endswith(" ".join(filter(None, ("First.", words, "Last."))))
 
 
-def test_a_claim_is_settled_once_and_before_words_about_it(page: Page) -> None:
-    with pytest.raises(ValueError, match="no result yet"):
-        page.say(FASTER.words(held="It won.", refuted="It lost.", unclear="It is unclear."))
-    page.settle(FASTER, 2)
-    with pytest.raises(ValueError, match="already settled"):
-        page.settle(FASTER, 2)
-
-
 def test_a_step_that_cannot_run_skips_each_claim_and_prints_what_it_would_show(
     page: Page, printed: io.StringIO
 ) -> None:

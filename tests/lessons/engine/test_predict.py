@@ -60,14 +60,6 @@ def test_the_question_repeats_until_the_answer_can_be_read_and_enter_skips() -> 
     assert ask(CHOICE, lambda: "", lambda _text: None) is None
 
 
-def test_a_question_about_ranges_has_one_option_per_range() -> None:
-    assert list(TIMES.options.values()) == ["less than 1.5×", "1.5× to 5×", "5× or more"]
-    with pytest.raises(ValueError, match="one limit fewer than options"):
-        Choice("How many?", {"a": "one", "b": "two"}, limits=(1, 2))
-    with pytest.raises(ValueError, match="no limits"):
-        CHOICE.judge(None, 3.0)
-
-
 def test_an_interval_decides_only_if_it_lies_within_one_option() -> None:
     for interval, right, truth in (
         (Interval(2, 1.5, 4.9), True, "1.5× to 5×"),

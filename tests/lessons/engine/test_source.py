@@ -1,18 +1,7 @@
 import runpy
 from pathlib import Path
 
-import small_lesson
-
 from lessons.engine.source import code_of
-
-
-def test_the_shown_code_runs_when_pasted() -> None:
-    namespace: dict[str, object] = {}
-    exec(small_lesson.twice.shown_code, namespace)  # noqa: S102
-    exec(small_lesson.four_times.shown_code, namespace)  # noqa: S102
-    exec("results = twice(), four_times()", namespace)  # noqa: S102
-    assert namespace["results"] == (small_lesson.twice(), small_lesson.four_times())
-
 
 ANNOTATED = """
 def annotated(

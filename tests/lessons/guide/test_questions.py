@@ -5,7 +5,6 @@ import html
 import io
 import re
 import zipfile
-from collections import Counter
 from functools import cache
 
 import pytest
@@ -112,13 +111,6 @@ def test_the_spreadsheet_has_each_question_and_no_formula() -> None:
     for row, question in zip(rows, questions(), strict=True):
         assert row[f"option {row['right']}"] == plain(question.options[question.right])
         assert not [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@"))], question.id
-
-
-def test_a_lesson_gives_questions_of_each_kind() -> None:
-    found = list(bank.questions_of(small_page()))
-    assert Counter(each.kind for each in found) == {RECALL: 1, MISTAKE: 4, WORD: 5}
-    (recall,) = (each for each in found if each.kind == RECALL)
-    assert (recall.text, recall.options[recall.right], recall.letter) == ("What is `2 * 1`?", "two", "b")
 
 
 def test_the_questions_of_all_lessons_have_different_ids_and_one_right_option() -> None:
