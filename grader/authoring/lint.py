@@ -30,6 +30,7 @@ from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
+from grader.kinds.simulated import SimulatedExaminer
 from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
@@ -153,10 +154,10 @@ def _grade(task: Task, name: str, path: Path, session: Session) -> KnownGrade:
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
     """Return the grade of an example submission. Simulated test cases run in this process, which is faster."""
-    if task.simulated and submission.source is not None:
-        seed = (session.seed, task.full_name, submission.sha256)
+    examiner = kinds.examiner(task, session.seed, task.full_name, submission.sha256)
+    if isinstance(examiner, SimulatedExaminer) and submission.source is not None:
         with suppress(Exception):  # a submission that raises is graded in a worker instead
-            return score(task, kinds.examiner(task, *seed).examine_known(submission.source, session))
+            return score(task, examiner.examine_here(submission.source))
     return grade_task(task, submission, session)
 
 

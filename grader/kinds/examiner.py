@@ -52,13 +52,6 @@ class Examiner(ABC, Generic[E]):
         Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
         """
 
-    def examine_known(self, source: str, session: Session) -> Attempt:
-        """Grade a source text of the kit with the same result, but in this process if that is faster.
-
-        In this process, exceptions of the source text are not caught.
-        """
-        return self.examine(source, session)
-
     @abstractmethod
     def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
         """Call a student's function in this process on one small case, which is the same each time.

@@ -1,8 +1,4 @@
-"""Compare what a meter shows outside a submission's process with what it shows for the baseline, on the same inputs.
-
-One new process (worker) loads the submission and calls it on a few inputs. Another worker does the same with the
-baseline. Each answer of the submission is checked.
-"""
+"""Compare what a meter shows outside a submission's process with what it shows for the baseline, on the same inputs."""
 
 import math
 import os

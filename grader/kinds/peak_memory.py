@@ -1,8 +1,7 @@
 """Compare the peak memory of a submission with that of the baseline, a simple function, on the same new inputs.
 
-The kernel reports the most memory that each worker had (`isolation.peak_memory`). One worker per function is enough,
-because two measurements of the same function differ by only one or two percent. Known ways to hide memory, and the
-defence against each:
+The kernel reports the most memory that each worker had (`isolation.peak_memory`). Two measurements of the same function
+differ by only one or two percent. Known ways to hide memory, and the defence against each:
 
 - *Memory freed before the end, or allocated before the call*: the kernel's peak value never falls, and it includes the
   loading of the file. So memory from the import or from an earlier call counts.

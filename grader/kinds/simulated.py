@@ -1,14 +1,11 @@
 """Grade a function that measures something, in simulated scenarios: a clock, noise and a right answer known in advance.
 
-The submission only receives functions that send a message to the grader. It cannot reach the scenario, and the grader
-counts every call. The scenario computes the cost of the submission, and also the cost of a simple method
-(`plain_cost`), with which the submission is compared. This method is never run, because its code would be almost a
-solution: it measures correctly but too often.
+The submission only receives functions that send a message to the grader, which counts every call. The scenario computes
+the cost of the submission, and that of a simple method (`plain_cost`), with which it is compared. This method is never
+run, because its code would be almost a solution: it measures correctly but too often.
 
-An answer can be right by luck: a submission may guess in a few scenarios without measuring anything. Such an answer
-costs almost nothing, so its ratio would be hundreds of times too high. The rules of an exam may even allow some wrong
-guesses. So `speed` limits the ratio of each scenario. Then guesses in k of n scenarios multiply the ratio of a
-task by at most about 2^(k/n). For 2 of 37 scenarios, this factor is 1.04.
+A submission may guess in a few scenarios without measuring anything, which costs almost nothing. So the ratio of each
+scenario is limited. Then guesses in k of n scenarios multiply the ratio of a task by at most about 2^(k/n).
 """
 
 import json
@@ -16,10 +13,12 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from grader import overlays
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
 from grader.kinds.examiner import Examiner, Solver, told
@@ -28,7 +27,7 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
 from grader.trials.faults import FIRST, RAISED_IN, blame_submission
-from grader.trials.known_mistakes import explanation_here
+from grader.trials.known_mistakes import docstring
 from grader.trials.worker_client import WorkerClient, worker
 from grader.values import Value
 
@@ -74,8 +73,11 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             printed = one.output_tail
         return replace(self._judged(mine), output_tail=printed)
 
-    def examine_known(self, source: str, session: Session) -> Attempt:  # noqa: ARG002 - it runs in this process
-        """Grade a known submission in this process, where a simulated call takes 1 µs instead of 100 µs."""
+    def examine_here(self, source: str) -> Attempt:
+        """Grade a submission of the kit in this process, where a simulated call takes 1 µs instead of 100 µs.
+
+        Exceptions of the submission are not caught.
+        """
         return self._judged([*map(partial(_played, self.solver(source)), self.given)])
 
     def _judged(self, mine: list[Played]) -> Attempt:
@@ -106,12 +108,13 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
     def _explanation(self, mine: list[Played]) -> str:
-        def reproduces(source: str) -> bool:
-            """Compare right answers too, because two methods may share a few wrong answers by chance."""
-            play, pairs = self.solver(source), zip(self.given, mine, strict=True)
-            return all(same_answer(play(scenario), own.answer) for scenario, own in pairs)
-
-        return explanation_here(self.task, reproduces)
+        """Return the docstring of the first known wrong submission with equal answers, right and wrong ones, or ""."""
+        for path in self.task.wrong_answers:
+            with suppress(Exception, SystemExit):  # a known submission may raise on these inputs
+                play, pairs = self.solver(overlays.whole(path)), zip(self.given, mine, strict=True)
+                if all(same_answer(play(scenario), own.answer) for scenario, own in pairs):
+                    return docstring(path)
+        return ""
 
     def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
         """Call a student's function in the first scenario that asks for it, the same scenario each time."""
@@ -159,10 +162,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
 
 
 def imports_torch(source: str) -> bool:
-    """Return whether a submission imports torch. Then it needs a process that was forked with torch imported.
-
-    A CUDA build of torch maps more memory during its import than a worker may add.
-    """
+    """Return whether a submission imports torch. Then it needs a process that was forked with torch imported."""
     return re.search(r"^\s*(import|from)\s+torch\b", source, re.MULTILINE) is not None
 
 
@@ -210,13 +210,9 @@ def speed(task: Task, mine: list[Played]) -> Speed:
 def mean_gain(gains: Sequence[tuple[float, bool]], *, measured: bool) -> float:
     """Return the geometric mean of the ratios of all scenarios, given with whether each answer is right.
 
-    Both costs are simulated, so a ratio is exact. A scenario with a forgiven wrong answer counts with its own ratio,
-    but at most with the smallest ratio of the right answers. So a submission gains nothing if it gives up in the
-    scenarios that cost the most.
-
-    If the submission measures (`measured`), a scenario counts at most as `MOST_TIMES_MEDIAN` times the median ratio of
-    the right answers. So a submission gains little if it guesses in a few scenarios. Without measurements, the cost
-    follows from the answer, so nothing is saved by a guess.
+    A scenario with a forgiven wrong answer counts at most with the smallest ratio of the right answers. So a submission
+    gains nothing if it gives up in the scenarios that cost the most. If the submission measures (`measured`), a
+    scenario counts at most as `MOST_TIMES_MEDIAN` times the median ratio of the right answers, so guesses gain little.
     """
     ratios = [ratio for ratio, right in gains if right]
     least, most = min(ratios), MOST_TIMES_MEDIAN * statistics.median(ratios) if measured else math.inf

@@ -83,7 +83,7 @@ class TensorExaminer(Examiner[TensorExam]):
         return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
 
     def _wrong(self, failures: list[Failure], cases: int, session: Session) -> Attempt:
-        smallest = _smallest(failures)
+        smallest = min(failures, key=lambda failure: failure.size)
         where = describe(self.exam.parameters, smallest.inputs)
         if smallest.raised:
             fault = fault_of(smallest.raised, self.task.name, f"{faults.SMALLEST_RAISED} {where}")
@@ -196,14 +196,8 @@ def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Ans
         other = answer(failure.inputs)
         return other is not None and same(other, failure.answer)
 
-    shown = _smallest(failures)
-    if not reproduced(shown):
-        return 0
-    return 1 + sum(reproduced(failure) for failure in failures if failure is not shown)
-
-
-def _smallest(failures: Sequence[Failure]) -> Failure:
-    return min(failures, key=lambda failure: failure.size)
+    shown = min(failures, key=lambda failure: failure.size)
+    return sum(map(reproduced, failures)) if reproduced(shown) else 0
 
 
 def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:

@@ -1,7 +1,4 @@
-"""Time a function. If it is timed at several input sizes, the size at which it gains least decides the points.
-
-The mean over the sizes is not used, because a function that is slow at one size could make up for it at another.
-"""
+"""Time a function. If it is timed at several input sizes, the size at which it gains least decides the points."""
 
 import time
 from collections.abc import Sequence

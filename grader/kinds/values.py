@@ -1,13 +1,9 @@
 """Grade a Python function of plain values: check its answers to all test cases, then time it against the baseline.
 
 One timed request makes a few calls. The process decodes the arguments, calls the function, and encodes the answers as
-JSON. All of this is timed, so work that a submission hides in the decoder, the encoder or its answer is timed too. Only
-the overhead of a request without any call is subtracted, which no submission can avoid. The inputs are so large that
-decoding and encoding take a small part of the time.
-
-The arguments are new in every request, and their shapes are random too. So no answer can be taken from a cache. The
-baseline answers the same inputs, and every answer of the submission is compared with its answer. If they differ, the
-scenario itself judges the answer.
+JSON. All of this is timed, so work that a submission hides in the decoder, the encoder or its answer is timed too. The
+inputs are so large that decoding and encoding take a small part of the time. The arguments are new in every request,
+and their shapes are random too, so no answer can be taken from a cache.
 """
 
 import marshal

@@ -1,10 +1,8 @@
 """Detect noise that makes a comparison of two functions' run times unreliable.
 
-Submissions are compared with a simple function, the baseline. A control compares the baseline with itself, and with a
-copy that is slowed by a known amount. It runs right after the timing of a submission, on the same cores and in the same
-processes. So noise that disturbed the timing probably disturbs the control too. The control fails if its confidence
-intervals show that a measured ratio is wrong. Then the timing is repeated. Only trusted code runs in a control, so a
-submission cannot make it fail.
+A control compares the baseline with itself, and with a copy that is slowed by a known amount. It runs right after the
+timing of a submission, in the same processes, so noise that disturbed the timing probably disturbs the control too. If
+a measured ratio is certainly wrong, the timing is repeated. A submission cannot cause this: only trusted code runs.
 """
 
 import math
@@ -24,20 +22,13 @@ TOLERANCE: Final = 0.02
 """The largest harmless error of a ratio, as a natural logarithm. It is well below `SLOWDOWN`."""
 
 LONG_CALL_S: Final = 0.002
-"""If a call of the baseline takes at least this many seconds, a control makes no warm-up calls, to save time.
-
-Controls with calls of 2.5 and 75 ms were as exact. With calls of 1.5 ms, the slowed copy seemed 1 % slower.
-"""
+"""If a call takes at least this many seconds, a control makes no warm-up calls. Those of 2.5 ms were as exact."""
 
 ROUNDS: Final = 5
-"""The number of measured rounds per assignment of roles to processes. If calls are short, the slowed process makes one
-turn before them that does not count."""
+"""The number of measured rounds per assignment of roles to processes."""
 
 CASTS: Final = 3
-"""The number of assignments of roles to processes.
-
-If one process has an unlucky memory layout, the median of three assignments is still correct.
-"""
+"""The number of assignments of roles to processes. If one has an unlucky memory layout, the median is still correct."""
 
 
 def play(

@@ -1,7 +1,4 @@
-"""Check a submission's tensor against the right answer in float64, and compare two submissions' answers.
-
-All functions are pure. They take NumPy arrays and the message that the submission's process sent about its answer.
-"""
+"""Check a submission's tensor against the right answer in float64, and compare two submissions' answers."""
 
 import math
 from collections.abc import Mapping

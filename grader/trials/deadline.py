@@ -1,12 +1,9 @@
 """The time limit of a request to a process that runs a submission.
 
-The limit is CPU time, so that load of other programs does not end honest work. A process that sleeps or has stopped
-uses no CPU time, so a multiple of the limit on the wall clock ends the request too. If a request takes more wall time
-than its CPU time limit, the excess is subtracted from the wall time of the process's later requests. So a submission
-gains nothing by sleeping for a little less than the limit in each of a hundred requests.
-
-All requests of an exercise task together have one limit on the wall clock (`Limits.together_s`). Time in which the
-grader answers simulated calls does not count. So thousands of short requests cannot hold a core for hours.
+The limit is CPU time, so that load of other programs does not end honest work. A multiple of it on the wall clock also
+ends the request, because a process that sleeps uses no CPU time. Wall time above the CPU time limit is subtracted from
+that of later requests, so a submission cannot sleep in each of a hundred requests. All requests of a task together have
+one limit on the wall clock (`Limits.together_s`), so thousands of short requests cannot hold a core for hours.
 """
 
 import math

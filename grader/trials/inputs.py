@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 from grader.task import Array, Inputs
 
 ALIGNMENT: Final = 64
-"""Arrays are sent to addresses that are multiples of this number of bytes, as those of new tensors are.
-
-Vector instructions are slower on unaligned memory.
-"""
-
+"""Arrays have addresses that are multiples of this number of bytes, because vector instructions are then faster."""
 
 POISON: Final = 0xAB
 """The byte that overwrites the memory for answers before each call, so that an old answer cannot count as new."""

@@ -1,12 +1,11 @@
 """Find a wrong submission, known from before, that gives the same wrong answers as a student's submission.
 
-The student then reads the known submission's docstring, which explains the mistake. Several known submissions may give
-the same answer to one test case by chance. Then the one with most of the student's other wrong answers is chosen.
+The student then reads the known submission's docstring, which explains the mistake.
 """
 
 import ast
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from grader import overlays
@@ -44,18 +43,6 @@ def explanation(task: Task, session: Session, reproduced: Callable[[WorkerClient
             if most == failures:
                 break
     return best
-
-
-def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
-    """Return the docstring of the first known wrong submission for which `reproduces(source)` is True, or "".
-
-    The known submissions run in this process. `lint` has checked that they answer the task's test cases.
-    """
-    for path in task.wrong_answers:
-        with suppress(Exception, SystemExit):  # a known submission may raise on these inputs
-            if reproduces(overlays.whole(path)):
-                return docstring(path)
-    return ""
 
 
 def docstring(path: Path) -> str:

@@ -1,14 +1,9 @@
 """Compile a submitted function that is written in C, as a string in a Python file.
 
-The Python code of the file is never run. The file is parsed to find the string (`inside/native_build.py`), in a
-sandbox, because a file can make the parser crash. The compiler runs in the same sandbox: without a network, with no
-files except the system's, and with limits on memory, files, processes and time.
-
-The compiled library is trusted no more than other code of a submission. The submission's process loads it with the
-module `inside/native_module.py`, calls its function like a Python function, and is graded like every submission.
-
-Each source is compiled to two libraries. The first stops at undefined behaviour (an unaligned address, a shift that is
-too large, an overflow) and reports the line. The second has no such checks, and is timed.
+The file's Python code is never run. The file is parsed (`inside/native_build.py`) and compiled in a sandbox, because it
+can make the parser crash. The submission's process loads the library with `inside/native_module.py`. Each source is
+compiled to two libraries. The first stops at undefined behaviour, such as an overflow, and reports the line. The second
+has no such checks, and is timed.
 """
 
 import json
@@ -71,10 +66,7 @@ def compiler() -> str | None:
 
 
 def require() -> str:
-    """Return the path of the C compiler.
-
-    Raise `MachineError` if there is none. Its message gives the command that installs one.
-    """
+    """Return the path of the C compiler. Raise `MachineError` with the command that installs one if there is none."""
     if found := compiler():
         return found
     raise MachineError(f"A C compiler is missing: {INSTALL_HINT}.")
@@ -99,8 +91,9 @@ def built(task: Task, source: str, *, sandboxed: bool = False, hidden: tuple[Pat
             broken = " ".join(str(tried.get("message") or "it was ended").split())[:200]
             raise MachineError(f"The C compiler {compiling} does not work here ({broken}): {INSTALL_HINT}.")
         raise fault
-    checked, timed = (_module(task.name, told["libraries"][name]) for name in ("checked", "timed"))
-    return Built(checked, timed)
+    loader, libraries = program("native_module"), told["libraries"]
+    texts = (f"{loader}\n\n{task.name} = bound({task.name!r}, {libraries[kind]!r})\n" for kind in FLAGS)
+    return Built(*texts)
 
 
 def program(name: str) -> str:
@@ -136,10 +129,7 @@ built_once = cache(built)
 
 
 def baseline(task: Task) -> str:
-    """Return the Python text that loads the task's baseline, the simple function that submissions are compared with.
-
-    A baseline in C is compiled without a sandbox.
-    """
+    """Return the Python text that loads the task's baseline. A baseline in C is compiled without a sandbox."""
     return built_once(task, task.baseline).timed
 
 
@@ -168,10 +158,7 @@ def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
 
 @contextmanager
 def undefined_behaviour_reported() -> Iterator[None]:
-    """Inside the `with` block, change the fault of a process that stopped at undefined behaviour: name the line in C.
-
-    Other faults are not changed.
-    """
+    """In the `with` block, change the fault of a process that stopped at undefined behaviour: name the line in C."""
     try:
         yield
     except WorkerFault as fault:
@@ -183,10 +170,6 @@ def undefined_behaviour_reported() -> Iterator[None]:
         told = WorkerFault(Status.WRONG, said, where)
         told.printed = fault.printed
         raise told from None
-
-
-def _module(name: str, library: str) -> str:
-    return f"{program('native_module')}\n\n{name} = bound({name!r}, {library!r})\n"
 
 
 def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:

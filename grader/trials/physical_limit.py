@@ -1,19 +1,14 @@
 """Compute the physical limit of a task: the shortest time in which a core can compute an answer.
 
-Any right function must read each input once and write its answer once. Some tasks also state how many float32
-operations any right function must make (`TensorExam.operations`). The core's peak speeds, measured in a process of
-trusted code, give the time for the bytes and the time for the operations. The limit is the longer of the two.
+Any right function must read each input once and write its answer once, and make certain operations
+(`TensorExam.operations`). The core's peak speeds, measured in a process of trusted code, give the limit. If a measured
+time is far below it, the submission did not compute its answers, or the measurement is wrong. Then the duel is void.
+The check never blames an honest submission: the data is assumed to be in the fastest cache that holds it, and the best
+speed of a run counts.
 
-No honest submission is faster than the limit. If a measured time is far below it, the measurement is wrong, or the
-submission did not compute its answers. Then the duel is void. The check never blames an honest submission: only certain
-bytes and operations count, the data is assumed to be in the fastest cache that holds it, and the best speed of a run
-counts. The limit is divided by `MARGIN`.
-
-The median request overhead is subtracted from a call's time, as in the duel itself. A call that computes nothing may
-take longer than this overhead, because the caches hold other data. In a task with little data, this difference is
-longer than the limit, and hides an impossible time. Such a task also has large inputs (`TensorExam.large`), with a
-limit of at least 0.1 ms. If a submission's calls are short beside the overhead, it must answer these inputs too. A
-task for several threads or a GPU has no limit here, because more than one core may work.
+In a task with little data, the request overhead hides an impossible time. Such a task also has large inputs
+(`TensorExam.large`), with a limit of at least 0.1 ms. If a submission's calls are short beside the overhead, it must
+answer these inputs too. A task for several threads or a GPU has no limit here, because more than one core may work.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,16 +28,12 @@ from harness.paired.rounds import Reading
 from harness.processes.process_env import Cores
 
 MARGIN: Final = 2.0
-"""A time is impossible if it is shorter than the limit divided by this number.
-
-The measured peaks may be too low: a library may use vector instructions of half the width that the core has.
-"""
+"""A time is impossible if it is shorter than the limit divided by this number, because the peaks may be too low."""
 
 SHORT: Final = 3.0
 """A call is short if its time without the overhead is shorter than this number of overheads.
 
-A submission that answered from memory needed at most 1.5 overheads. The solutions of the tasks with large inputs need
-four to six. If an honest submission is faster, its grading only takes longer.
+A submission that answered from memory needed at most 1.5 overheads. The solutions need four to six.
 """
 
 BEST: Final[dict[tuple[Any, ...], float]] = {}

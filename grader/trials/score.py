@@ -1,7 +1,4 @@
-"""Give points for a graded submission, and describe the measurement in sentences for the student.
-
-All functions are pure.
-"""
+"""Give points for a graded submission, and describe the measurement in sentences for the student."""
 
 from dataclasses import replace
 from typing import Final
@@ -22,10 +19,7 @@ UNBELIEVED = frozenset({Status.IMPOSSIBLE})
 """The statuses of a submission with right answers whose ratio an instructor must check. Lists of ratios omit it."""
 
 LEAST_SHARE: Final = 0.01
-"""The smallest share of the physical limit that is printed.
-
-A smaller share only shows that most of the task's work is not certain, so the limit does not count it.
-"""
+"""The smallest printed share of the physical limit. A smaller one shows that the limit counts little of the work."""
 
 ONE_DIGIT_BELOW: Final = 0.1
 """A share of the physical limit below this number is printed with one digit, because the limit is known to 10 %."""

@@ -1,9 +1,8 @@
 """Time a submission against the baseline until it is clear which of the task's tiers (required ratios) it reaches.
 
-This is called a duel. A pair consists of two new processes (workers), which are started in the same way. One runs the
-submission, and the other the baseline, a simple function. The two run alternately, on CPU cores that no other
-measurement on this machine uses. A control, in which only the baseline runs, follows each duel. If the control shows
-too much noise, the duel is discarded and repeated with new processes.
+This is called a duel. In each pair of new processes (workers), one runs the submission, and the other the baseline, a
+simple function. The two run alternately, on CPU cores that no other measurement on this machine uses. If the control
+after a duel shows too much noise, the duel is repeated with new processes.
 """
 
 import random
@@ -32,23 +31,16 @@ from harness.processes.process_env import Cores
 from harness.rendering.units import percent
 
 RULES: Final = Rules(slice_s=0.025)
-"""The rules for timing a submission against the baseline.
-
-`slice_s` includes only measured calls. Warm-up calls and the checking of answers take about three times as long.
-"""
+"""The rules of a duel. Warm-up calls and the checking of answers take about three times as long as `slice_s`."""
 
 CROWDED: Final = 0.7
 """The largest share of its time for which the baseline may wait for its core, or else the timing is repeated.
 
-More than three other busy processes per core cause this share. They replace the data in the core's caches, which slows
-down short calls most. With five of them, a ratio of 2.39 became 5 % smaller, and with two and a half, one of 2.35 1 %.
+More than three other busy processes per core cause this share. With five of them, a ratio of 2.39 became 5 % smaller.
 """
 
 TRIES: Final = 4
-"""After this number of failed controls, the machine is regarded as too noisy.
-
-If a control fails once in ten times, four controls in a row fail once in ten thousand gradings.
-"""
+"""After this number of failed controls, the machine is regarded as too noisy."""
 
 LARGE_ROUNDS: Final = 5
 """The number of rounds with large inputs. Their median decides whether a time is impossible."""
@@ -199,8 +191,7 @@ def check_holds(checked: Control) -> None:
 def queueing(sides: Sequence[Side], *, by_wall: bool = False) -> float:
     """Return the time for which the baseline's processes waited for their core, as a share of that time and its calls.
 
-    The calls' CPU time is taken, or their wall time if `by_wall`. A function that mostly sleeps has little CPU time,
-    and after each sleep it waits for its core. So its waiting is long beside its CPU time, on any busy machine.
+    The calls' CPU time is taken, or their wall time if `by_wall`, because a function that sleeps has little CPU time.
     """
     queued_s = sum(side.worker.queued_s for side in sides)
     calls_s = sum(side.worker.took_s if by_wall else side.worker.ran_s for side in sides)

@@ -102,8 +102,8 @@ class Drawn(TimedInput):
 class TensorSupply(Supply):
     """An endless supply of random inputs, drawn from a secret seed.
 
-    The allowed errors are computed only for the first input, because this takes longer than computing an answer. All
-    other inputs are drawn in the same way, so twice the largest of these errors is allowed in each of their elements.
+    The allowed errors are computed only for the first input, because this takes long. Twice the largest is allowed in
+    all other inputs, which are drawn in the same way.
     """
 
     first: Drawn

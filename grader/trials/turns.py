@@ -1,19 +1,12 @@
 """Measure the two functions of a duel, in which a submission and the baseline, a simple function, run alternately.
 
 A turn is one measurement of one function: one warm-up call, and then a few measured calls. In each round, both
-functions get the same new inputs, drawn from a secret seed. The submission's answers are compared with the baseline's
-answers to the same inputs. If two answers differ, the oracle decides: a slow and exact function. It is seldom called,
-so it may be slow. A fast oracle would be a solution, and students get the oracles.
+functions get the same new inputs, drawn from a secret seed. If their answers differ, the oracle decides: a slow and
+exact function. The overhead of a request is measured in every round by no-op calls of trusted code, and subtracted.
 
 A fast submission makes three measured calls, and a slow baseline makes one. The baseline then answers one of the other
-two inputs, chosen secretly after the turns. The last input stays unanswered, which saves a slow call. The cost of a
-turn is the median of its calls, so a submission must save work in two calls to lower it. If both answers are wrong,
-the grader always finds one of them. If only one is wrong, every second round finds it.
-
-A request to a process also takes time. This overhead is measured in every round by no-op calls of a process with
-trusted code, and its median is subtracted.
-
-The grading ends if a submission computes while only the baseline should, in order to slow it down (`OutOfTurn`).
+two inputs, chosen secretly after the turns, which saves a slow call. The cost of a turn is the median of its calls, so
+a submission must save work in two calls to lower it. Then the grader always finds one of the two wrong answers.
 """
 
 from abc import ABC, abstractmethod
@@ -218,11 +211,9 @@ def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
 
 @dataclass
 class OutOfTurn:
-    """The CPU time that a submission uses while only the baseline should run.
+    """The CPU time that a submission uses while only the baseline should run, for example to slow the baseline down.
 
-    Honest code uses a little: a process and its threads still run for a moment after an answer. Submissions of
-    `tests/honest`, with and without threads, used up to 0.1 % of the watched time. A single thread that never sleeps
-    used at least 16 % of it (2 busy cores, Linux 6.18).
+    Submissions of `tests/honest` used up to 0.1 % of the watched time. A thread that never sleeps used at least 16 %.
 
     `cpu` reads the CPU seconds of the submission's processes. They used `used_s` of them in `watched_s` wall seconds in
     which only the baseline should have run.
@@ -235,10 +226,7 @@ class OutOfTurn:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Measure and sum up the CPU time that the submission uses in the `with` block.
-
-        Raise `WorkerFault` if the sum is too large.
-        """
+        """Sum up the CPU time that the submission uses in the `with` block. Raise `WorkerFault` if it is too large."""
         began_s, had_s = self.now(), self._read()
         yield
         self.used_s += self._read() - had_s

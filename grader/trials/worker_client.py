@@ -1,7 +1,6 @@
 """Send requests to a worker, a process that runs a submission's code, wait for its answers, and read the clocks.
 
-Only bytes that this module has copied are trusted. If a submission ends its own grading, in any way, `WorkerFault` is
-raised.
+Only bytes that this module has copied are trusted. `WorkerFault` is raised if a submission ends its own grading.
 """
 
 import contextlib
