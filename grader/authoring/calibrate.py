@@ -1,9 +1,7 @@
 """Check on this machine that each exercise's reference solution reaches all of its tiers.
 
-A submission's ratio is the baseline's cost divided by the submission's cost. A tier is a ratio that earns points. The
-author chose the tiers on another machine. On this machine, caches may be smaller or the baseline cheaper. Full marks
-are then hard or impossible to reach. The noise of this machine may also be too large to distinguish two tiers. So each
-solution is graded a second time. This grading always uses its whole time limit, and shows how precise ratios are.
+The author chose the tiers on another machine. Here, caches may be smaller, the baseline cheaper, or the noise larger.
+Each solution is graded a second time with the whole time limit, which shows how precise ratios are.
 """
 
 import math
@@ -22,8 +20,7 @@ from grader.trials.score import EARNS
 from harness.rendering import units
 
 SAFE_GAIN: Final = 1.25
-"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger. Otherwise an
-equally good submission of a student may miss the threshold because of noise."""
+"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +80,7 @@ class Calibration:
 
 
 def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibration]:
-    """Grade the reference solution of each task of these lessons. Yield each result.
-
-    Raise `UsageError` in a student kit, which has no solutions.
-    """
+    """Grade the reference solution of each task of these lessons. Raise `UsageError` in a kit without solutions."""
     paths.require_solutions("calibrate", lessons)
     for lesson in lessons:
         path = paths.solution(lesson)

@@ -74,10 +74,7 @@ def earned(draw: Examiner[Any], solver: Solver) -> str:
 
 
 def mistake_in_time(draw: Examiner[Any], solver: Solver) -> str:
-    """Return what `draw.mistake` returns, or a description of a function that never ends.
-
-    There is no time limit on Windows and outside of the main thread.
-    """
+    """Return what `draw.mistake` returns, or a text on a function that never ends (not on Windows or in a thread)."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise TooLongError
@@ -131,7 +128,6 @@ def _one_by_one(answers: Sequence[Any]) -> Solver:
 
 
 def _like(value: Any, given: Any) -> Any:
-    """Return a constant, or an array of it if the task takes tensors."""
     return np.full_like(given[0], value) if isinstance(given, tuple) else value
 
 

@@ -70,10 +70,7 @@ class KnownGrade:
 
 
 def distance(ratio: float, tiers: Sequence[Tier]) -> float:
-    """Return the factor between `ratio` and the nearest grade threshold, minus 1. Return infinity without thresholds.
-
-    Example: 0.25 for a ratio of 2 and a threshold of 1.6 or 2.5.
-    """
+    """Return the factor between `ratio` and the nearest grade threshold, minus 1, or infinity without thresholds."""
     return min((max(ratio / tier.ratio, tier.ratio / ratio) - 1 for tier in tiers), default=math.inf)
 
 
@@ -84,10 +81,7 @@ def tier_named(task: Task, stem: str) -> int:
 
 
 def problems(lesson: str) -> Iterator[str]:
-    """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task.
-
-    Code of the student kit that earns points, and a right answer that ignores the input, are problems too.
-    """
+    """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task."""
     tasks = catalogue.load().tasks(lesson)
     source = paths.solution(lesson).read_text(encoding="utf-8")
     if not paths.stub(lesson).is_file() or paths.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
@@ -132,7 +126,7 @@ def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> It
     """Grade the exercise file, the known submissions and the solution of each task, and yield the grade of each.
 
     `seed` is the seed of the test cases. `pool` provides the processes in which submissions run. `tell` is called with
-    the name of each submission before it is graded. Each submission that is timed or measured gets new processes.
+    the name of each submission before it is graded.
     """
     tasks = catalogue.load().tasks(lesson)
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
@@ -195,10 +189,7 @@ def _near(task: Task, verdict: Verdict) -> str:
 
 
 def pair_times(rounds: Sequence[Round]) -> str:
-    """Return the median times per call in each pair of processes, or "" if nothing was timed.
-
-    The times show whether one pair or all pairs caused a wrong ratio, and which of the two functions was slow.
-    """
+    """Return the median times per call in each pair of processes, or "" if nothing was timed."""
     times = []
     for pair in by_pair(rounds).values():
         sides = ([each.baseline for each in pair], [each.candidate for each in pair])

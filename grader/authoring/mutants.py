@@ -1,8 +1,8 @@
 """Check whether the grading of an exercise detects small mistakes (`lint --mutants`).
 
 A mutant is a copy of a right submission with one small change. A child process judges each mutant on the random test
-cases of a grading. A mutant that passes is tried on further random cases and, for tensors, on changed inputs. If it is
-wrong there, the exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent.
+cases of a grading, and then on further cases and, for tensors, on changed inputs. If it is wrong only in those, the
+exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent.
 """
 
 import multiprocessing
@@ -41,10 +41,7 @@ time limit, and none is tried after these CPU seconds.
 """
 
 CHANCE_MISTAKES: Final = 1
-"""The number of further sets of test cases that a right mutant may fail, if the task's function takes measurements.
-
-A right submission for such a task fails one set of 200.
-"""
+"""The number of further sets of test cases that a right mutant may fail, if the task's function takes measurements."""
 
 SLOWER, ADDED_S = 5.0, 1.0
 """The CPU time limit of a mutant in each set is `SLOWER` times that of the unchanged source, plus `ADDED_S` seconds."""
@@ -72,7 +69,6 @@ class Tally:
     """The number of mutants of one task by result. `made` counts all mutants, the other numbers those that were tried.
 
     `survivors` are accepted by the graded test cases, but wrong in another test case, which is given with each.
-    `equivalent` counts mutants that are right in all test cases.
     """
 
     task: str
@@ -167,10 +163,7 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
 
 
 def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:
-    """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file.
-
-    If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
-    """
+    """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file."""
     wrong = ""
     for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
         draw, allowed_s = kinds.examiner(task, seed), dict[str, float]()
@@ -200,7 +193,6 @@ def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[E
 
 
 def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Examiner[Any]], allowed_s: float) -> str:
-    """Judge a mutant in this child process, which the kernel ends at its CPU time limit. Return the report."""
     graded, *further = draws
     signal.setitimer(signal.ITIMER_PROF, allowed_s)
     if _mistake(graded, mutant.source):
@@ -229,10 +221,7 @@ def _mistake(draw: Examiner[Any], source: str) -> str:
 def _in_children(
     items: Iterable[Mutant], work: Callable[[Mutant], str], wall_s: float
 ) -> Generator[tuple[Mutant, str], None, None]:
-    """Call `work` on each item in a new forked process, `CORES` at a time. Yield each item with the result.
-
-    The result is `REJECTED` if the process raises or is ended, at the latest after `wall_s` seconds.
-    """
+    """Call `work` on each item in a new forked process. Yield each item with the result, or `REJECTED` if it dies."""
     context, left = multiprocessing.get_context("fork"), iter(items)
     running = dict[Connection, tuple[BaseProcess, Mutant]]()
     try:

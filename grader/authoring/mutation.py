@@ -1,7 +1,6 @@
 """Make mutants of a source text: copies with one small change each, such as `<` for `<=` or a removed statement.
 
-Only one function and the definitions that it uses are changed. Imports, docstrings, annotations, decorators and the
-texts of errors are not changed.
+Only one function and the definitions that it uses are changed.
 """
 
 import ast
@@ -38,7 +37,7 @@ KEYS: Final = {
         'getattr(arguments[0], "shape", len(arguments[0]) if hasattr(arguments[0], "__len__") else 0)'
     ),
 }
-"""For each way to store answers: its description, and the expression for the key under which an answer is stored."""
+"""The expression for the key under which an answer is stored, by the description of each way to store answers."""
 
 STORING: Final = """
 
@@ -52,11 +51,7 @@ def {function}(*arguments):
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A source text with one small change.
-
-    `file` and `line` say where the change is. `was` and `now` are the changed statement before and after the change.
-    `source` is the whole changed text.
-    """
+    """A source text with one small change in `line` of `file`: the statement `was` became `now`."""
 
     file: str
     line: int
@@ -67,10 +62,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Place:
-    """A node of a syntax tree, which can be replaced: it is item or attribute `key` of `parent`.
-
-    `line` is the statement whose first line shows the node. `scope` is the function or module-level statement around.
-    """
+    """A node, which is item or attribute `key` of `parent`. The statement `line` shows it, in the function `scope`."""
 
     parent: Any
     key: Any
@@ -88,7 +80,7 @@ class _Place:
 def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
     """Yield each changed copy (mutant) of a function in `source`. Yield nothing if the function is missing.
 
-    Copies that do not compile are left out. Raise `SyntaxError` if `source` is not Python.
+    Raise `SyntaxError` if `source` is not Python.
     """
     tree = syntax.parse(source)
     plain = ast.unparse(tree)
@@ -114,17 +106,13 @@ def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutan
 
 
 def _storing(plain: str, used: list[ast.stmt], function: str, file: str) -> Iterator[Mutant]:
-    """Yield copies of the module `plain` whose function returns stored answers."""
     line = max((each.lineno for each in used if function in _defined(each)), default=0)
     for words, key in KEYS.items() if line else ():
         yield Mutant(file, line, f"{function}(…)", words, plain + STORING.format(key=key, function=function))
 
 
 def _reachable(tree: ast.Module, function: str) -> list[ast.stmt]:
-    """Return the statements that define a function, and the functions, classes and values of the module that it uses.
-
-    They are found by name, and have the same order as in the module.
-    """
+    """Return the statements that define a function, and all that it uses of the module, in the module's order."""
     found, waiting = set[str](), [function]
     while waiting:
         found.add(name := waiting.pop())
@@ -134,7 +122,6 @@ def _reachable(tree: ast.Module, function: str) -> list[ast.stmt]:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """Return the names that a module-level statement defines, except imported names."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return [statement.name]
     return _stored(statement) if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) else []
@@ -145,7 +132,6 @@ def _stored(node: ast.AST) -> list[str]:
 
 
 def _headline(node: ast.AST) -> str:
-    """Return the first line of a statement's source text."""
     node = copy.copy(node)
     for field, empty in (("body", [ast.Pass()]), ("orelse", []), ("finalbody", []), ("decorator_list", [])):
         if isinstance(getattr(node, field, None), list):
@@ -261,12 +247,10 @@ def _other_values(value: object) -> Iterator[Any]:
 
 
 def _put(items: list[Any], at: int, *others: Any) -> list[Any]:
-    """Return a copy of a list with `others` in place of item `at`."""
     return [*items[:at], *others, *items[at + 1 :]]
 
 
 def _with(node: Any, **fields: Any) -> Any:
-    """Return a copy of a node with these fields."""
     changed = copy.copy(node)
     for name, value in fields.items():
         setattr(changed, name, value)

@@ -43,7 +43,7 @@ class SolutionError(FairclockError):
 def stub_of(solution: str) -> str:
     """Return the text of the exercise file that students edit, made from a solution's text.
 
-    Raise `SolutionError` if a mark has no counterpart, or if the result is not valid Python.
+    Raise `UsageError` if a mark has no counterpart, or if the result is not valid Python.
     """
     stub: list[str] = []
     part: list[str] | None = None
@@ -82,8 +82,8 @@ def _not_written(above: list[str], indent: str) -> list[str]:
 def write_all(*, force: bool = False) -> Iterator[Path]:
     """Write the stubs of all lessons from their solutions, and the other generated files. Yield each file's path.
 
-    Without `force`, a file that a person has edited is not overwritten. Raise `UsageError`, which names the edited
-    files, after all other files were written.
+    Without `force`, a file that a person has edited is kept. Then raise `UsageError` after all other files were
+    written.
     """
     lessons = catalogue.load().lessons
     paths.require_solutions("stubs", lessons)

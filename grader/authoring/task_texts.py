@@ -1,11 +1,8 @@
 """The texts of tasks: all of them as JSON, and those about other ways to solve a task.
 
-The teacher's pack (`python -m lessons guide`) starts `python -m grader.authoring.task_texts` and reads its output,
-because lessons do not import the grader.
-
-After full marks, students read about other ways. A way is a right example submission whose docstring ends with a
-paragraph that begins with "Trade: ". `grader stubs` writes the texts of all ways. `grader lint --record` also writes
-the ratios that it has measured.
+The teacher's pack (`python -m lessons guide`) starts `python -m grader.authoring.task_texts` and reads its output. A
+way is a right example submission whose docstring ends with a paragraph that begins with "Trade: ". `grader stubs`
+writes the texts of all ways, and `grader lint --record` also the measured ratios.
 """
 
 import ast
@@ -75,8 +72,7 @@ def row_name(stem: str) -> str:
 def written_ways(task: Task, was: TaskWays, ratios: Mapping[str, float] | None = None) -> TaskWays:
     """Return the ways of a task with their present texts, the largest ratio first.
 
-    `ratios` are the measured ratios by the name of the submission's file. Without them, the recorded ratios in
-    `was` are kept, unless a way has none.
+    `ratios` are the measured ratios by file name. Without them, those in `was` are kept, unless a way has none.
     """
     place = was.place
     if ratios is None:
@@ -102,8 +98,7 @@ def _here() -> str:
 def write_ways(measured: Mapping[str, Mapping[str, float]] | None = None) -> Path:
     """Write the ways of all tasks, and return the file's path.
 
-    `measured` are the measured ratios of submissions, by the full name of their task. Raise `WriteError` if the file
-    cannot be written.
+    `measured` are the measured ratios of submissions by task. Raise `WriteError` if the file cannot be written.
     """
     was = ways.read() if ways.FILE.is_file() else {}
     found = {

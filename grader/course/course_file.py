@@ -1,11 +1,7 @@
 """`course.toml` has due dates, the rules on lateness, extensions, and the rule that chooses the attempt that counts.
 
-The page `grader/class_run/README.md` has an example with every key.
-
-If an extension or a section moves the due date, the closing date moves by the same time. Each student named in the file
-must have a folder or zip of hand-ins, or be in the list `students` at the top. A misspelt name is therefore an error
-and is not silently ignored. Students in the list `students` are in every report, even without a hand-in. Each error
-message names the wrong key.
+The page `grader/class_run/README.md` has an example with every key. A student who is named in the file but is not in
+the class is an error, because the name may be misspelt.
 """
 
 import difflib
@@ -73,10 +69,7 @@ class Course:
         return DateRule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
 
     def require_known(self, handed_in: Iterable[str], name: str) -> None:
-        """Raise `UsageError` if this course file, called `name`, names a student who is not in the class.
-
-        The class consists of the students in `handed_in` and those in the course file's list `students`.
-        """
+        """Raise `UsageError` if this course file, called `name`, names a student who is not in the class."""
         known = sorted({*handed_in, *self.students})
         for where, student in self._named():
             if student not in known:
@@ -96,10 +89,9 @@ class Course:
 
 
 def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
-    """Return the rules in the text of a course file. `name` is the file's name.
+    """Return the rules in the text of a course file called `name`. With `lessons`, it may only name these lessons.
 
-    With `lessons`, the file may only name these lessons. Raise `UsageError`, which names the wrong key and a correct
-    value.
+    Raise `UsageError`, which names the wrong key and a correct value.
     """
     try:
         top = _Entry(name, "", tomllib.loads(text)).table(*KEYS)
@@ -137,10 +129,7 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
 
 
 def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
-    """Return the rules in a course file, or None if `file` is None. The file may only name these lessons.
-
-    Raise `UsageError` if the file cannot be read or is wrong.
-    """
+    """Return the rules in a course file, or None without a file. Raise `UsageError` if it is unreadable or wrong."""
     if file is None:
         return None
     try:
@@ -166,10 +155,7 @@ def _lessons(table: "_Entry", zone: tzinfo | None, lessons: Sequence[str]) -> di
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One key of a course file and its value. The value is None if the file lacks the key.
-
-    The methods return the value in the form that the course needs. They raise `UsageError`, which names the key.
-    """
+    """One key of a course file and its value, or None if the file lacks the key. The methods raise `UsageError`."""
 
     file: str
     key: str

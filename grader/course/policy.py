@@ -1,8 +1,7 @@
 """Decide which attempt of a student counts and for how many points.
 
-An attempt is late if it was handed in more than the grace time after the due date. For each day begun after the due
-date, the student loses a share of the points earned, up to a maximum. Attempts after the closing date get no points. An
-attempt whose time is unknown counts as in time.
+For each day begun after the due date, the student loses a share of the points earned. Attempts after the closing date
+get no points. An attempt whose time is unknown counts as in time.
 """
 
 import math
@@ -27,10 +26,7 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LatePenalty:
-    """The penalty for lateness, in shares of the points earned: `per_day` for each day begun, and at most `most`.
-
-    Within the time `grace` after the due date, there is no penalty.
-    """
+    """The penalty for lateness, in shares of the points: `per_day` for each day begun after `grace`, at most `most`."""
 
     per_day: float = 0.0
     grace: timedelta = timedelta(0)
@@ -54,10 +50,7 @@ class DateRule:
     usual_due: datetime | None = None
 
     def days_late(self, at: datetime | None) -> int:
-        """Return the number of days begun since the due date.
-
-        It is 0 for an attempt in time, within the grace time, or at an unknown time.
-        """
+        """Return the number of days begun since the due date, or 0 within the grace time or at an unknown time."""
         if at is None or self.due is None or at - self.due <= self.late.grace:
             return 0
         return max(0, math.ceil((at - self.due) / DAY))
@@ -73,10 +66,9 @@ class DateRule:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt: the time when it was handed in, its points, and whether the file was refused.
+    """One attempt: the time when it was handed in, its points or None, and whether the file was refused.
 
-    The points are None if the attempt has no grade. `there` is False if the file was replaced later. The attempt can
-    still count if the course counts the best or the first attempt.
+    `there` is False if the file was replaced later. It can still count as the best or the first attempt.
     """
 
     at: datetime | None
@@ -121,7 +113,6 @@ def count(attempts: Sequence[Handed], rule: DateRule) -> CountedAttempt | None:
 
 
 def _order(attempts: Sequence[Handed]) -> list[int]:
-    """Return the indices of the attempts in order of time."""
     return sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
 
 

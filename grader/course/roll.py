@@ -1,7 +1,6 @@
 """All students of a class with their submissions and grades. Every report is made from a `Roll` alone.
 
-A report never reads the submitted files. A `Roll` is read from the database of grades (the journal), so all reports can
-be made again from one file.
+A `Roll` is read from the database of grades (the journal), so all reports can be made again from one file.
 """
 
 import hashlib
@@ -47,8 +46,7 @@ class TaskPoints:
 class Standing:
     """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
 
-    Both points are None while an attempt that may count has no grade. `reason` is empty if nothing needs an
-    explanation.
+    Both points are None while an attempt that may count has no grade.
     """
 
     student: str
@@ -66,8 +64,7 @@ class Standing:
 class Span:
     """The start and the end of the grading of one student's submission, in UTC.
 
-    `grading` is the number of the grading in the database. Students with equal files share one grading. `regraded` is
-    the number of times that the file was graded again.
+    `grading` is its number in the database, which students with equal files share. `regraded` counts later gradings.
     """
 
     student: str
@@ -85,10 +82,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SameContent:
-    """Students who handed in equal files for a lesson. The file was graded once.
+    """Students who handed in equal files for a lesson. The file was graded once, and then `regraded` times.
 
-    `untouched` is True if the file's functions are not written yet. `regraded` is the number of times that the file was
-    graded again.
+    `untouched` is True if the file's functions are not written yet.
     """
 
     lesson: str
@@ -199,7 +195,6 @@ class Roll:
 
 
 def _given(part: Any) -> Any:
-    """Return the part of a `Roll` that names its student or its lesson: of a report, this is its submission."""
     return part.submission if isinstance(part, Report) else part
 
 
@@ -216,9 +211,8 @@ def is_too_noisy(report: Report) -> bool:
 def folder_name(student: str) -> str:
     """Return a folder name for a student that is valid on every file system and different for each student.
 
-    A name of lower-case letters, digits, `_` and `-` is kept. In any other name, other characters are replaced, and ten
-    digits of the name's SHA-256 are added. The digits are also added to a name that already ends in such digits, so
-    that no student can take another student's folder.
+    Ten digits of the name's SHA-256 are added to a name with other characters than lower-case letters, digits, `_` and
+    `-`, and to a name that already ends in such digits.
     """
     if _PLAIN.fullmatch(student):
         return student

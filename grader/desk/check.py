@@ -54,10 +54,9 @@ def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], st
 
 
 def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
-    """Grade the file of a lesson, or only its task `only`, and return the report. The file runs without a sandbox.
+    """Grade the file of a lesson, or only its task `only`, without a sandbox, and return the report.
 
-    No sandbox is needed, because the code is the student's own. `pool` provides the processes that run it. Raise
-    `UsageError` if the file cannot be graded at all.
+    `pool` provides the processes. Raise `UsageError` if the file cannot be graded at all.
     """
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.refused:
@@ -179,7 +178,6 @@ def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
 
 
 def _heading(task: Task, verdict: Verdict, width: int) -> Text:
-    """Return the heading of a task as one line, or as two lines on a narrow terminal."""
     left = f" {task.lesson} · {task.name}"
     right = f"{out_of(verdict.points, verdict.max_points)}  {task_state(task, verdict)}"
     gap = min(width, MOST_COLUMNS) - len(left) - len(right) - 1

@@ -1,8 +1,4 @@
-"""Begin to import torch before the command `check` itself is imported.
-
-The import of torch takes more than a second, and the imports of the command a third of a second. On two cores, both
-happen at the same time.
-"""
+"""Begin to import torch, which takes over a second, before the command `check` itself is imported."""
 
 import atexit
 import re
@@ -22,10 +18,7 @@ _begun: Final[list["Pool"]] = []
 
 
 def begin(arguments: Sequence[str]) -> None:
-    """Start processes with torch if these arguments of the command line check an exercise that needs torch.
-
-    This is a guess, because the arguments are not parsed yet. A wrong guess costs only time.
-    """
+    """Start processes with torch if these arguments check an exercise that needs it. A wrong guess costs only time."""
     if guess_torch(arguments):
         from grader.isolation.pool import Pool  # noqa: PLC0415 - most commands do not need this module
 

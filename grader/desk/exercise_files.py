@@ -1,8 +1,7 @@
 """Find the files in which a student may have solved an exercise, and select the file that is graded.
 
-An exercise can be solved in three places: the exercise file, the notebook of the student kit, and a notebook in the
-current folder. The file that the student has changed is selected. If several files are changed, one of them is selected
-if all others have the same code or an earlier version of it. Otherwise the student must choose a file.
+The file that the student has changed is selected. If several files are changed, one of them is selected if all others
+have the same code or an earlier version of it. Otherwise the student must choose a file.
 """
 
 import os
@@ -30,9 +29,9 @@ SUFFIXES: Final = (".py", ".ipynb")
 class ExerciseFile:
     """One file in which a student may have solved the exercise of `lesson`.
 
-    `code` is the SHA-256 of its code. `began_with` is the SHA-256 of the code that a notebook had when it was exported,
-    or "". `refusal` is the reason why the file cannot be graded, and then `code` is "". The name of a copy only begins
-    with the lesson's name, as in `01_correct_first (1).ipynb`. It counts only if the student names it.
+    `code` is the SHA-256 of its code, and `began_with` that of the code with which a notebook was exported, or "".
+    `refusal` is the reason why the file cannot be graded. The name of a copy only begins with the lesson's name, as in
+    `01_correct_first (1).ipynb`. It counts only if the student names it.
     """
 
     lesson: str
@@ -46,8 +45,7 @@ class ExerciseFile:
     def is_older(self, other: "ExerciseFile") -> bool:
         """Return whether `other` is a later version of this file.
 
-        This holds if `other` was exported from this file and then changed. It also holds if this file is an unchanged
-        notebook and the exercise file `other`, from which the notebook was exported, has changed.
+        `other` was exported from this file and then changed, or this file is a notebook that was exported from `other`.
         """
         exported_first = self.began_with == self.code and other.path.suffix == ".py"
         return self.code != other.code and (other.began_with == self.code or exported_first)
@@ -57,8 +55,7 @@ class ExerciseFile:
 class FileChoice:
     """The selected file of one exercise (`taken`), or None if the student must choose one of `candidates`.
 
-    `left_out` has every other changed file, with the reason why it is not selected. `unchanged` are files that the
-    student has not changed.
+    `left_out` has every other changed file, with the reason. `unchanged` are files that the student has not changed.
     """
 
     lesson: str
@@ -104,8 +101,7 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
 def settle(choices: Sequence[FileChoice], command: str, console: Console) -> list[FileChoice]:
     """Return the choices with one file selected for each exercise, by asking the student if needed.
 
-    The student is asked if several files of an exercise were changed. Without a terminal, raise `UsageError`, which
-    names the files and the command line that selects each of them: `command` and the file's path.
+    Without a terminal, raise `UsageError`, which names the files and the command line that selects each of them.
     """
     open_ = [choice for choice in choices if choice.candidates]
     if open_ and not (sys.stdin.isatty() and console.is_terminal):
@@ -114,7 +110,6 @@ def settle(choices: Sequence[FileChoice], command: str, console: Console) -> lis
 
 
 def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
-    """Ask until the student types a number from the list, and return the choice with that file selected."""
     lines = [f"{choice.lesson}: you have changed {len(choice.candidates)} files, and only one of them can count."]
     by_number = {str(number): file for number, file in enumerate(choice.candidates, start=1)}
     for number, file in by_number.items():
@@ -136,8 +131,7 @@ def _unsettled(choice: FileChoice, command: str) -> str:
 def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) -> dict[str, list[ExerciseFile]]:
     """Return the exercise files of these lessons in these folders, by lesson. Skip unreadable folders.
 
-    A file is also included if its name only begins with the name of a lesson. The default folders are
-    `lessons/exercises` and `notebooks` of the student kit, and the current folder.
+    The default folders are `lessons/exercises` and `notebooks` of the student kit, and the current folder.
     """
     files: dict[str, list[ExerciseFile]] = {lesson: [] for lesson in lessons}
     seen: set[str] = set()
@@ -177,10 +171,7 @@ def require_lesson(path: Path) -> str:
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:
-    """Return a description of the exercise file at `path`, whose path is relative to the current folder if possible.
-
-    If the file cannot be graded, its `refusal` gives the reason.
-    """
+    """Return a description of the exercise file at `path`, relative to the current folder if possible."""
     here = Path.cwd()
     path = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
     submission = submission_of(path, student="", lesson=lesson)

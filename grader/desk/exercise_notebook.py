@@ -1,8 +1,7 @@
 """Write an exercise as a Jupyter notebook with text on the tasks, code, cells to try out the code, and a check cell.
 
-The code cells contain the functions and classes of the exercise file. All code cells are graded in their order. The
-code in the try-out and check cells is below `if __name__ == "__main__"`, which is true in a notebook and false during
-grading. The ids of the cells are names from the file, so a new export differs only where the exercise was changed.
+The code in the try-out and check cells is below `if __name__ == "__main__"`, which is false during grading. The ids of
+the cells are names from the file, so a new export differs only where the exercise was changed.
 """
 
 import ast
@@ -62,10 +61,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A function, a class or the code between them, with the name that it defines.
-
-    `section` is the text of the section comment above it, or "".
-    """
+    """A function, a class or the code between them, with the name that it defines, and the section comment above it."""
 
     name: str
     section: str
@@ -84,20 +80,12 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 
 
 def exported(lesson: str, source: str) -> bytes:
-    """Return the bytes of the notebook for the exercise file whose text is `source`.
-
-    The notebook's metadata has a digest of the code.
-    """
+    """Return the notebook for the exercise file whose text is `source`. Its metadata has a digest of the code."""
     return as_bytes(notebook(cells(lesson, source), **{originals.CODE: originals.code_digest(source)}))
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
-    """Return whether the notebook at `path` can be replaced without loss of a student's work.
-
-    This holds if its cells are not edited, and its code is that of the unchanged exercise or of the `new` notebook.
-    Other code may exist nowhere else, for example if the notebook was exported from an earlier version of the exercise
-    file.
-    """
+    """Return whether the notebook at `path` can be replaced: its cells are unedited, and its code is an original."""
     began_with = stamp_of(path.read_bytes(), originals.CODE)
     known = {"", originals.listed(lesson)[originals.CODE], stamp_of(new, originals.CODE)}
     return began_with in known and is_unedited(path, new)
@@ -106,8 +94,7 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
 def cells(lesson: str, source: str) -> tuple[Cell, ...]:
     """Return the cells of the notebook for an exercise file whose text is `source`.
 
-    The text on a task is above the first of its functions. The cells to try the functions are below all code, because
-    a helper may be defined below the function that uses it.
+    The cells to try the functions are below all code, because a helper may be defined below the function that uses it.
     """
     made, seen, section = list[Cell](), Counter[str](), ""
     tasks = catalogue.load().tasks(lesson)
@@ -137,8 +124,7 @@ def cells(lesson: str, source: str) -> tuple[Cell, ...]:
 def code_blocks(source: str) -> Iterator[CodeBlock]:
     """Yield the code of an exercise file: each function, each class, and the code between them.
 
-    A comment that begins with `# -----` is the text of a section. Other comments stay with their code. Raise
-    `UsageError` if the file is not valid Python.
+    A comment that begins with `# -----` is the text of a section. Raise `UsageError` if the file is not valid Python.
     """
     try:
         lines, tree = source.splitlines(), syntax.parse(source)

@@ -1,8 +1,8 @@
 """Decide whether a student has changed an exercise.
 
-An exercise is changed when its code differs from the code of the original, whose SHA-256 is listed in the kit. The code
-is the text without comments, empty lines, the module's docstring and the block under `if __name__ == "__main__"`. An
-exercise file and its notebook therefore have the same code. Running or saving a notebook does not change its code.
+Its code is compared with that of the original, whose SHA-256 is listed in the kit. The code is the text without
+comments, empty lines, the module's docstring and the block under `if __name__ == "__main__"`. An exercise file and its
+notebook therefore have the same code.
 """
 
 import ast
@@ -58,10 +58,7 @@ def listed(lesson: str) -> dict[str, str]:
 
 
 def _code(source: str) -> str:
-    """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python.
-
-    Lines inside a string are code, also if they look like comments.
-    """
+    """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     tree, kept = syntax.parse(source), set[int]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -48,13 +48,11 @@ def hint_offer(task: Task) -> str:
 
 
 def _hints_read(task: Task) -> int:
-    """Return how many of a task's hints the student has read."""
     number = _load(HINTS).get(task.full_name)
     return min(max(number, 0), len(task.hints)) if isinstance(number, int) else 0
 
 
 def _hint_line(task: Task, number: int) -> str:
-    """Return hint `number` of a task as one line. The first hint has the number 1."""
     return f"Hint {number} of {len(task.hints)}: {task.hints[number - 1]}"
 
 
@@ -65,10 +63,7 @@ def _command(task: Task) -> str:
 
 
 def keep_points(report: Report) -> None:
-    """Store the points of a checked lesson. If a task has no grade, keep the earlier points.
-
-    If the state folder cannot be read or written, the points are not stored.
-    """
+    """Store the points of a checked lesson, if the state folder can be written and all of its tasks have a grade."""
     if is_faulted(report):
         return
     stored = _load(POINTS)

@@ -1,7 +1,6 @@
 """The command `submit`: select the exercise files, write them to a zip, and print the points of each file.
 
-The zip has the exercise files and a manifest. Equal files give an equal zip. A file that would be refused in the
-grading of the class is refused here, because the student can still correct it.
+Equal files give an equal zip. A file that would be refused in the grading of the class is refused here.
 """
 
 import io
@@ -38,9 +37,8 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     """Return, for each lesson, which file is put into the zip.
 
     With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
-    By default, all folders with exercises are searched. The files in `take` are always selected, without a question to
-    the student. Changed files outside `places` are reported. Raise `UsageError` for a missing place and for a file that
-    is not an exercise.
+    The files in `take` are always selected. Changed files outside `places` are reported. Raise `UsageError` for a
+    missing place and for a file that is not an exercise.
     """
     lessons = catalogue.load().lessons
     named = {file.lesson: file for file in map(_named, take)}
@@ -72,9 +70,9 @@ def submit(
 ) -> int:
     """Write the zip `out` with the selected files, and print their points and warnings on `console`.
 
-    With `graded`, the files that the student changed are graded first. Ctrl-C stops the grading and raises
-    `KeyboardInterrupt`. Return 1 if a file could not be read as an exercise, else 0. Raise `UsageError` with the
-    reasons if no file is selected.
+    With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
+    `KeyboardInterrupt`. Return 1 if a file could not be read as an exercise, else 0. Raise `UsageError` if no file is
+    selected.
     """
     files = [choice.taken for choice in choices if choice.taken]
     if not files:
@@ -166,8 +164,8 @@ def _named(path: Path) -> ExerciseFile:
 def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
     """Write the zip `out` with one file per lesson. Return whether it replaces an existing file.
 
-    In the zip, a file has the name of its lesson. Raise `UsageError` if the grading of the class would refuse a file.
-    Also raise it if `out` exists, is not a zip that this function wrote, and `force` is not set.
+    Raise `UsageError` if the grading of the class would refuse a file, or if `out` exists, is not a zip that this
+    function wrote, and `force` is not set.
     """
     refuse_edited(out, force=force, is_ours=is_submission)
     contents: dict[str, bytes] = {}

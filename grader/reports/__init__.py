@@ -33,18 +33,14 @@ GRADEBOOK = "gradebook.csv"
 _SHOWN_FILES = 5
 
 Whole = Callable[[str], Sequence[Report]]
-"""A function that takes a student's name and returns the student's reports with all single measurements.
-
-Other reports lack these measurements, because they take much memory.
-"""
+"""A function that takes a student's name and returns the student's reports with all single measurements."""
 
 
 @dataclass(slots=True)
 class Written:
     """Writes reports into the folder `out` one at a time, because all reports of a large class need much memory.
 
-    `changed` is the number of report files that changed. `unmade` has the internal error for each report that is
-    missing or that lacks some students, by its path.
+    `changed` is the number of report files that changed. `unmade` has the internal error of each incomplete report.
     """
 
     out: Path
@@ -96,9 +92,8 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
     """Write all reports of a class into the folder `out`. Each file is written atomically.
 
     `whole` returns a student's reports with all measurements. `name_of` returns a student's name on the leaderboard.
-    Without it, no leaderboard is written, and an earlier one is removed, because it would show old grades. If an
-    internal error prevents the report of one student, only this report is missing, and its earlier version is removed.
-    Raise `WriteError` if a file cannot be written, for example because the disk is full.
+    Without it, an earlier leaderboard is removed. A report that fails because of an internal error is left out. Raise
+    `WriteError` if a file cannot be written, for example because the disk is full.
     """
     infos, writer = known_tasks(roll), Written(out)
 
@@ -127,11 +122,7 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
 
 
 def known_tasks(roll: Roll) -> dict[str, Task]:
-    """Return the tasks of the exercises by full name, or {} if another version of fairclock graded the class.
-
-    Stored grades do not include the exercises. Another version may have other tiers, hints and ideas, which the reports
-    must not show.
-    """
+    """Return the tasks of the exercises by full name, or {} if another version of fairclock graded the class."""
     same = roll.kit == Environment.capture(ask_cuda=False).kit
     return {task.full_name: task for task in catalogue.all_tasks()} if same else {}
 

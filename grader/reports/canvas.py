@@ -1,13 +1,8 @@
 """The points of a class for the course system Canvas: a new file for its import, or an exported gradebook filled in.
 
-In the new file, Canvas identifies a student by the column "SIS Login ID", which holds the name of the student's folder
-or zip. The heading of a lesson's column is `<Title> (<lesson>)`. It has no Canvas assignment number, so Canvas asks the
-instructor for the assignment. A cell is empty if nothing was handed in, if the hand-in is not graded yet, or if the
-grader failed. An empty cell changes nothing in Canvas.
-
-In an exported gradebook, each assignment has a column with the heading "<Title> (<number>)". Only the cells in a
-student's row and an assignment's column are changed. A cell with EX (excused) or N/A (not assigned) is kept. Columns
-that Canvas computes are not changed. No row is added.
+In the new file, the column "SIS Login ID" holds the name of the student's folder or zip. The headings have no Canvas
+assignment number, so Canvas asks for the assignment. An empty cell changes nothing in Canvas. In an exported gradebook,
+cells with EX (excused) or N/A (not assigned), computed columns and all other rows are kept.
 """
 
 import re
@@ -43,12 +38,9 @@ def render(roll: Roll) -> str:
 def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> CsvFile:
     """Return `data`, the content of the Canvas export `name`, with the points of a class filled in.
 
-    `columns` maps a lesson, or `total`, to the heading, title or number of a column. For a lesson that is not in
-    `columns`, the column with the lesson's own name is used. With `scale`, points are converted to the maximum of the
-    column.
-
-    Raise `UsageError` if the file is not a Canvas export or a column is missing. Also raise it if a column and its
-    lesson have different maximum points and `scale` is not set.
+    `columns` maps a lesson, or `total`, to the heading, title or number of a column. The default is the column with the
+    lesson's own name. With `scale`, points are converted to the maximum of the column. Raise `UsageError` if the file
+    is not a Canvas export, a column is missing, or maximum points differ and `scale` is not set.
     """
     done = CsvFile(data, name)
     rows = done.rows
@@ -123,16 +115,11 @@ def _columns(
 
 
 def _heading(lesson: str) -> str:
-    """Return the heading of a lesson's column. Canvas uses the heading as the name of the assignment."""
     return f"{grade_texts.title(lesson)} ({lesson})"
 
 
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:
-    """Return the maximum points of a column divided by the maximum points of its lessons.
-
-    `cell` has the column's maximum. Raise `UsageError` if the two numbers differ and `scale` is not set, or if Canvas
-    computes the column.
-    """
+    """Return the maximum points of a column divided by those of its lessons, or 1 if it has no maximum in `cell`."""
     points_here, points_there = sum(roll.possible(lesson) for lesson in lessons), number(cell)
     if READ_ONLY in cell:
         raise UsageError(f"{name}: {heading!r} is computed by Canvas. Name the column of an assignment.")
@@ -147,7 +134,6 @@ def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: s
 
 
 def _names(heading: str) -> set[str]:
-    """Return the names that the user may give to a column: its heading, and the title and number of an assignment."""
     match = _ASSIGNMENT.fullmatch(heading)
     return {fold(heading), *((fold(match["title"]), match["number"]) if match else ())}
 

@@ -1,7 +1,6 @@
 """Draw the small charts of pages, with a description of each chart for screen readers.
 
-The macro in `charts.html` puts a chart into a page. A chart is `WIDTH` units wide. On a phone, one unit is about one
-pixel, so labels stay readable. The page's CSS classes set the colours.
+A chart is `WIDTH` units wide. On a phone, one unit is about one pixel. The page's CSS classes set the colours.
 """
 
 import math
@@ -72,7 +71,7 @@ def histogram(
     """Return a histogram with `bins` bars. Values outside the axis are counted in its first or last bar.
 
     `band` is an interval that is shaded behind the bars. `marks` are values to mark on the axis. `unit` shows a value
-    as text. The description for screen readers begins with `label`.
+    as text.
     """
     shapes = pictures.histogram(values, axis, bins=bins, top=TOP, floor=FLOOR, unit=unit, marks=marks, band=band)
     marked = f" Marks: {', '.join(mark.text for mark in marks)}." if marks else ""
@@ -112,10 +111,7 @@ def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, labe
 def time_line(
     spans: Sequence[tuple[float, float, float]], axis: Axis, *, label: str, begin: str, end: str, unit: units.Format
 ) -> Chart:
-    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval.
-
-    The values are drawn from the bottom of the chart to the top, with the scale of `axis`.
-    """
+    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval."""
     up, pitch = Axis(axis.low, axis.high, FLOOR, TOP, log=axis.log), (RIGHT - LEFT) / max(len(spans), 1)
     shapes = [svg.text(LEFT, TOP - 5, unit(axis.high)), svg.text(LEFT, FLOOR - 3, unit(axis.low))]
     for at, span in enumerate(spans):

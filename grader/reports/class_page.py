@@ -1,7 +1,6 @@
 """The class page for the instructor. It begins with the problems to check by hand and ends with the table of students.
 
-The page loads no other file and no font. Its only script sorts and filters tables. Without the script, the page is
-complete. The template escapes the names and texts of students.
+Without its only script, which sorts and filters tables, the page is complete.
 """
 
 import math
@@ -63,10 +62,7 @@ class StudentRow:
 
 
 def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool = False) -> str:
-    """Return the page on the whole class as HTML.
-
-    `infos` are the tasks that are known. With `board`, the page links to the leaderboard.
-    """
+    """Return the page on the whole class as HTML. `infos` are the known tasks. `board`: link to the leaderboard."""
     possible = sum(roll.possible(lesson) for lesson in roll.lessons)
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
     totals = [sum(points) for points in earned if points]
@@ -96,11 +92,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
 
 
 def concerns(roll: Roll) -> list[Concern]:
-    """Return the problems that the instructor must check.
-
-    Misnamed files are first. Refused files, attempts that were replaced before grading, attempts that the course file
-    excludes but that were not found, and results of tasks follow.
-    """
+    """Return the problems that the instructor must check: first those of files, then the results of tasks."""
     found = [
         Concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
         for file in roll.left_out
@@ -140,7 +132,7 @@ def ignored(roll: Roll) -> list[str]:
 def undecided(roll: Roll) -> list[tuple[str, Verdict, Speed]]:
     """Return the students and their undecided grades, sorted by the names of the tasks.
 
-    In an undecided grade, the ratio's confidence interval contained a grade threshold at the end of the time limit.
+    The ratio's confidence interval contained a grade threshold at the end of the time limit.
     """
     unknown = Speed(math.nan, math.nan, math.nan, 0, 0)
     found = [(student, one, one.attempt.speed or unknown) for student, one in _with_status(roll, Status.UNDECIDED)]

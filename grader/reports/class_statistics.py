@@ -47,10 +47,9 @@ class TaskStatistics:
 
 @dataclass(frozen=True, slots=True)
 class HardCase:
-    """A test case that many submissions answer wrongly. `students` is the number of these submissions.
+    """A test case that `students` submissions answer wrongly. `share` is their share of all judged submissions.
 
-    `share` is that number divided by the number of all submissions judged in the task. `why` is the most frequent
-    explanation, or "".
+    `why` is the most frequent explanation, or "".
     """
 
     task: str
@@ -81,19 +80,13 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
 
 
 def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskStatistics, ...]:
-    """Return the statistics of each task of the class.
-
-    `infos` are the tasks whose grade thresholds are known.
-    """
+    """Return the statistics of each task of the class. `infos` are the tasks whose grade thresholds are known."""
     verdicts = by_task(roll)
     return tuple(_task(one.task, one.points, verdicts[one.task], infos.get(one.task)) for one in roll.tasks)
 
 
 def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[str, int]]] | None:
-    """Return a histogram of the students' total points in ten bins, as a chart and as a table.
-
-    Return None if there are no points. Students with full points are in the last bin.
-    """
+    """Return a histogram of the students' total points, as a chart and as a table, or None if there are no points."""
     if not points or possible <= 0:
         return None
     axis = charts.linear_axis(0.0, possible)
@@ -217,7 +210,6 @@ def noise(roll: Roll) -> ControlNoise | None:
 
 
 def _found(controls: Sequence[Control]) -> Iterator[str]:
-    """Yield sentences on the noise of the machine, from comparisons of a baseline with itself."""
     n, voided = len(controls), sum(control.voided for control in controls)
     names = ("same", "slowed", "planted")
     same, slowed, planted = (statistics.median(getattr(one, name) for one in controls) for name in names)

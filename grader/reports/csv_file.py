@@ -1,12 +1,8 @@
 """Fill grades into a CSV file that a course system exported, and keep all other bytes of the file.
 
-The byte order mark, the separator, the line ends and the quotes of each cell are kept. A course system therefore gets
-back the file that it exported, in which only the filled cells differ.
-
 The grader only knows the name of a student's folder or zip. First, this name is compared with the unique values of each
-row: login, number and e-mail address. If no row has such a value, the name is compared with the student names and with
-the parts of the addresses before the @. A student gets no row if two rows match, or if two students match the same row.
-The reason is then reported.
+row: login, number and e-mail address. If no row has such a value, it is compared with the student names and with the
+parts of the addresses before the @. A student gets no row if two rows match, or if two students match the same row.
 """
 
 import csv
@@ -34,10 +30,9 @@ _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
 class CsvFile:
     """A CSV file that a course system exported, with grades filled in.
 
-    `rows` are the texts of its cells without quotes. Rows can have different numbers of cells. `written` is the number
-    of cells with a grade, and `changed` the number of those whose grade is new or different. `missing` has a line for
-    each grade that is not in the file, with the reason. `notes` has other notes for the instructor. The constructor
-    raises `UsageError`, which names `name`, if `data` is not CSV.
+    `rows` are the texts of its cells without quotes. `written` is the number of cells with a grade, and `changed` the
+    number of those whose grade is new or different. `missing` has a line for each grade that is not in the file. The
+    constructor raises `UsageError`, which names `name`, if `data` is not CSV.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -143,18 +138,12 @@ def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:
 
 
 def defuse_formula(text: str) -> str:
-    """Return the text, with an apostrophe in front if a spreadsheet could read the text as a formula.
-
-    Leading spaces are ignored, because some spreadsheets remove them.
-    """
+    """Return the text, with an apostrophe in front if a spreadsheet could read it as a formula, also after spaces."""
     return "'" + text if text.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def number(text: str) -> float | None:
-    """Return the number in a cell, or None if the cell has no number.
-
-    Decimal points and decimal commas are accepted.
-    """
+    """Return the number in a cell, with a decimal point or comma, or None if the cell has no number."""
     plain = re.sub("[ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", "", text.strip())
     if not re.fullmatch(r"[+-]?[\d.,]*\d[\d.,]*", plain):
         return None
@@ -210,11 +199,7 @@ def _claims(students: Iterable[str], lines: Iterable[Row], kind: int) -> dict[st
 
 
 def _keys_of_row(line: Row) -> tuple[set[str], set[str]]:
-    """Return the unique values of a row, and values that two students may share.
-
-    These are the name, and each address before the @. The words of a name are sorted, so "Doe, Jane" matches "Jane
-    Doe".
-    """
+    """Return the unique values of a row, and its sorted name words and logins, which two students may share."""
     logins = (fold(one.partition("@")[0]) for one in line.ids if "@" in one)
     return {fold(one) for one in line.ids}, {*logins, _words(line.name)}
 

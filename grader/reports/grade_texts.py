@@ -80,10 +80,7 @@ def status(report: Report) -> str:
 
 
 def ended(verdict: Verdict) -> str:
-    """Return the result of one task in a few words.
-
-    A function that the student has not written, and a file with a syntax error, have their own texts.
-    """
+    """Return the result of one task in a few words."""
     if verdict.attempt.help == NOT_WRITTEN:
         return NOT_WRITTEN
     if verdict.status is Status.REFUSED and verdict.attempt.rationale.startswith(NOT_PYTHON):

@@ -1,8 +1,7 @@
 """One student's grades as `results.json`, in the format of Gradescope's autograder specification.
 
-`tests[].name` is `<lesson>.<task>`. `extra_data` has the measurements. The `score` of a test is the number of points
-earned. The `score` of the whole file is the number of points that count by the course's rules on dates and attempts.
-All texts are plain text.
+The `score` of a test is the number of points earned. The `score` of the whole file is the number of points that count
+by the course's rules on dates and attempts.
 """
 
 import json
@@ -110,5 +109,4 @@ def _evidence(report: Report) -> dict[str, Json]:
 
 
 def _finite(value: float) -> float | None:
-    """Return the value if it is finite, else None, because JSON has no infinity."""
     return value if math.isfinite(value) else None

@@ -1,7 +1,6 @@
 """The results of a class as JUnit XML, a format for test results, with one suite per student and one test per task.
 
-A test passes if the answer is right, at any speed. The points are properties of the test. A task that was not graded
-because of an internal error is an error. A task that is not graded yet is skipped.
+A test passes if the answer is right, at any speed. A task without a grade because of an internal error is an error.
 """
 
 import re
@@ -37,7 +36,6 @@ def _test(suite: Element, lesson: str, task: str) -> Element:
 
 
 def _fill(test: Element, verdict: Verdict, duration_s: float) -> None:
-    """Add the result of a task to its test."""
     test.set("time", f"{duration_s:.3f}")
     properties, speed = SubElement(test, "properties"), verdict.attempt.speed
     measured = {"ratio": f"{speed.ratio:.6g}", "tier": str(speed.tier)} if speed else {}

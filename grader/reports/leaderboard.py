@@ -1,12 +1,8 @@
 """The leaderboard: lists of measured ratios that the students of the class can read.
 
-A ratio is the baseline's cost divided by the submission's cost. Each task has one list for each machine on which it was
-measured. Only right answers are listed, without points. If the confidence intervals of two students overlap, it is
-unknown which student's answer is faster. Each of the two students then gets a range of places, such as 3 to 6.
-
-The names are pseudonyms by default. A pseudonym is computed from the student's name and a random key in the database of
-grades. Without the key, a list of the students does not reveal their pseudonyms. A student has the same pseudonym in
-all reports of a class, and a different pseudonym in each class.
+Each task has one list for each machine on which it was measured. Only right answers are listed, without points. If the
+confidence intervals of two students overlap, each of them gets a range of places, such as 3 to 6. The names are
+pseudonyms by default, computed from the student's name and a random key in the database of grades.
 """
 
 import csv
@@ -94,8 +90,7 @@ def boards(roll: Roll, name_of: NameOf) -> dict[str, list[Board]]:
 def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
     """Return the best and the worst possible place of each measured ratio. Place 1 is the best.
 
-    A ratio is certainly better than another if its whole confidence interval lies above the other interval. Equal
-    measurements, such as those of identical files, share a place.
+    A ratio is better than another if its whole interval lies above the other. Equal measurements share a place.
     """
     lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)
     equals = Counter((speed.low, speed.ratio, speed.high) for speed in speeds)
@@ -110,10 +105,7 @@ def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """Return a sentence on how a ratio was measured, and the warnings on its measurement.
-
-    Ratios with the same sentence and the same warnings are in one list, because they can be compared.
-    """
+    """Return a sentence on how a ratio was measured, and warnings. Ratios with equal ones are in one list."""
     if not (verdict.cost and verdict.cost.clock):
         return COUNTED, ()
     environment = report.environment
@@ -151,12 +143,9 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
 def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
     """Return a function that gives a student's name on the leaderboard.
 
-    `how` is "pseudonyms", "" (the same), "students", or the path of a CSV file. The file has two columns, the student
-    and the name to show, and no heading. A student with an empty name is left out of the leaderboard. A student who is
-    not in the file gets a pseudonym, which is computed with `key`.
-
-    Raise `UsageError` if the file cannot be read or names no student of the class. Also raise it if two students have
-    the same name.
+    `how` is "pseudonyms", "" (the same), "students", or the path of a CSV file with two columns: the student and the
+    name to show. An empty name leaves a student out. A student who is not in the file gets a pseudonym, computed with
+    `key`. Raise `UsageError` if the file cannot be read or names no student of the class, or if a name is not unique.
     """
     if how == STUDENTS:
         return lambda student: student
@@ -172,9 +161,9 @@ def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
 def board_names(leaderboard: bool | None, names: str | None, before: str) -> str:
     """Return "pseudonyms", "students" or the path of a CSV file for a leaderboard, or "" for no leaderboard.
 
-    `leaderboard` and `names` are options of a command. Without `names`, the result is the choice `before` of an earlier
-    run, or else "pseudonyms" if `leaderboard` is True. A path is made absolute, because later commands read the file
-    from other folders. Raise `UsageError` if the options contradict each other.
+    `leaderboard` and `names` are options of a command, and `before` is the choice of an earlier run. A path is made
+    absolute, because later commands read the file from other folders. Raise `UsageError` if the options contradict each
+    other.
     """
     if leaderboard is False:
         if names:
@@ -186,10 +175,6 @@ def board_names(leaderboard: bool | None, names: str | None, before: str) -> str
 
 
 def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
-    """Return students' names on the leaderboard by student, from a CSV file.
-
-    Raise `UsageError` if the file cannot be read or has no student of the class.
-    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if row]

@@ -1,7 +1,6 @@
 """Fill points into a grading worksheet of a Moodle assignment, in its columns "Grade" and "Feedback comments".
 
-No row is added or removed. A row with a locked grade is not changed. A comment that a person wrote is not changed
-either. Moodle reads comments as HTML.
+Rows with a locked grade and comments that a person wrote are not changed. Moodle reads comments as HTML.
 """
 
 import html
@@ -25,7 +24,7 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     """Return `data`, the content of the worksheet `name`, with the sum of the points of `lessons` filled in.
 
     With `scale`, the points are converted to the maximum grade of the worksheet. Raise `UsageError` if the file is not
-    a worksheet. Also raise it if the maximum grade differs from the lessons' points and `scale` is not set.
+    a worksheet, or if the maximum grade differs from the lessons' points and `scale` is not set.
     """
     done = CsvFile(data, name)
     at = {fold(cell): place for place, cell in enumerate(done.rows[0])}
@@ -67,10 +66,7 @@ def _write(
 
 
 def _factor(cells: Mapping[str, str], possible: float, name: str, *, scale: bool) -> float:
-    """Return the maximum grade of a row of the worksheet `name`, divided by the `possible` points of its lessons.
-
-    Raise `UsageError` if the worksheet has no such number, or if the two numbers differ and `scale` is not set.
-    """
+    """Return the maximum grade of a row, divided by the `possible` points of its lessons, or 1 without a maximum."""
     most = number(cells.get(MOST, ""))
     if (most is None and cells.get(MOST, "").strip()) or "scale" in cells:
         raise UsageError(f"{name} uses a scale of words. Set the grade type to `Point` in Moodle and export again.")

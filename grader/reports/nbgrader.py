@@ -1,7 +1,6 @@
 """Points in the CSV format of `nbgrader export`: one row for each pair of lesson and student.
 
-As in nbgrader, a student without a submission has 0 points. The score cells of a submission are empty if it is not
-graded yet or if the grader failed.
+As in nbgrader, a student without a submission has 0 points. The cells of a submission without a grade are empty.
 """
 
 from datetime import datetime

@@ -1,7 +1,6 @@
 """The page of one student: the result of each task, its measurements, and what to do next.
 
-The page can be given to the student. It has no data of other students, no link to the class page, no output of the
-submission, and no script.
+It has no data of other students, no link to the class page, no output of the submission, and no script.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +24,9 @@ BINS = 24
 
 
 def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: str = "") -> str:
-    """Return the page of the only student of `roll`.
+    """Return the page of the only student of `roll`, with histograms if its reports include single measurements.
 
-    The page has histograms if the reports in `roll` include single measurements. `infos` are the tasks that are known.
-    `pseudonym` is the student's name on the leaderboard.
+    `infos` are the tasks that are known. `pseudonym` is the student's name on the leaderboard.
     """
     (student,) = roll.students
     grades = roll.grades()[student]
@@ -101,10 +99,7 @@ def ladder(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
 
 
 def rounds_chart(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
-    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range.
-
-    The first and last bar include the outliers.
-    """
+    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range."""
     ratios = ratios_of(verdict.attempt.rounds, verdict.cost)
     axis = charts.ratio_axis([*charts.central_range(ratios), speed.low, speed.high])
     spread = (speed.high - speed.low) / 2
@@ -122,8 +117,7 @@ def rounds_chart(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
 def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     """Return the ratio of each round: of wall times if the task's cost is wall time, else of CPU times.
 
-    A round times the baseline and the submission once each. Wall times are also used if the CPU clock missed work in
-    more than half of the rounds.
+    Wall times are also used if the CPU clock missed work in more than half of the rounds.
     """
     by_wall = (cost is not None and cost.clock == "wall") or hides_work(rounds)
     return [one.wall_ratio if by_wall else one.ratio for one in rounds]

@@ -1,10 +1,7 @@
 """Make HTML pages from Jinja templates. All values are escaped, and dangerous characters are replaced.
 
-Escaping does not help against control characters, which HTML forbids, and against invisible characters, which can
-reverse the text around them or make two names look equal. A visible sign replaces each of these characters.
-
-The Content-Security-Policy of a page lists the SHA-256 of its own style and script. A browser neither runs nor loads
-anything else.
+Control characters are forbidden in HTML. Invisible characters can reverse the text around them or make two names look
+equal. The Content-Security-Policy of a page lists the SHA-256 of its own style and script, so nothing else runs.
 """
 
 import base64
@@ -38,10 +35,7 @@ _UNSEEN = (
     0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
     *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080),
 )  # fmt: skip
-"""Invisible characters: soft hyphen, direction marks and overrides, line separators, word joiners and tags.
-
-The letter joiners U+200C and U+200D are allowed, because Persian names and emoji need them.
-"""
+"""Invisible characters. The letter joiners U+200C and U+200D are allowed, because Persian names and emoji need them."""
 _SIGNS |= {code: f"[U+{code:04X}]" for code in (*_UNSEEN, *range(0xD800, 0xE000))}
 
 
@@ -92,10 +86,7 @@ def _environment() -> "Environment":
 
 
 def sanitize(text: str) -> str:
-    """Return the text with a visible sign in place of each control character, invisible character and lone surrogate.
-
-    Tabs and line ends are kept.
-    """
+    """Return the text with a visible sign for each control or invisible character, except tabs and line ends."""
     return text.translate(_SIGNS)
 
 
