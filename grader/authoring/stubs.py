@@ -26,7 +26,7 @@ import typer
 from grader import catalogue, paths
 from grader.authoring import task_texts
 from grader.desk import originals
-from grader.errors import FairclockError, UsageError
+from grader.errors import UsageError
 from grader.files import write_atomically
 from harness import syntax
 
@@ -34,10 +34,6 @@ BEGIN = "# BEGIN SOLUTION"
 END = "# END SOLUTION"
 KEPT = "# STUB:"
 _OTHER = {BEGIN: END, END: BEGIN}
-
-
-class SolutionError(FairclockError):
-    """The marks in a solution are wrong, or the stub made from it is not valid Python. The message names the line."""
 
 
 def stub_of(solution: str) -> str:
@@ -56,20 +52,20 @@ def stub_of(solution: str) -> str:
             stub += part or _not_written(stub, indent)
             part = None
         elif text in {BEGIN, END}:
-            raise SolutionError(f"Line {number} is {text!r}, but the mark before it must be {_OTHER[text]!r}.")
+            raise UsageError(f"Line {number} is {text!r}, but the mark before it must be {_OTHER[text]!r}.")
         elif part is None:
             stub.append(line)
         elif text.startswith(KEPT):
             part.append((indent + text.removeprefix(KEPT).removeprefix(" ")).rstrip())
     if part is not None:
-        raise SolutionError(f"The solution that begins in line {begun} never ends. Put {END!r} below it.")
+        raise UsageError(f"The solution that begins in line {begun} never ends. Put {END!r} below it.")
     source = re.sub(r"\n{4,}", "\n\n\n", "\n".join(stub).rstrip() + "\n")  # a removed part leaves too many blank lines
     try:
         syntax.parse(source)
     except SyntaxError as error:
         where = f"{error.msg} in line {error.lineno} of the stub"
         advice = f"Add {KEPT!r} lines to the solution."
-        raise SolutionError(f"The stub would not be valid Python: {where}. {advice}") from error
+        raise UsageError(f"The stub would not be valid Python: {where}. {advice}") from error
     return source
 
 

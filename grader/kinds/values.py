@@ -91,7 +91,7 @@ class ValueInput(TimedInput):
 
     def arrange(self, worker: WorkerClient, function: str, cores: Cores) -> None:
         """Prepare timed calls in a worker."""
-        worker.arrange_values(function, cores)
+        worker.arrange(protocol.ARRANGE_VALUES, function, cores)
 
     def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
         """Make one timed request with these calls. Return its cost and the JSON text of the answers."""

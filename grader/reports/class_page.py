@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Speed, Status, Verdict
@@ -71,7 +72,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
     return templates.render(
         "class.html",
         roll=roll,
-        lines=student_rows(roll),
+        lines=list(starmap(student_row, roll.one_by_one())),
         kinds=KINDS,
         concerns=concerns(roll),
         ignored=ignored(roll),
@@ -146,12 +147,8 @@ def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
             yield from ((report.submission.student, one) for one in report.verdicts if one.status is status)
 
 
-def student_rows(roll: Roll) -> tuple[StudentRow, ...]:
-    """Return a table row for each student, in the order of the class."""
-    return tuple(_row(student, alone) for student, alone in roll.one_by_one())
-
-
-def _row(student: str, alone: Roll) -> StudentRow:
+def student_row(student: str, alone: Roll) -> StudentRow:
+    """Return the table row of the only student of `alone`."""
     reports = {report.submission.lesson: report for report in alone.reports}
     grades, waiting = alone.grades()[student], {hand_in.lesson for hand_in in alone.waiting}
     total = sum(filter(None, grades.values()))

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 GLOSSARY: Final = KIT / "lessons" / "glossary.toml"
 _TAG: Final = re.compile(r"<[^>]*>")
-
-
 MOST: Final = 300
 """The maximum number of characters of a student's text in a table. The student's page has the whole text."""
 
@@ -73,13 +71,8 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {
-        "units": units,
-        "count": units.count,
-        "interval": measured.interval,
-        "ratio": measured.ratio,
-    }
-    environment.globals |= {"short": shortened, "source_of": source_of, "terms": terms}
+    environment.globals |= {"units": units, "count": units.count, "interval": measured.interval}
+    environment.globals |= {"ratio": measured.ratio, "short": shortened, "source_of": source_of, "terms": terms}
     for name in ("css_class", "ended", "lesson_result", "link", "points", "title"):
         environment.globals[name] = getattr(grade_texts, name)
     return environment

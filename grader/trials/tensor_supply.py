@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.errors import GraderFault
+from grader.inside import protocol
 from grader.isolation.forkserver import ForkServer
 from grader.seeds import independent
 from grader.task import Inputs, TensorExam
@@ -77,7 +78,8 @@ class Drawn(TimedInput):
 
     def arrange(self, worker: WorkerClient, function: str, cores: Cores) -> None:
         """Prepare timed calls in a worker, with tensors of this input's layout."""
-        worker.arrange(function, self.packed, str(self.dtype), self.allowed.shape, cores)
+        layout = {"inputs": self.packed.layouts, "dtype": str(self.dtype), "shape": list(self.allowed.shape)}
+        worker.arrange(protocol.ARRANGE, function, cores, **layout)
 
     def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
         """Make one timed call with this input. Return its cost and its answer."""

@@ -81,17 +81,9 @@ class WorkerClient:
         body = {"function": function, "inputs": packed.layouts}
         return self._request(protocol.TENSORS, body, self.limits.call_s, f"in {function}")
 
-    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], cores: Cores) -> None:
-        """Prepare timed calls with inputs like `packed`. Bind the processes to `cores` and start their CPU clock."""
-        body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
-        self._arrange(protocol.ARRANGE, body, cores)
-
-    def arrange_values(self, function: str, cores: Cores) -> None:
-        """Prepare timed calls with plain values. Bind the processes to `cores` and start their CPU clock."""
-        self._arrange(protocol.ARRANGE_VALUES, {"function": function}, cores)
-
-    def _arrange(self, kind: bytes, body: Mapping[str, Any], cores: Cores) -> None:
-        self._request(kind, body, self.limits.call_s, f"before {body['function']} was timed")
+    def arrange(self, kind: bytes, function: str, cores: Cores, **layout: object) -> None:
+        """Prepare timed calls with a request of this kind. Bind the processes to `cores` and start their CPU clock."""
+        self._request(kind, {"function": function, **layout}, self.limits.call_s, f"before {function} was timed")
         self._cores = cores
         with self._running():
             self._server.pin(cores)

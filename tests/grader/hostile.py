@@ -20,6 +20,7 @@ import numpy as np
 from grader import catalogue
 from grader.class_run import rows
 from grader.errors import WorkerFault
+from grader.inside import protocol
 from grader.isolation.forkserver import ForkedWorker, ForkServer
 from grader.kinds import simulated
 from grader.kinds.timing import TIME
@@ -106,7 +107,8 @@ def _call(one: WorkerClient) -> None:
 
 def _arrange(one: WorkerClient) -> None:
     _, _, inputs, expected = _tensor_case()
-    one.arrange("batched_dot", pack(inputs), str(expected.dtype), expected.want.shape, None)
+    layout = {"inputs": pack(inputs).layouts, "dtype": str(expected.dtype), "shape": list(expected.want.shape)}
+    one.arrange(protocol.ARRANGE, "batched_dot", None, **layout)
 
 
 def _timed(one: WorkerClient) -> None:

@@ -13,7 +13,7 @@ from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, 
 
 from grader import catalogue, kinds, paths
 from grader.authoring import kit_leaks, task_texts
-from grader.authoring.stubs import SolutionError, stub_of, write_all
+from grader.authoring.stubs import stub_of, write_all
 from grader.desk import originals
 from grader.errors import GraderFault, UsageError
 from grader.kinds import simulated
@@ -168,7 +168,7 @@ def test_marks_that_do_not_fit_are_one_clear_sentence() -> None:
         ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION\n", "Line 2 is '# BEGIN SOLUTION', but"),
         ("if True:\n# BEGIN SOLUTION\n    x = 1\n# END SOLUTION\n", "would not be valid Python"),
     ):
-        with pytest.raises(SolutionError, match=message):
+        with pytest.raises(UsageError, match=message):
             stub_of(solution)
 
 
