@@ -1,8 +1,7 @@
 """The kinds of exams and of costs, one file each. A new kind is one file, and a line below.
 
-A kind of exam judges answers. Its class derives from `Examiner`. A kind of cost is a `Cost`, with its words and its
-margin. If the grader measures it, its class derives from `MeasuredCost`, which measures it in grading and estimates it
-for `lint`. A cost that a meter shows from outside the submission's process derives from `MeteredCost`.
+A kind of exam derives from `Examiner`. A kind of cost is a `Cost`, with its words and its margin, or a `MeasuredCost`,
+which measures it in grading and estimates it for `lint`. A `MeteredCost` is shown outside the submission's process.
 """
 
 from typing import Any, Final
@@ -27,8 +26,5 @@ COSTS: Final[dict[str, Cost]] = {cost.name: cost for cost in (TIME, WALL_TIME, P
 
 
 def examiner(task: Task, *seed: str, timed: int = TIMED) -> Examiner[Any]:
-    """Return the examiner of a task, whose test cases are drawn from `seed`.
-
-    `timed` is the number of timed inputs of each size on which trusted code is judged too.
-    """
+    """Return a task's examiner. Trusted code is judged on `timed` inputs of each timed size too."""
     return EXAMINERS[type(task.exam)](task, task.exam, seed, timed)

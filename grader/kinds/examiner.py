@@ -36,8 +36,8 @@ DOUBTS: Final = 4
 class Examiner(ABC, Generic[E]):
     """Grades submissions for one task, and judges trusted code in this process, with test cases drawn from one seed.
 
-    In this process, answers are judged as in grading. Simulated costs are exact, and all other costs are estimates,
-    which can distinguish a function from one that is twice as fast.
+    In this process, simulated costs are exact, and all other costs are estimates, which can distinguish a function from
+    one that is twice as fast.
     """
 
     task: Task
@@ -47,10 +47,7 @@ class Examiner(ABC, Generic[E]):
 
     @abstractmethod
     def examine(self, source: str, session: Session) -> Attempt:
-        """Grade a source text.
-
-        Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
-        """
+        """Grade a source text. Raise `WorkerFault` if it ends its own grading, or `GraderFault`: an internal error."""
 
     @abstractmethod
     def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
@@ -96,7 +93,7 @@ class Examiner(ABC, Generic[E]):
     def solver(self, source: str) -> Solver:
         """Execute a source text of the kit, or a mutant of it, and return the function that it defines for the task.
 
-        A function in C is compiled first. Exceptions of the source text are not caught.
+        Exceptions of the source text are not caught.
         """
         names: dict[str, Any] = {"__name__": "submission"}
         text = native.built_once(self.task, source).timed

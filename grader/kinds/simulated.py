@@ -225,10 +225,7 @@ def measures(scenario: Scenario) -> bool:
 
 
 def gain(played: Scenario) -> float:
-    """Return the simple method's cost in a scenario divided by the submission's cost.
-
-    Both costs must be positive, also if the submission calls no simulated function.
-    """
+    """Return the simple method's cost in a scenario divided by the submission's cost. Both must be positive."""
     if not isinstance(played, Planned):
         raise GraderFault(f"{type(played).__name__} has no plain_cost, which a task with tiers needs.")
     if played.plain_cost > 0 and played.cost > 0:

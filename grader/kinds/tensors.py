@@ -211,10 +211,7 @@ def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) 
 
 
 def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:
-    """Return copies of the inputs, and a function that returns whether the copies are still unchanged.
-
-    If two inputs share memory, their copies share memory too.
-    """
+    """Return copies of the inputs, which share memory as these do, and a check that the copies are unchanged."""
     roots = {id(root(array)): root(array) for array in inputs}
     own = {key: array.copy() for key, array in roots.items()}
     copies = tuple(_view(array, roots[id(root(array))], own[id(root(array))]) for array in inputs)

@@ -50,10 +50,7 @@ WALL_TIME: Final = TimedCost("wall time", "takes {} as long", "times as fast", c
 
 @dataclass(frozen=True, slots=True)
 class SizedDuel:
-    """The result of timing a submission against the baseline at one input size.
-
-    `inputs` describes the size, or is "" if there is only one size.
-    """
+    """The result of timing a submission at one input size, which `inputs` describes unless it is the only one."""
 
     inputs: str
     outcome: Outcome

@@ -57,11 +57,10 @@ def play(
 
 
 def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) -> Control:
-    """Return the result of a control, computed from the ratios that it measured.
+    """Return the result of a control. `same` and `slowed` have a list of ratios for each assignment of roles.
 
-    `same` and `slowed` have one list for each assignment of roles, with one ratio per round. A ratio in `same` is the
-    cost of the second baseline divided by the cost of the first, although both run the same code. A ratio in `slowed`
-    is the cost of the slowed baseline divided by the cost of the first.
+    A ratio in `same` is the cost of the second baseline divided by that of the first, and in `slowed` the cost of the
+    slowed baseline divided by that of the first.
     """
     rules = Rules(min_pairs=len(same), max_pairs=len(same), cap_s=DEFAULT.slice_s)  # one look at the data, at the end
     one, other = estimate(same, rules), estimate(slowed, rules)

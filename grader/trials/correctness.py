@@ -35,10 +35,7 @@ class Answer:
 
     @classmethod
     def read(cls, claim: Mapping[str, Any], outputs: SharedMemory, *, inputs_unchanged: bool) -> "Answer":
-        """Return the answer of a process, from its message `claim` and the bytes in shared memory.
-
-        `array` is None if the message does not describe a tensor that fits into the memory.
-        """
+        """Return the answer of a process. `array` is None if its message `claim` describes no tensor that fits."""
         dtype, shape = claim.get("dtype"), claim.get("shape")
         if not (isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list) and _sizes(shape)):
             return cls(None, str(claim.get("type", f"tensor of {dtype}"))[:80], inputs_unchanged)
@@ -64,10 +61,7 @@ class Expected:
 
 
 def judge(expected: Expected, answer: Answer) -> Mismatch | None:
-    """Return how an answer differs from the expected answer, or None if it is right.
-
-    The type, shape, dtype and elements are compared. An answer is also wrong if the call changed its inputs.
-    """
+    """Return how an answer differs (type, shape, dtype, changed inputs, elements), or None if it is right."""
     got, want = answer.array, expected.want
     if got is None:
         return Mismatch(f"a tensor of shape {want.shape}", f"a {answer.type_name}")

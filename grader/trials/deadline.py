@@ -22,9 +22,9 @@ MOST_FORGIVEN: Final = 9
 class Deadline:
     """The time limits of one request, which begins when this object is created.
 
-    The request may use `allowed_s` seconds on the clock `cpu`. On the clock `now` it may use `wall_factor` times as
-    many, minus `slept_s`, the excess of earlier requests. `together_s` is the time left on `now` for all requests. To
-    save time in short requests, the CPU clock is first read when `passed` is first used.
+    The request may use `allowed_s` seconds on the clock `cpu`, and on the clock `now` `wall_factor` times as many,
+    minus `slept_s`, the excess of earlier requests. `together_s` is the time left on `now` for all requests. The CPU
+    clock is first read when `passed` is first used, to save time in short requests.
     """
 
     allowed_s: float

@@ -109,9 +109,8 @@ def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
 def untrusted(where: str) -> Iterator[None]:
     """Turn an exception inside the `with` block into a `WorkerFault`, because the submission may have caused it.
 
-    A submission decides on the names, sizes, messages and end of its processes. If they cause an exception in the
-    grader, the submission is to blame. Exceptions that no submission can cause are not changed: errors of the grader or
-    of the machine, and `SUPERVISORS_OWN`.
+    A submission decides on the names, sizes, messages and end of its processes. Exceptions that no submission can cause
+    are not changed: errors of the grader or of the machine, and `SUPERVISORS_OWN`.
     """
     try:
         yield
@@ -128,10 +127,7 @@ def untrusted(where: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def blame_submission(where: str, case: str = "") -> Iterator[None]:
-    """Turn an exception of the submission inside the `with` block into a `WorkerFault`. `case` describes the input.
-
-    The submission is also to blame if it sends data that the grader cannot read.
-    """
+    """Like `untrusted`, and turn an exception of the submission into a `WorkerFault`. `case` describes the input."""
     try:
         with untrusted(where):
             yield
@@ -149,10 +145,7 @@ def blame_grader(what: str) -> Iterator[None]:
 
 
 def failing_case(attempt: Attempt) -> str:
-    """Return the description of the failing test case in the text for the student, or "" if there is none.
-
-    Only this text is stored, and a report on the hardest test cases searches for the labels in it.
-    """
+    """Return the description of the failing test case in the text for the student, or "" if there is none."""
     told = attempt.rationale
     if attempt.status is Status.WRONG:
         first_line = told.partition("\n")[0]

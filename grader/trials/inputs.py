@@ -1,7 +1,6 @@
 """Send NumPy arrays to another process as bytes, from which it makes tensors with equal shapes and strides.
 
-If an array is a view, the bytes of the viewed array are sent, with the view's offset, shape and strides. So two arrays
-that share memory become two tensors that share memory.
+Two arrays that share memory become two tensors that share memory.
 """
 
 import fcntl

@@ -21,8 +21,7 @@ from harness import syntax
 def explanation(task: Task, session: Session, reproduced: Callable[[WorkerClient], int], failures: int) -> str:
     """Return the docstring of the known wrong submission that gives most of the student's wrong answers, or "".
 
-    `failures` is the number of the student's wrong answers. `reproduced` returns how many of them a known submission
-    gives, which runs in another process.
+    `reproduced` returns how many of the student's `failures` wrong answers the submission in a process gives.
     """
     best, most = "", 0
     pool, hidden = session.pool, tuple(session.pool.hidden)

@@ -75,8 +75,8 @@ def require() -> str:
 def built(task: Task, source: str, *, sandboxed: bool = False, hidden: tuple[Path, ...] = ()) -> Built:
     """Return the Python texts that load a submission: `source` itself, or texts with its compiled C function.
 
-    If `sandboxed`, the compiler runs in a sandbox, in which the paths `hidden` are hidden.
-    Raise `WorkerFault` if the source does not compile, and `MachineError` if there is no C compiler.
+    If `sandboxed`, the compiler runs in a sandbox, in which the paths `hidden` are hidden. Raise `WorkerFault` if the
+    source does not compile, and `MachineError` if there is no C compiler.
     """
     if not task.exam.in_c:
         return Built(source, source)

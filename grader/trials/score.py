@@ -84,10 +84,7 @@ def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:
 
 
 def reached_share(speed: Speed, control: Control | None) -> str:
-    """Return the ratio as a share of the physical limit, rounded to what is known: "57 %".
-
-    Return "" without a known limit, or if the share is below `LEAST_SHARE`.
-    """
+    """Return the ratio as a share of the physical limit, such as "57 %", or "" if it is unknown or tiny."""
     if control is None or not control.most_ratio or speed.ratio < LEAST_SHARE * control.most_ratio:
         return ""
     share = min(speed.ratio / control.most_ratio, 1.0)

@@ -87,10 +87,7 @@ class VoidDuelError(Exception):
 
 @dataclass(frozen=True)
 class Contestants:
-    """The task, the submission's source, the processes and the cores for timing a submission against the baseline.
-
-    `trusted` starts processes for the baseline, and `tree` processes for the submission.
-    """
+    """What a duel needs. `trusted` starts processes for the baseline, and `tree` processes for the submission."""
 
     task: Task
     source: str
@@ -120,10 +117,7 @@ class Contestants:
         return TimedPair(number, supply, baseline, candidate, out_of_turn)
 
     def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
-        """Time the submission against the baseline, and then the baseline against itself. Return both results.
-
-        Raise `VoidDuelError` if the machine was too noisy.
-        """
+        """Run a duel, and then its control. Return both results. Raise `VoidDuelError` if the machine was too noisy."""
         pairs: list[TimedPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
         with process_env.pinned(self.cores), ExitStack() as stack:

@@ -57,10 +57,7 @@ Blame = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class TimedAnswer:
-    """The bytes of the answer to a timed call, as copied from shared memory.
-
-    `inputs_unchanged` is False if the call changed its input, where this is checked.
-    """
+    """The bytes of the answer to a timed call. `inputs_unchanged` is False if it is known that the input changed."""
 
     raw: bytes
     inputs_unchanged: bool = True
@@ -90,10 +87,7 @@ class TimedInput(ABC):
 
 
 class Supply(ABC):
-    """An endless supply of random inputs, drawn from a secret seed.
-
-    `first` is an input that is not timed. All other inputs have its memory layout.
-    """
+    """An endless supply of random inputs, drawn from a secret seed, with the memory layout of the untimed `first`."""
 
     first: TimedInput
 
@@ -118,8 +112,8 @@ class Supply(ABC):
 class Side:
     """A process that is measured with one function, the submission's or the baseline's.
 
-    `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers to
-    the inputs of the last turn or of the warm-up, in the order of the calls.
+    `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers of
+    the last turn or of the warm-up, in the order of the calls.
     """
 
     worker: WorkerClient
@@ -181,8 +175,8 @@ class Side:
     def check(self, drawn: Sequence[TimedInput], plain: Mapping[int, TimedAnswer | None]) -> None:
         """Raise an exception if an answer to one of these inputs is wrong.
 
-        The keys of `plain` are the places in `drawn` to check, and the values are the baseline's answers. If a value is
-        None, the oracle decides. Places without a call of this side are left out.
+        The keys of `plain` are the places in `drawn` to check. The values are the baseline's answers, or None to ask
+        the oracle.
         """
         with self.blame(self.function):
             for place, answer in plain.items():

@@ -94,15 +94,13 @@ class WorkerClient:
         self._server.spent_s()  # reset the CPU clock: the time of this request does not belong to the next call
 
     def timed(self, read: Callable[[SharedMemory], bytes], *, null: bool = False) -> tuple[Reading, bytes]:
-        """Make one timed call, or a no-op call if `null`. Return its cost and the bytes of the answer.
-
-        `read` copies the bytes of the answer from shared memory.
+        """Make one timed call, or a no-op call if `null`. Return its cost and the answer's bytes, which `read` copies.
 
         The cost includes CPU time that the submission's processes used since the previous call, so computing between
-        calls gains nothing. The times for which the worker and this thread, the one that made this object, waited for
-        their core are subtracted from the wall time, because other programs cause this waiting. If both waited at the
-        same time, too much is subtracted, but no wall time is shorter than the CPU time. If the worker may use several
-        threads, they may run while this thread waits, so only the worker's wait is subtracted.
+        calls gains nothing. The times for which the worker and this thread waited for their core are subtracted from
+        the wall time, because other programs cause this waiting. If both waited at the same time, too much is
+        subtracted, but no wall time is shorter than the CPU time. If the worker may use several threads, only the
+        worker's wait is subtracted.
         """
         if self._channel.has_message():
             raise self._spoke_early()
@@ -155,9 +153,9 @@ class WorkerClient:
         simulated: Callable[[str, list[Any]], Any],
         most: int,
     ) -> dict[str, Any]:
-        """Call a function with plain values, and answer up to `most` of its calls of simulated functions.
+        """Call a function with plain values, and return the worker's message about its answer.
 
-        Return the worker's message about the function's answer.
+        Up to `most` of its calls of simulated functions are answered.
         """
         self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
