@@ -69,7 +69,7 @@ def test_only_a_function_with_long_calls_makes_few_first_calls() -> None:
         ((1.0, LONG_S, TURN_S / 2, TURN_S / 2), 2, 1),
     ):
         inputs = costing(*seconds)
-        worker = SimpleNamespace(load=lambda _: None, arrange=lambda *_: None)
+        worker = SimpleNamespace(load=lambda _: None, arrange=lambda *_, **__: None)
         side = Played(worker, "f", lambda _: contextlib.nullcontext())  # type: ignore[arg-type]
         side.start("", inputs[0], inputs, None)
         assert (side.made, side.calls) == (made, calls)
