@@ -1,6 +1,6 @@
 """Run a submission's source text on the scenarios of a task, in this process and without a sandbox."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,10 +44,6 @@ class Game:
     @property
     def tier(self) -> int:
         return tier_of(self.gain, self.task.tiers)
-
-
-def titled(scenarios: Sequence[Scenario], words: str) -> Scenario:
-    return next(scenario for scenario in scenarios if words in scenario.title)
 
 
 def remarks(task: Task, source: str, kind: str, seed: int = 0) -> list[str]:
