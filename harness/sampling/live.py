@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -115,6 +116,8 @@ class LiveProgram:
 
 
 _programs: dict[tuple[str, ...], LiveProgram] = {}
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_programs.clear)  # a forked process must not end the programs of its parent
 
 
 @contextlib.contextmanager

@@ -133,8 +133,9 @@ class ProgramServer:
 @contextlib.contextmanager
 def serve(build: PythonBuild, program: str, number: int = 1) -> Iterator[list[ProgramServer]]:
     """Start `number` servers that run functions of `program`, and end them after the block."""
-    servers = [ProgramServer(build, program) for _ in range(number)]
+    servers: list[ProgramServer] = []
     try:
+        servers += (ProgramServer(build, program) for _ in range(number))
         yield servers
     finally:
         for server in servers:
