@@ -90,7 +90,7 @@ def valgrind() -> HealthCheck:
     status, said = ran([path, *options, sys.executable, "-I", "-S", "-c", ""])
     if not status:
         return HealthCheck("valgrind", path)
-    name = tools.version() or "valgrind"
+    name = tools.compiler_version("valgrind") or "valgrind"
     found, fix = f"{path} does not work ({failure_reason(status, said)})", f"install it again: `{programs.VALGRIND}`"
     if _UNKNOWN_INSTRUCTION.search(said) or status == -4:
         found = f"{name} does not know an instruction of this CPU"

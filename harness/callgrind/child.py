@@ -1,13 +1,11 @@
 """The program of a process that counts the instructions of code snippets, `python -m harness.callgrind.child`.
 
-`harness.callgrind.collect` starts this process, sends the snippets and receives their counts. The program uses torch's
-`Timer.collect_callgrind` with some changes, which save time and do not change the counts:
+The program uses torch's `Timer.collect_callgrind` with some changes, which save time and do not change the counts:
 
-- torch's method first times the statement, for which it compiles another C++ program. This module calls the function
-  that counts.
-- torch runs valgrind with instrumentation from the start, and importing torch then takes fifty times as long. A script
-  named `valgrind` starts the real valgrind without instrumentation, and the setup switches it on.
-- torch collects garbage after each repeat. `gc.freeze` hides all imported objects from the collector.
+- It does not time the statement first.
+- A script named `valgrind` starts the real valgrind without instrumentation, under which importing torch takes fifty
+  times as long. The setup switches instrumentation on.
+- `gc.freeze` hides all imported objects from the garbage collector.
 - torch sends a query to all processes that run under Callgrind. With a separate `--vgdb-prefix`, only this one gets it.
 - C++ snippets are compiled without debug information, like torch's own libraries.
 """

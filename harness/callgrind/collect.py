@@ -1,8 +1,4 @@
-"""Count the instructions of Python statements and C++ snippets with `Timer.collect_callgrind`, with a cache.
-
-A count takes tens of seconds, mostly to import torch under valgrind and to compile. So counts run in separate processes
-(`harness.callgrind.child`), as many at the same time as there are cores, and are stored in the user's cache folder.
-"""
+"""Count the instructions of Python statements and C++ snippets in separate processes, with a cache."""
 
 import os
 import sys
@@ -60,11 +56,7 @@ class Snippet:
 
     @property
     def program(self) -> str:
-        """A digest of the snippet's code without its environment variables.
-
-        Snippets with the same digest are counted in one process, which compiles their code only once. For a snippet
-        without compiled code, the digest is `key`.
-        """
+        """A digest of compiled code without its environment, or else `key`. One process counts all equal programs."""
         code = (self.language, self.stmt, self.setup, self.extension, self.functions)
         return disk_cache.digest({"code": code}) if self.compiles else self.key
 
@@ -88,10 +80,7 @@ class SnippetCounts:
 
 
 def collect(snippet: Snippet, *, compiling: bool = True) -> SnippetCounts:
-    """Return the counts of one snippet, from the cache or newly counted.
-
-    With `compiling=False`, a snippet that must be compiled and is not in the cache is not counted.
-    """
+    """Return the counts of one snippet, from the cache or newly counted, as `collect_all` does."""
     return collect_all({"it": snippet}, compiling=compiling)["it"]
 
 
@@ -152,7 +141,6 @@ def _start(snippets: Sequence[Snippet]) -> Child:
 
 
 def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
-    """Return and store the counts that a process has sent, and end it. Without counts, return the reason."""
     try:
         found = child.receive(_ANSWER_S)[1]["counts"]
     except Late:

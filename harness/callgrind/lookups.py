@@ -24,10 +24,7 @@ from harness.storage import disk_cache
 DICTIONARY_LOOKUPS: Final = re.compile(
     r":(lookdict\w*|(unicode|generic|dict)keys_\w*lookup\w*|_Py_dict_lookup\w*)(\.\w+)*( \[|$)"
 )
-"""The names of CPython's functions for dictionary lookups since Python 3.7.
-
-torch's `FunctionCounts.denoise` removes only `lookdict_unicode`, which has another name since Python 3.11.
-"""
+"""The names of these functions of CPython. `FunctionCounts.denoise` knows only the name before Python 3.11."""
 
 # Callgrind's text for a function without a name. A recursive function may have a number after its address.
 _NAMELESS: Final = re.compile(r"(?P<address>[^:]*:0x[0-9a-f]+)(?:'\d+)?(?: \[(?P<object>[^\]]*)\])?")
@@ -65,10 +62,7 @@ def denoise(counts: FunctionCounts) -> FunctionCounts:
 
 
 def picture(counts: FunctionCounts, *, title: str) -> str:
-    """Return an SVG picture of the 15 functions with the largest counts.
-
-    If `counts` is a difference of two counts, the picture shows the largest changes.
-    """
+    """Return an SVG picture of the 15 functions with the largest counts, or the largest changes of a difference."""
     largest = sorted(counts, key=lambda each: -abs(each.count))[:15]
     ordered = sorted(largest, key=lambda each: -each.count)
     total = f"{counts.sum():,} instructions in all.".replace(",", " ")
@@ -78,8 +72,7 @@ def picture(counts: FunctionCounts, *, title: str) -> str:
 def search_names(functions: Iterable[str]) -> frozenset[str]:
     """Return the names of all `functions` that look up keys in dictionaries.
 
-    If the functions of Python have no names, an experiment finds them. It needs valgrind and takes about two seconds,
-    once for each version of Python.
+    If the functions of Python have no names, an experiment with valgrind finds them, once for each version of Python.
     """
     functions = list(functions)
     named = frozenset(function for function in functions if DICTIONARY_LOOKUPS.search(function))
@@ -98,8 +91,9 @@ def nameless() -> frozenset[str]:
     if tools.lacking():
         return frozenset()
     python = Path(sys.executable).resolve()
-    built = {"python": sys.version, "executable": str(python), "size": python.stat().st_size}
-    key = disk_cache.digest({**built, "valgrind": tools.version(), "script": _SCRIPT, "looks": LOOKS})
+    built: dict[str, object] = {"python": sys.version, "executable": str(python), "size": python.stat().st_size}
+    built["valgrind"] = tools.compiler_version("valgrind")
+    key = disk_cache.digest({**built, "script": _SCRIPT, "looks": LOOKS})
     kept = disk_cache.load("lookups", key)
     if isinstance(kept, list):
         return frozenset(map(str, kept))

@@ -1,8 +1,6 @@
 """Read Callgrind's profiles: the exclusive and inclusive number of instructions of each function.
 
-Valgrind's manual describes the format in "Callgrind Format Specification". A name is written only once, together with a
-number. Later, only the number is written. Line numbers may be relative to the line before. Of the counted events, only
-`Ir` (instructions) is read.
+Valgrind's manual describes the format in "Callgrind Format Specification".
 """
 
 import re

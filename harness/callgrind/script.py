@@ -1,7 +1,6 @@
 """Count the instructions of a script that uses only the standard library. This takes about a second.
 
-The script runs under `valgrind python` without site packages, with a fixed hash seed and no other environment
-variables. So two counts of a script are equal. Python's option `-E` is not used, because it ignores the hash seed.
+The counts are repeatable. Python's option `-E` is not used, because it ignores the hash seed.
 """
 
 import os

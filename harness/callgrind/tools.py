@@ -14,8 +14,7 @@ import torch
 from harness.machine import programs
 
 HASH_SEED: Final = "0"
-"""The fixed hash seed of counted processes. The steps of a dictionary lookup depend on hashes, so random hashes would
-change every count."""
+"""The fixed hash seed of counted processes. Dictionary lookups with random hashes would change every count."""
 
 # Environment variables that change the machine code that libraries run, and with it the number of instructions.
 _CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
@@ -41,9 +40,8 @@ def lacking_compiler() -> str:
 def environment(shims: Path | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment variables of a counted process: a fixed hash seed, and this interpreter first on PATH.
 
-    The interpreter must be first, because `collect_callgrind` starts the first `python` on PATH. Only the folder
-    `shims` comes before it. The process finds no GPU. Otherwise torch's Timer would use the GPU's clock, which works
-    neither in a forked process nor for C++ statements.
+    `collect_callgrind` starts the first `python` on PATH. Only the folder `shims` comes before it. The process finds no
+    GPU, whose clock in torch's Timer works neither in a forked process nor for C++ statements.
     """
     folders = [str(shims)] if shims else []
     path = os.pathsep.join([*folders, str(Path(sys.executable).parent), base.get("PATH", os.defpath)])
@@ -56,15 +54,10 @@ def software(*, compiles: bool) -> dict[str, object]:
     return {
         "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
         "python": [sys.version, os.path.realpath(sys.executable)],
-        "system": [platform.libc_ver(), platform.machine(), processor(), version()],
+        "system": [platform.libc_ver(), platform.machine(), processor(), compiler_version("valgrind")],
         "compiler": compiler_version(os.environ.get("CXX", "c++")) if compiles else "",
         "chosen": {name: os.environ.get(name) for name in _CHOOSING},
     }
-
-
-def version() -> str:
-    """Return the output of `valgrind --version`, or "" if valgrind is missing."""
-    return compiler_version("valgrind")
 
 
 @cache

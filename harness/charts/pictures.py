@@ -236,7 +236,6 @@ def _bar_shapes(bar: BarValue, top: float, axis: Axis, series: str) -> Iterator[
 
 
 def _legend(names: Sequence[str], top: int) -> tuple[list[str], int]:
-    """Return the names of the series beside their colours, and the place below them."""
     shapes, x, y = list[str](), float(_LEFT), top
     for at, name in enumerate(names):
         width = 30 + len(name) * _CHARACTER

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from harness.rendering.units import Format, count, known, number, seconds
 
-Points = Sequence[tuple[float, float]]
-"""The points of a curve: (x, y), all positive."""
+Points = Sequence[tuple[float, float]]  # the points of a curve: (x, y), all positive
 
 MARKS = "●○▲△■□◆◇"
 """The marks of up to eight curves. They differ in shape, because some readers cannot distinguish colours."""

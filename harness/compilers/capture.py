@@ -66,10 +66,7 @@ def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def refusal(call: Callable[[], object]) -> str:
-    """Return the first line of torch's error for a call, or "" if the call succeeds.
-
-    torch also logs each error, and prints an incomplete graph to standard error. This output is hidden.
-    """
+    """Return the first line of torch's error for a call, or "" if the call succeeds. Logs and output are hidden."""
     with _silence():
         try:
             call()

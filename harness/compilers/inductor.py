@@ -1,9 +1,4 @@
-"""Prepare `torch.compile` with Inductor, torch's compiler, which writes and compiles C++ for a CPU.
-
-TorchScript is an older compiler, which is deprecated since torch 2.5. Since torch 2.10, each use prints a warning. On
-Python 3.14 and newer, torch does not support TorchScript. Up to torch 2.13, importing torch's compiler also prints a
-warning, because the compiler uses parts of TorchScript.
-"""
+"""Prepare `torch.compile` with Inductor, torch's compiler, which writes and compiles C++ for a CPU."""
 
 import ctypes
 import importlib
@@ -45,13 +40,9 @@ def lacking() -> str:
 
 @cache
 def unsupported() -> str:
-    """Return torch's error if `torch.compile` does not support this version of Python, or else "".
-
-    To find out, `torch.compile` is called without a function, so that it only checks the version. With the backend
-    "eager", this call does not import Inductor, which would take seconds.
-    """
+    """Return torch's error if `torch.compile` does not support this version of Python, or else ""."""
     try:
-        torch.compile(backend="eager")
+        torch.compile(backend="eager")  # checks only the version, and does not import Inductor
     except RuntimeError as refusal:
         return f"torch {torch.__version__.partition('+')[0]}: {refusal}"
     return ""
@@ -70,9 +61,7 @@ def compiler() -> str:
 def prepare() -> None:
     """Import torch's compiler, which takes seconds, and make it store compiled code in fairclock's cache folder.
 
-    If the environment variable `TORCHINDUCTOR_CACHE_DIR` is set, the folder that it names is used instead. The number
-    of compiler processes is also set in Inductor's configuration, because Inductor may already have read its
-    environment variable.
+    If the environment variable `TORCHINDUCTOR_CACHE_DIR` is set, the folder that it names is used instead.
     """
     os.environ.setdefault(CACHE_VARIABLE, str(disk_cache.folder() / "inductor"))
     os.environ.setdefault(THREADS_VARIABLE, "1")
@@ -80,7 +69,7 @@ def prepare() -> None:
         importlib.import_module("torch._inductor.compile_fx")
     from torch._inductor import config  # noqa: PLC0415 - takes seconds, and needs the variables set
 
-    config.compile_threads = int(os.environ[THREADS_VARIABLE])
+    config.compile_threads = int(os.environ[THREADS_VARIABLE])  # Inductor may have read the variable before
 
 
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
@@ -128,10 +117,7 @@ class TorchScriptSupport:
 
 @cache
 def torchscript_support() -> TorchScriptSupport:
-    """Return whether torch has TorchScript and supports it on this version of Python.
-
-    To find out, an empty module is compiled with TorchScript. Its exceptions and warnings give the answer.
-    """
+    """Return whether torch has TorchScript and supports it on this version of Python, by compiling an empty module."""
     torch_here = f"torch {torch.__version__.partition('+')[0]}"
     python = f"TorchScript on Python {platform.python_version()}"
     script = getattr(getattr(torch, "jit", None), "script", None)

@@ -1,7 +1,4 @@
-"""Time functions and programs in new processes: under other implementations of Python, and with empty caches.
-
-PyPy is another interpreter. Cython and Nuitka translate a module to C, and a C compiler turns it into an extension.
-"""
+"""Time functions and programs in new processes: under other implementations of Python, and with empty caches."""
 
 import contextlib
 import importlib.util
@@ -215,7 +212,6 @@ def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float
 
 @contextlib.contextmanager
 def _program(source: str, driver: str) -> Iterator[Path]:
-    """Yield a new folder with the files `program.py` and `driver.py`."""
     with tempfile.TemporaryDirectory(prefix="fairclock-program-") as folder:
         for name, text in (("program.py", source), ("driver.py", driver)):
             Path(folder, name).write_text(textwrap.dedent(text), encoding="utf-8")
@@ -223,7 +219,6 @@ def _program(source: str, driver: str) -> Iterator[Path]:
 
 
 def _run(command: list[str], folder: Path, **environment: str) -> str:
-    """Run a command in a folder, and return its output. Raise `MachineError` if it fails or takes too long."""
     try:
         return subprocess.run(
             command,

@@ -31,9 +31,8 @@ class ProcessGoneError(FairclockError):
 def process_cpu(pid: int) -> Clock:
     """Return a clock of the CPU time of a process: of all its threads, but not of its child processes.
 
-    On Linux, every process can read this clock by its number: the complement of the process id, and three bits for the
-    kind of clock (`clock_getcpuclockid(3)`, the kernel's `MAKE_PROCESS_CPUCLOCK`). The clock of an ended process can be
-    read until its parent has called `wait`. After that, another process may get the same id.
+    Its number on Linux is described in `clock_getcpuclockid(3)`. The clock of an ended process can be read until its
+    parent has called `wait`. After that, another process may get the same id.
 
     Raise `MachineError` if the system has no such clock. Raise `ProcessGoneError` if the process has ended. The
     returned function raises `ProcessGoneError` too.

@@ -1,13 +1,8 @@
 """Devices that run work from a queue: a GPU, or a simulated stream on a machine without a GPU.
 
-`launch` puts work in the queue, and `synchronize` waits until all work is finished, as the end of a `with` block does.
-
-`record` puts an *event* in the queue. The device records the time when it reaches the event. The difference between the
-times of two events is the time of the work between them, if the device is never idle in between. So first keep the
-device `busy`, until the host has queued the events and the work. Otherwise the difference includes the host's launches.
-
-A repeated call reads its inputs from a cache, because the previous call has just used them. To time a call that reads
-its inputs from memory, run a `flush` before each call.
+`record` puts an event in the queue. The time between two events is the time of the work between them, if the device is
+never idle in between. So first keep the device `busy`, until the host has queued the events and the work. To time a
+call that reads its inputs from memory, run a `flush` before each call.
 """
 
 import sys

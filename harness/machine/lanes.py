@@ -1,8 +1,7 @@
 """Lanes: locks on CPU cores. With them, two measurements on this machine never use the same core.
 
-A lane is an exclusive `flock` on one file per core. Every process of fairclock that measures, of any user, opens a lane
-first. The kernel releases the lock when the process ends, even after a crash. A lane only reserves cores: the process
-must then bind itself to `Lane.cores`. The lock has no effect on programs that do not use lanes.
+A lane is an exclusive `flock` on one file per core, which the kernel releases when the process ends. It only reserves
+cores: the process must then bind itself to `Lane.cores`.
 """
 
 import os
@@ -84,7 +83,6 @@ def _cores() -> tuple[int, ...]:
 
 
 def _physical(core: int) -> int:
-    """Return the number of the first hyperthread on the same physical core."""
     siblings = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     if not siblings.exists():
         return core
@@ -104,7 +102,6 @@ def _announce_stopped(cores: Sequence[int]) -> bool:
 
 
 def _stopped_holders(cores: Sequence[int]) -> list[str]:
-    """Return the numbers of the stopped processes that hold the lock of one of `cores`. Without /proc, return []."""
     about = [_lock_file(core).stat() for core in cores]
     places = {f"{os.major(each.st_dev):02x}:{os.minor(each.st_dev):02x}:{each.st_ino}" for each in about}
     try:

@@ -1,11 +1,8 @@
 """Measure the peak speed of one CPU core: bytes read per second, and float32 operations per second.
 
-No program on this core can be faster than these two speeds. So they bound the time of a function from below (Williams,
-Waterman and Patterson, Roofline: an insightful visual performance model, 2009).
-
-A disturbance can only make a measured speed too low, so keep the best of several calls. This file imports no other
-module of fairclock, so that its text can also be run in another process. The caller binds the process to one core, and
-limits torch to one thread.
+No program on this core can be faster (Williams, Waterman and Patterson, Roofline, 2009). A disturbance can only make a
+measured speed too low, so keep the best of several calls. The caller binds the process to one core, and limits torch to
+one thread. This file imports no other module of fairclock, so that its text can also be run in another process.
 """
 
 import time

@@ -12,8 +12,7 @@ NAME: Final = "cuda_memory.json"
 FOLDER: Final = Path(__file__).parents[2] / "lessons" / "recorded" / "17_peaks_and_leaks"
 COMMAND: Final = "python -m lessons.17_peaks_and_leaks --record"
 
-Change = tuple[str, int]
-"""The name of an event, as in torch's snapshots, and the number of bytes."""
+Change = tuple[str, int]  # the name of an event, as in torch's snapshots, and the number of bytes
 _ACTIONS: Final = frozenset({"alloc", "free_completed", "segment_alloc", "segment_free"})
 
 

@@ -1,8 +1,4 @@
-"""Measure resident memory, the memory of this process that is in RAM: its value now, or its peak during a call.
-
-Linux stores the peak of resident memory. A process can reset the peak by writing 5 to `/proc/self/clear_refs`
-(Documentation/filesystems/proc.rst). On other systems, a thread takes samples, and may miss a short peak.
-"""
+"""Measure resident memory, the memory of this process that is in RAM: its value now, or its peak during a call."""
 
 import gc
 import sys
@@ -67,8 +63,7 @@ def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     """Call a function once, and return samples of the resident memory in bytes.
 
     There is a sample before the call, every `interval_s` seconds during the call, and after it, while its result still
-    exists. A thread of this process takes the samples. `memory_usage` of memory_profiler starts another process
-    instead: a fork, which may deadlock with torch's threads, or since Python 3.14 a new start of the caller's program.
+    exists. A thread takes the samples: a forked process, as in memory_profiler, may deadlock with torch's threads.
     Exceptions of the call are not caught.
     """
     seen, done = [resident_bytes()], threading.Event()

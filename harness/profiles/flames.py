@@ -189,21 +189,17 @@ def picture(
         shown = label(each.frame.name, int((width - 6) / _CHARACTER))
         name = svg.text(x + 3, y + 13, shown) if shown else ""
         boxes.append(svg.group([svg.element("title", svg.escaped(words)), box, name]))
+    colours, x = list[str](), _SIDE
+    for attributes, words in legend:
+        colours += [svg.rect(x, 31, 11, 11, **attributes), svg.text(x + 16, 41, words)]
+        x += 40 + 6 * len(words)
     shapes = [
         svg.text(_SIDE, 20, title, font_size=14),
-        svg.group(_legend(legend), font_size=11),
+        svg.group(colours, font_size=11),
         svg.group(boxes, class_="boxes", font_family="monospace", font_size=11),
     ]
     height = _TOP + _ROW * (deepest + 1) + _SIDE
     return svg.document(_WIDTH, height, shapes, title=title, description=description, style=_STYLE)
-
-
-def _legend(legend: Iterable[tuple[svg.Attributes, str]]) -> Iterator[str]:
-    x = _SIDE
-    for attributes, words in legend:
-        yield svg.rect(x, 31, 11, 11, **attributes)
-        yield svg.text(x + 16, 41, words)
-        x += 40 + 6 * len(words)
 
 
 def _kind(each: Placed) -> str:

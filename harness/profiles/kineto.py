@@ -1,7 +1,7 @@
 """Settings that make `torch.profiler` behave as its manual describes, and its results: tables and traces.
 
-A trace is in Chrome's format: a list of events in JSON, each with a phase `ph`. A complete event ("X") has a start and
-a duration. Other events name a thread ("M"), mark a time ("i"), or start or end an arrow ("s" and "f").
+A trace is in Chrome's format: a list of events in JSON, each with a phase `ph`. "X" is a complete event, "s" and "f"
+are the start and the end of an arrow.
 """
 
 import gzip

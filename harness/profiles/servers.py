@@ -210,7 +210,6 @@ def _read(server: ProfileServer, board: str, plugin: str) -> TensorBoard:
 
 
 def _ask(server: ProfileServer, path: str, **options: str) -> Any:
-    """Return the data that the plugin sends for one of its pages, or None if it has no such page."""
     query = f"?{urlencode(options)}" if options else ""
     body = server.fetch(f"{_PLUGIN}{path}{query}") or b"null"
     return json.loads(gzip.decompress(body) if body.startswith(_GZIP) else body)
@@ -245,8 +244,7 @@ class BoardView:
 class BoardPages:
     """Recorded pages. `date` is the day of the record, and `environment` its machine and software.
 
-    `board` and `plugin` are the versions of `tensorboard` and `torch-tb-profiler`. The plugin is deprecated, so its
-    pages no longer change, and there is one record.
+    `board` and `plugin` are the versions of `tensorboard` and `torch-tb-profiler`.
     """
 
     date: str

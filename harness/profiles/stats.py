@@ -14,19 +14,14 @@ from typing import Final, cast
 
 from harness.errors import UsageError
 
-Key = tuple[str, int, str]
-"""The key of a function in pstats: file, line, name."""
+Key = tuple[str, int, str]  # the key of a function in pstats: file, line, name
 
 _BUILTIN: Final = re.compile(r"<built-in method (?P<function>.+)>|<method '(?P<method>.+?)' of '(?P<owner>.+?)'.*>")
 
-FILE: Final = "FILE"
-"""The text of an option that is replaced by the path of the file in which the profiler saves the profile."""
+FILE: Final = "FILE"  # an option that is replaced by the path of the file for the profile
+TIMEOUT_S: Final = 120.0  # time limit in seconds for a script under a profiler
 
-TIMEOUT_S: Final = 120.0
-"""Time limit for a script under a profiler, in seconds."""
-
-# For each caller of a function: calls, outer calls, own seconds and cumulative seconds. The module `profile` records
-# only the number of calls for a caller.
+# For each caller: calls, outer calls, own and cumulative seconds, or in the module `profile` only the calls.
 _Callers = dict[Key, tuple[int, int, float, float] | int]
 
 _Entry = tuple[int, int, float, float, _Callers]

@@ -1,8 +1,4 @@
-"""Write a measured ratio with as many digits as its confidence interval supports.
-
-The number of digits follows the rule of the Particle Data Group. Half of the interval's width is rounded to one or two
-digits. The ratio is rounded to the same decimal place.
-"""
+"""Write a measured ratio with as many digits as its confidence interval supports (rule of the Particle Data Group)."""
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -10,8 +6,7 @@ from typing import Final
 
 from harness.rendering import units
 
-MOST_DIGITS: Final = 3
-"""The largest number of significant digits of a ratio, even if its interval supports more."""
+MOST_DIGITS: Final = 3  # the most digits of a ratio, even if its interval supports more
 
 # Half of the interval's width keeps two digits if it begins with less than 3.55 (Review of Particle Physics, 5.3).
 _TWO_DIGITS_BELOW: Final = 3.55

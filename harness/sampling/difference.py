@@ -7,8 +7,7 @@ from harness.charts import svg
 from harness.profiles.flames import FlameFrame, Placed, drawable, fold_up, own_cost_by_name, picture, placed
 from harness.rendering import units
 
-Stacks = Iterable[tuple[Sequence[str], float]]
-"""Stacks, the outermost frame first, each with its cost."""
+Stacks = Iterable[tuple[Sequence[str], float]]  # the outermost frame first, each with its cost
 
 LITTLE, MOST = 0.02, 0.2  # the shares of the whole cost from which a difference has a colour, and the strongest colour
 _LEGEND: Final = {-1.0: "costs less in the second run", 0.0: "hardly differs", 1.0: "costs more in the second run"}

@@ -17,11 +17,8 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 from harness.errors import MachineError
 from harness.profiles.servers import family
 
-START_S: Final = 400.0
-"""Time limit for the first printed line of a live program, in seconds."""
-
-CPU_S: Final = 300
-"""The system ends a live program that has used this many seconds of CPU time."""
+START_S: Final = 400.0  # time limit in seconds for the first printed line of a live program
+CPU_S: Final = 300  # the system ends a live program that has used this many seconds of CPU time
 
 _END_S, _POLL_S = 1.0, 0.01
 

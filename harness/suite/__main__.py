@@ -74,17 +74,9 @@ def run(
         raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
     if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
         refuse_edited(out, force=force, is_ours=results.is_suite)
+    settings, count = SuiteSettings(min_run_time_s=min_run_time), not no_counts
     with progress_bars(MofNCompleteColumn()) as bars:
-        suite = measure(
-            benchmarks,
-            out,
-            SuiteSettings(min_run_time_s=min_run_time),
-            fresh=fresh,
-            count=not no_counts,
-            recount=recount,
-            jobs=jobs,
-            bars=bars,
-        )
+        suite = measure(benchmarks, out, settings, fresh=fresh, count=count, recount=recount, jobs=jobs, bars=bars)
     return _show(suite, out)
 
 

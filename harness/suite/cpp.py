@@ -1,8 +1,4 @@
-"""Compile C++ benchmarks. A library contains several of them, because reading torch's headers takes most of the time.
-
-Each benchmark becomes a function whose name is a digest of the benchmark's code. The cache folder has a link to the
-library for each of its functions.
-"""
+"""Compile C++ benchmarks, several as one library, because reading torch's headers takes most of the time."""
 
 import os
 import re
@@ -140,7 +136,6 @@ def _batches(missing: Mapping[str, Benchmark], jobs: int) -> Iterator[dict[str, 
 
 
 def _own_globals(benchmark: Benchmark) -> str:
-    """Return a benchmark's global setup, or "" if it only includes headers."""
     lines = benchmark.args.global_setup.strip().splitlines()
     return "" if all(not line.strip() or _INCLUDE.fullmatch(line) for line in lines) else "\n".join(lines)
 

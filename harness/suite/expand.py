@@ -14,7 +14,6 @@ from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, Runtim
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition, Label
 
 LANGUAGES: Final = {Language.PYTHON: "Python", Language.CPP: "C++"}
-
 # Calls before a measurement: TorchScript compiles after a few calls, when it has recorded the types of the arguments.
 WARM_UPS: Final = 3
 
@@ -103,7 +102,6 @@ def _compiled(group: GroupedBenchmark, language: Language, backward: bool) -> Ti
 
 
 def _scripted(group: GroupedBenchmark, language: Language, backward: bool) -> TimerArgs | None:
-    """Return a benchmark whose setup loads a TorchScript model as `jit_model`, and calls it until it is compiled."""
     setup, source, is_cpp = group.setup, group.source or "", language is Language.CPP
     if group.signature is None or (is_cpp and group.cpp_fwd_stmt is None and not setup.cpp_setup.strip()):
         return None

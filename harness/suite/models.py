@@ -14,8 +14,7 @@ from harness.compilers.inductor import prepare, torchscript_warnings_hidden
 from harness.errors import UsageError
 from harness.storage import disk_cache
 
-COMPILED: Final = "compiled_model"
-"""The name of the model in the code of a benchmark with `torch.compile`."""
+COMPILED: Final = "compiled_model"  # the name of the model in the code of a benchmark with `torch.compile`
 
 
 def compiled_names(source: str) -> dict[str, Any]:

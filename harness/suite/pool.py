@@ -96,8 +96,7 @@ class SuiteWorker:
         self._folder.cleanup()
 
 
-Serve = Callable[[SuiteWorker, Benchmark], None]
-"""A function that makes a worker measure a benchmark, and stores the result."""
+Serve = Callable[[SuiteWorker, Benchmark], None]  # makes a worker measure a benchmark, and stores the result
 
 
 def serve_all(mode: str, benchmarks: Sequence[Benchmark], jobs: int, serve: Serve) -> None:

@@ -15,8 +15,7 @@ from harness.storage.user_files import write_whole
 from harness.suite.expand import LANGUAGES, Benchmark
 from harness.suite.types import Label
 
-SAME: Final = 0.005
-"""Two instruction counts, or two times, with at most this relative difference are regarded as equal."""
+SAME: Final = 0.005  # counts or times with at most this relative difference are regarded as equal
 
 
 @dataclass(frozen=True, slots=True)

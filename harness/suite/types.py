@@ -1,9 +1,4 @@
-"""The types in a file of definitions: dictionaries of benchmarks with nested or flat names.
-
-    {"Pointwise": {"add": {None: GroupedStmts(…), "with alpha": GroupedStmts(…)}, "mul": GroupedStmts(…)}}
-
-A name is a text, a tuple of texts (`("Pointwise", "Math")`), or None, which adds no part to the name.
-"""
+"""Nested benchmarks: `{"Pointwise": {"add": {None: GroupedStmts(…), "with alpha": GroupedStmts(…)}}}`."""
 
 from collections.abc import Mapping
 from typing import Any, Union

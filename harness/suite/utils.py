@@ -9,8 +9,7 @@ from harness.errors import UsageError
 from harness.suite.api import GroupedBenchmark, TimerArgs
 from harness.suite.types import Definition, FlatIntermediateDefinition, Label
 
-COLUMN: Final = 40
-"""The width of the Python column. The text " | " separates it from the C++ column."""
+COLUMN: Final = 40  # the width of the Python column; the text " | " separates it from the C++ column
 
 _HEAD: Final = re.compile(r"Python\s{35}\| C\+\+\s*")
 _RULE: Final = re.compile(rf"-{{{COLUMN}}} \| -+\s*")

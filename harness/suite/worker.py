@@ -3,8 +3,8 @@
 The worker imports torch once and forks a child for each benchmark, so that every child starts in the same state. A
 crash ends only the child. The output of a benchmark goes to standard error, which is a file.
 
-The command has the same length in every run: one more character moves data in memory, and Python's attribute cache uses
-memory addresses. MODE is "time", or "count" under valgrind, which does not observe the import of torch.
+MODE is "time" or "count". The command has the same length in every run: one more character moves data in memory, and
+Python's attribute cache uses memory addresses.
 """
 
 import ctypes

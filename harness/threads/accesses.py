@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-MAIN = "main"
-"""The name of the thread that made the recorder."""
+MAIN = "main"  # the name of the thread that made the recorder
 
 
 class ThreadEvent(NamedTuple):

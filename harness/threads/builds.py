@@ -1,7 +1,4 @@
-"""Find builds of Python on this machine: a free-threaded build, the usual build, and one with sub-interpreters.
-
-The environment variable `FAIRCLOCK_FREE_THREADED` names a free-threaded interpreter that is not on the search path.
-"""
+"""Find builds of Python on this machine: a free-threaded build, the usual build, and one with sub-interpreters."""
 
 import json
 import os
@@ -15,7 +12,7 @@ from typing import Final
 
 from harness.machine import programs
 
-VARIABLE: Final = "FAIRCLOCK_FREE_THREADED"
+VARIABLE: Final = "FAIRCLOCK_FREE_THREADED"  # names an interpreter that is not on the search path
 
 _USUAL: Final = ("python3.15", "python3.14", "python3.13")
 _FREE: Final = tuple(f"{name}{end}" for name in _USUAL for end in ("t", "-nogil"))  # of python.org, and of deadsnakes

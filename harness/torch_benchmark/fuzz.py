@@ -1,9 +1,7 @@
-"""PyTorch's fuzzers, which draw random test inputs from a seed, with a bug fix and with labels for tensors.
+"""PyTorch's fuzzers, which draw random test inputs from a seed, with labels for tensors and with a bug fix.
 
-The classes have the names of `torch.utils.benchmark`. Import them from this module, and use them as PyTorch's manual
-describes. In some versions of torch, such as 2.13, a check in `FuzzedParameter` is inverted, so all fuzzers for
-operators fail. Importing this module repairs this bug for the whole process. A test fails as soon as `_repair` is no
-longer needed.
+In some versions of torch, such as 2.13, a check in `FuzzedParameter` is inverted, so all fuzzers for operators fail.
+Importing this module repairs this bug for the whole process.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,19 +21,9 @@ from torch.utils.benchmark.op_fuzzers.unary import UnaryOpFuzzer  # noqa: F401
 
 from harness.rendering.units import TIMES
 
-ROUNDS: Final = 50
-"""A fuzzer from `limited` raises `ValueError` after this number of rounds of 1000 unsuccessful draws."""
+ROUNDS: Final = 50  # a fuzzer from `limited` raises `ValueError` after these rounds of 1000 draws
 
 AnyFuzzer = TypeVar("AnyFuzzer", bound=Fuzzer)
-
-
-def _has_inverted_check() -> bool:
-    """Return whether torch's fuzzer has the bug that it raises an error for probabilities whose sum is 1."""
-    try:
-        FuzzedParameter("coin", distribution={1: 0.5, 2: 0.5})
-    except AssertionError:
-        return True
-    return False
 
 
 def _repair() -> None:
@@ -55,10 +43,12 @@ def _repair() -> None:
     FuzzedParameter._check_distribution = check  # type: ignore[method-assign]  # noqa: SLF001
 
 
-REPAIRED = _has_inverted_check()
+REPAIRED = False
 """Whether the installed torch has the inverted check. If it has, this module has repaired it."""
-
-if REPAIRED:
+try:
+    FuzzedParameter("coin", distribution={1: 0.5, 2: 0.5})
+except AssertionError:
+    REPAIRED = True
     _repair()
 
 
@@ -143,7 +133,6 @@ def label(tensor: Tensor) -> str:
 
 
 def _layout(shape: Sequence[int], strides: Sequence[int]) -> Iterator[str]:
-    """Yield each property that distinguishes a memory layout from a contiguous one, such as "steps of 2"."""
     moving = [axis for axis, size in enumerate(shape) if size > 1]
     if any(strides[axis] == 0 for axis in moving):
         yield "expanded"

@@ -1,9 +1,4 @@
-"""Measure several functions at several sizes and numbers of threads, as one table and one picture.
-
-`torch.utils.benchmark.Timer` measures every cell in several repetitions, which run in random order. If the machine is
-slow for some time, many cells then become a little slower, instead of one cell much slower. A grid shows possible
-differences. `harness.paired.duel` decides whether a difference is real.
-"""
+"""Measure several functions at several sizes and numbers of threads, as one table and one picture."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence

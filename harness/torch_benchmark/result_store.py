@@ -1,12 +1,8 @@
-"""Save `Measurement`s and `CallgrindStats` in files, each with its environment.
+"""Save `Measurement`s and `CallgrindStats` in files, each with its environment and all samples.
 
-The name of the file determines its format. Results of another day or machine can be added later:
-
-    .jsonl   one JSON object per line with every sample; any tool can read it
-    .pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs
-             the code in it, so load only files that you trust
-
-A loaded result has all samples that were saved. For `SavedResult`s, `==` compares the saved values.
+.jsonl   one JSON object per line; any tool can read it
+.pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs
+the code in it, so load only files that you trust
 """
 
 import json
@@ -196,7 +192,6 @@ def _from_pickles(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether the name of the file ends with .pkl. Raise `UsageError` for another ending than .pkl or .jsonl."""
     if path.suffix not in {".jsonl", ".pkl"}:
         raise UsageError(f"The name {path.name} does not state a format; it must end with .jsonl or .pkl.")
     return path.suffix == ".pkl"

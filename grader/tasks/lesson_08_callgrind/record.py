@@ -76,4 +76,4 @@ def by_name(profile: outfile.Profile) -> Count:
 
 if __name__ == "__main__":
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    recordings.write(COUNTS, record(), compiler, tools.version())
+    recordings.write(COUNTS, record(), compiler, tools.compiler_version("valgrind"))
