@@ -71,6 +71,21 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
     assert (out / journal.FILE).read_bytes() == kept
 
 
+def test_a_student_who_leaves_is_in_no_report_and_gets_the_stored_grade_after_coming_back(
+    folder: Path, out: Path
+) -> None:
+    run(folder, out)
+    before = (out / reports.GRADEBOOK).read_text()
+    assert "<bdi>ada</bdi>" in (out / reports.PAGE).read_text()
+    (folder / "ada").rename(folder.with_name("ada"))
+    assert run(folder, out)[0].roll.students == ("bob", "eve", "may", "zoe")
+    assert "<bdi>ada</bdi>" not in (out / reports.PAGE).read_text()
+    assert "ada," not in (out / reports.GRADEBOOK).read_text()
+    folder.with_name("ada").rename(folder / "ada")
+    assert run(folder, out)[0].graded == 0
+    assert (out / reports.GRADEBOOK).read_text() == before
+
+
 def test_a_fault_of_ours_costs_nobody_and_is_tried_again(
     folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
