@@ -100,6 +100,9 @@ def _columns(
         elif len(at) != 1:
             which = f"{len(at)} columns" if at else "no column"
             raise UsageError(f"{name} has {which} {named.get(one, one)!r}. Its assignments are: {listed}.")
+        elif at[0] in found and one != TOTAL:
+            both = f"the points of {found[at[0]][0]} and of {one}"
+            raise UsageError(f"{name}: {head[at[0]]!r} would get {both}. Give each lesson a column with --column.")
         else:
             found[at[0]] = roll.lessons if one == TOTAL else (one,)
     if not found:

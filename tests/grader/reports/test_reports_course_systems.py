@@ -187,6 +187,7 @@ def test_what_does_not_fit_canvas_is_refused_and_says_what_would() -> None:
         (CANVAS, {"01_dot": "Final Score"}, "is computed by Canvas"),
         (CANVAS, {"01_dot": "Nothing"}, "has no column 'Nothing'. Its assignments are: 'Dot"),
         (CANVAS.replace("Homework 2: timers", "Dot"), {}, "has 2 columns '01_dot'"),
+        (CANVAS, {"02_timer": "Dot"}, r"'Dot \(9001\)' would get the points of 01_dot and of 02_timer"),
         (CANVAS, {"07_none": "Dot"}, "has no lesson 07_none. --column accepts: 01_dot, 02_timer, total"),
     ):
         refused(says, in_canvas, text, columns)
