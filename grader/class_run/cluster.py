@@ -119,15 +119,12 @@ def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
     answered = client.run(standing, on_error="return")
     found = {name: one if isinstance(one, tuple) else (0, str(one)) for name, one in answered.items()}
     lanes = [number for number, _ in found.values() if number]
-    left = "; ".join(
-        f"the Dask worker {name} does not grade: {why or trouble or 'it did not answer'}"
-        for name, (number, why) in sorted(found.items())
-        if not number
-    )
+    idle = [(name, why) for name, (number, why) in sorted(found.items()) if not number]
+    otherwise = trouble or "it did not answer"
+    left = "; ".join(f"the Dask worker {name} does not grade: {why or otherwise}" for name, why in idle)
     if not lanes:
-        raise MachineError(
-            f"No worker of this cluster can grade ({left or trouble or 'none answered'}). To add workers, {HOW}."
-        )
+        none = left or trouble or "none answered"
+        raise MachineError(f"No worker of this cluster can grade ({none}). To add workers, {HOW}.")
     about = f"{units.some(len(lanes), 'worker')} of a cluster, {units.some(sum(lanes), 'lane')}"
     return f"{about}; {left}" if left else about
 
@@ -137,7 +134,11 @@ def standard() -> dict[str, str]:
     """Return what must be equal on all machines that grade a class: versions, and a hash of all relevant files."""
     found = Environment.capture(ask_cuda=False)
     versions = {"kit": found.kit, "python": found.python, "torch": found.torch, "numpy": found.numpy}
-    return {**versions, "files of grader and harness": _digest()[:12]}
+    digest = hashlib.sha256()
+    files = (path for room in (GRADER, KIT / "harness") for path in room.rglob("*") if path.suffix in KINDS)
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(KIT)}\0".encode() + path.read_bytes())
+    return {**versions, "files of grader and harness": digest.hexdigest()[:12]}
 
 
 class GradingPlugin(WorkerPlugin):
@@ -173,14 +174,12 @@ class GradingPlugin(WorkerPlugin):
     def _trouble(self) -> str:
         mine = {**dict.fromkeys(self.standard, "unknown"), **standard()}
         differs = [f"{name} {mine[name]} instead of {one}" for name, one in self.standard.items() if one != mine[name]]
-        if differs:
-            return ", ".join(differs)
         try:
-            if self.sandboxed:
+            if self.sandboxed and not differs:
                 sandbox.require()
         except MachineError as error:
             return str(error)
-        return ""
+        return ", ".join(differs)
 
 
 def standing(dask_worker: "Worker") -> tuple[int, str]:
@@ -195,12 +194,3 @@ def grade_here(submission: Submission, seed: str) -> Report:
     assert isinstance(plugin, GradingPlugin)
     assert plugin.pool is not None
     return grade(submission, seed, plugin.pool, catalogue.load().tasks(submission.lesson))
-
-
-def _digest() -> str:
-    """Return one hash of all files in `grader` and `harness` on which a grade depends."""
-    digest, found = hashlib.sha256(), (path for room in (GRADER, KIT / "harness") for path in room.rglob("*"))
-    for path in sorted(path for path in found if path.suffix in KINDS):
-        digest.update(f"{path.relative_to(KIT)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

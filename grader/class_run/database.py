@@ -92,7 +92,6 @@ ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """An SQL query for all attempts of the class, or of one student, each with the newest grade of its file.
 
 Its parameters are the advice to a student who has written nothing, and the student or NULL.
-A grade after an internal error is only used if no other grade exists.
 """
 
 
@@ -112,10 +111,7 @@ def check_folder(out: Path, folder: Path) -> None:
 
 @contextmanager
 def lock(out: Path) -> Iterator[None]:
-    """Lock the folder `out` against other processes until the end of the `with` block or of this process.
-
-    Raise `UsageError` if another process holds the lock.
-    """
+    """Lock the folder `out` during the `with` block. Raise `UsageError` if another process holds the lock."""
     with explained(out):
         file = (out / _LOCK).open("a+")
     with file:

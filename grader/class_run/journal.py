@@ -68,10 +68,7 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
 
 @contextmanager
 def read(out: Path) -> Iterator["Journal"]:
-    """Open the database of grades in the folder `out` for reading, also while grades are written to it.
-
-    Raise `UsageError` if there is none.
-    """
+    """Open the database of grades in `out`, also while it is written. Raise `UsageError` if there is none."""
     if not (out / FILE).is_file():
         raise UsageError(f"{out} holds no {FILE}. Give the folder that was given to `run` as --out.")
     with closing(database.connect(out)) as db:
@@ -153,10 +150,7 @@ class Journal:
         return seed
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Store the students and their submissions for the lessons of `tasks`. From now on, only these lessons count.
-
-        Earlier submissions remain attempts. Grades of other lessons are kept but do not count.
-        """
+        """Store the students and their submissions for the lessons of `tasks`. From now on, only these count."""
         with self.transaction() as db:
             db.execute("UPDATE tasks SET counts = 0")
             for lesson in {task.lesson for task in tasks}:
@@ -179,30 +173,22 @@ class Journal:
         file's content already has a grade and `again` is False.
         """
         report = graded.report
-        about: dict[str, rows.Cell] = {
-            "kit": self.meta["kit"],
-            "started_utc": graded.started.isoformat(),
-            "finished_utc": graded.finished.isoformat(),
-            "faulted": is_faulted(report),
-        }
+        about: dict[str, rows.Cell] = {"kit": self.meta["kit"], "faulted": is_faulted(report)}
+        about |= {"started_utc": graded.started.isoformat(), "finished_utc": graded.finished.isoformat()}
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
             earlier = db.execute("SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?", key).fetchone()[0]
             regrade = earlier if again else 0
             grading = rows.insert(db, "gradings", {**rows.of_report(report), **about, "regrade": regrade})
             for position, verdict in enumerate(report.verdicts):
-                place: dict[str, rows.Cell] = {"grading": grading, "position": position}
-                rows.insert(db, "verdicts", place | rows.of_verdict(verdict))
+                rows.insert(db, "verdicts", {"grading": grading, "position": position, **rows.of_verdict(verdict)})
 
     def student_lessons(self, student: str | None = None) -> tuple[StudentLesson, ...]:
         """Return, for each student (or one) and lesson, the attempt that counts by the course rules."""
         return tuple(student_lessons(rows.attempts(self._db, student), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
-        """Return the reports on the attempts that count, of all students or of one, sorted by student and lesson.
-
-        The reports include all single measurements.
-        """
+        """Return the reports, with all single measurements, on the attempts that count, of all students or of one."""
         return tuple(rows.report(self._db, one.chosen)[0] for one in self.student_lessons(student) if one.chosen)
 
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:

@@ -1,7 +1,4 @@
-"""Choose the attempt that counts for each student and lesson, by the course rules on dates and attempts.
-
-If all files of a student for a lesson were removed from the class folder, nothing counts for this lesson.
-"""
+"""Choose the attempt that counts for each student and lesson, by the course rules on dates and attempts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -79,10 +79,7 @@ def _app(purpose: str, *, callback: Callable[..., None], add_completion: bool = 
 
 
 def _add_commands(to: typer.Typer, verb: str) -> None:
-    """Add the commands to an app. If `verb` is a student's command, leave out the commands for staff.
-
-    Their import takes 0.1 s, for which each `check` would wait.
-    """
+    """Add the commands to an app. A student's `verb` does not wait 0.1 s for the import of those for staff."""
     for name, function in FOR_EVERYONE.items():
         to.command(name=name)(function)
     if verb not in {command.name for command in to.registered_commands}:
@@ -110,12 +107,14 @@ def grader_options(context: typer.Context, version: Version = False, completion:
     """Print the help if no command is given."""
     if completion:
         raise UsageError("Tab completion belongs to the command fairclock. Run: fairclock --install-completion")
-    _print_help(context)
+    fairclock_options(context)
 
 
 def fairclock_options(context: typer.Context, version: Version = False) -> None:
     """Print the help if no command is given."""
-    _print_help(context)
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        raise typer.Exit(2)
 
 
 def take_lesson(
@@ -127,9 +126,3 @@ def take_lesson(
     sys.argv[1:] = arguments or []
     runpy.run_module("lessons", run_name="__main__", alter_sys=True)  # the grader does not import lessons
     return 0
-
-
-def _print_help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help(), file=sys.stderr)
-        raise typer.Exit(2)

@@ -58,17 +58,13 @@ def lint_exercises(
             found += len(problems)
             if record and not problems:
                 print(f"Wrote the ratios of {lesson} to {task_texts.write_ways(measured)}.", flush=True)
-    print(
-        f"{found} problems, listed above as SURPRISE." if found else "Every known submission got the expected verdict."
-    )
-    return 1 if found else 0
+    none = "Every known submission got the expected verdict."
+    print(f"{found} problems, listed above as SURPRISE." if found else none)
+    return int(bool(found))
 
 
 def _lint_mutants(target: str) -> int:
-    """Grade right answers with small changes, and print how many of them pass.
-
-    Return 1 if too many of them pass in a task, else 0.
-    """
+    """Grade right answers with small changes. Return 1 if too many of them pass in a task, else 0."""
     paths.require_solutions("lint", catalogue.load().lessons)
     tallies = []
     for task in mutants.tasks(target):

@@ -21,6 +21,8 @@ from grader.records import Report
 from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
 
+PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
+
 
 @dataclass(frozen=True, slots=True)
 class _Check:
@@ -42,9 +44,8 @@ class _Check:
             say(out_console, total, 1)
         if self.json_file:
             write_atomically(self.json_file, checking.as_json(graded).encode())
-        if any(map(is_faulted, graded)):
-            return 2
-        return 0 if all(report.points == report.max_points for report in graded) and self.is_complete else 1
+        full = self.is_complete and all(report.points == report.max_points for report in graded)
+        return 2 if any(map(is_faulted, graded)) else int(not full)
 
     def _graded(self, path: Path, pool: Pool) -> Report:
         if path not in self.named:
@@ -141,10 +142,6 @@ def _print_files(choice: FileChoice) -> None:
         say(out_console, f"Checking {taken.path}, {how}", 1)
     for file, why in choice.left_out:
         say(out_console, packing.unused_file_line(file, why), 1)
-
-
-PART_WIDTH: Final = 34
-"""The width of the column of parts on the screen of `doctor`. The name of each part fits."""
 
 
 def examine_machine(debug: Debug = False) -> int:

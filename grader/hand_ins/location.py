@@ -25,8 +25,7 @@ _TIME = re.compile(  # such as 2026-11-20T23-59-00, 20261120T225900Z, 2026-11-20
 class Location:
     """A folder or file of one student. `shown` is its path in reports. A file outside `home` must not be read.
 
-    `at` is the time of the hand-in if a folder's name gives one. `dated` is False if the file's modification time is
-    not the time of the hand-in.
+    `at` is the time in a folder's name. `dated` is False if the file's own date is not the time of the hand-in.
     """
 
     path: Path
@@ -37,10 +36,7 @@ class Location:
     dated: bool = True
 
     def read(self, limit: int) -> bytes:
-        """Return the bytes of the file.
-
-        Raise `Refusal` if it is not a plain file below `home`, or has more than `limit` bytes.
-        """
+        """Return the bytes of a plain file below `home`. Raise `Refusal` for others, and above `limit` bytes."""
         real = Path(os.path.realpath(self.path, strict=True))
         if not real.is_relative_to(self.home):
             raise Refusal(f"{self.shown} is a link that leads out of its folder; hand in the file itself.")
@@ -77,10 +73,7 @@ class Location:
 
 
 def folder_time(name: str, zone: tzinfo) -> datetime | None:
-    """Return the time in a folder's name, in UTC, or None if the name is not a time.
-
-    A time without an offset is in the time zone `zone`.
-    """
+    """Return the time in a folder's name, in UTC, or None. A time without an offset is in the time zone `zone`."""
     match = _TIME.fullmatch(name)
     if not match:
         return None

@@ -1,7 +1,6 @@
 """Read a notebook that a student handed in: its code cells, in order, become one Python text.
 
-Only the kinds and the texts of the cells are read. A cell with a magic, a shell line or a help request is refused,
-because such code only runs in a notebook. The message for the student has the number of the cell.
+A cell with a magic, a shell line or a help request is refused, because such code only runs in a notebook.
 """
 
 import io
@@ -49,8 +48,7 @@ def with_cell_lines(said: str, source: str) -> str:
 
 def _place(line: int, lines: Sequence[str]) -> str:
     for above in range(min(line, len(lines)), 0, -1):
-        heading = _HEADING.fullmatch(lines[above - 1])
-        if heading:
+        if heading := _HEADING.fullmatch(lines[above - 1]):
             return f"line {line - above} of cell {heading[1]}"
     return ""
 
@@ -96,8 +94,7 @@ def _refuse_what_is_no_text(source: str, number: int, name: str) -> None:
 
 
 def _refuse_magic(source: str, number: int, name: str) -> None:
-    line = magic_line(source)
-    if line:
+    if line := magic_line(source):
         lines = source.split("\n")
         shown = lines[min(line, len(lines)) - 1].strip()[:_SHOWN_CHARACTERS]
         raise Refusal(
@@ -112,10 +109,8 @@ def magic_line(source: str) -> int:
     The text is split into tokens but not parsed, because some texts make Python's parser crash. A `%` that continues an
     expression or is in a string is not a magic.
     """
-    depth = 0
+    depth, previous, start = 0, "", 1
     fresh = True  # at the start of a logical line
-    previous = ""
-    start = 1
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}:

@@ -1,15 +1,16 @@
 """A class on disk, and a grader that decides by the words in a submission's text. It starts no worker."""
 
+import csv
 import io
 import json
 import zipfile
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from grader import reports
 from grader.class_run.grading import Grade, LocalLanes
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
@@ -48,9 +49,15 @@ def collected(folder: Path) -> Collection:
     return collect(folder, LESSONS, kit=KIT)
 
 
+def points(out: Path) -> dict[str, str]:
+    """Return the points in the first lesson by student, from the gradebook."""
+    with (out / reports.GRADEBOOK).open(encoding="utf-8", newline="") as file:
+        return {row[3]: row[5] for row in list(csv.reader(file))[2:]}
+
+
 def zipped(files: Sequence[tuple[str, bytes]]) -> bytes:
     """Return the bytes of a zip with these members, as any zip tool writes it."""
-    data = BytesIO()
+    data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files:
             archive.writestr(name, content)
@@ -95,16 +102,10 @@ def attempt_for(submission: Submission) -> Attempt:
     if "noisy" in source:
         return Attempt(Status.TOO_NOISY, "The control failed.")
     if "edge" in source:
-        return Attempt(
-            Status.UNDECIDED, "7.93 against a tier at 8.", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
-        )
-    return Attempt(
-        Status.PASSED,
-        "Right on all 60 cases.",
-        speed=Speed(3.0, 2.9, 3.1, 2, 1),
-        rounds=ROUNDS,
-        output_tail="\udcff",
-    )
+        near = Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
+        return Attempt(Status.UNDECIDED, "7.93 against a tier at 8.", speed=near)
+    fast = Speed(3.0, 2.9, 3.1, 2, 1)
+    return Attempt(Status.PASSED, "Right on all 60 cases.", speed=fast, rounds=ROUNDS, output_tail="\udcff")
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:

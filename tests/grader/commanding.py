@@ -39,6 +39,7 @@ ENVIRONMENT = dict(os.environ)
 """The environment in which the process to fork from imports the grader."""
 READ_LATE = ("FAIRCLOCK_", "PYTEST_")
 """The beginnings of names of environment variables that no module reads during its import."""
+Verdicts = dict[str, dict[str, dict[str, str | float | None]]]
 PASSING = {".lock", "grades.sqlite-shm", "grades.sqlite-wal"}
 
 
@@ -129,29 +130,23 @@ def rows(out: Path, query: str) -> list[Any]:
         return []
 
 
-def verdicts(found: dict[str, dict[str, Outcome]]) -> dict[str, dict[str, dict[str, str | float | None]]]:
+def verdicts(found: dict[str, dict[str, Outcome]]) -> Verdicts:
     """Return the part of the verdicts that golden tests compare: status, points and tier."""
-    return {
-        student: {
-            task: {"status": one.status, "points": one.points, "tier": one.tier} for task, one in of_student.items()
-        }
-        for student, of_student in found.items()
-    }
+
+    def compared(one: Outcome) -> dict[str, str | float | None]:
+        return {"status": one.status, "points": one.points, "tier": one.tier}
+
+    return {student: {task: compared(one) for task, one in mine.items()} for student, mine in found.items()}
 
 
-def golden() -> dict[str, dict[str, dict[str, str | float | None]]]:
+def golden() -> Verdicts:
     """Return the expected verdicts for `tests/submissions`."""
-    read: dict[str, dict[str, dict[str, str | float | None]]] = json.loads(
-        (ROOT / "tests" / "submissions.json").read_text(encoding="utf-8")
-    )
+    read: Verdicts = json.loads((ROOT / "tests" / "submissions.json").read_text(encoding="utf-8"))
     return read
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder with its bytes.
-
-    Files that exist only while a journal is read or locked are left out.
-    """
+    """Return every file below a folder with its bytes, without files that a journal needs only while it is open."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -205,8 +200,7 @@ def _reap(children: set[psutil.Process]) -> None:
 
 
 def _running() -> set[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return set(filter(_is_running, children))
+    return set(filter(_is_running, psutil.Process().children(recursive=True)))
 
 
 def _is_running(process: psutil.Process) -> bool:

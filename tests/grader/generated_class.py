@@ -1,16 +1,15 @@
-"""Make a class of any size without grading: plausible verdicts on the real tasks, in a real journal."""
+"""Make a class of any size without grading: plausible verdicts on the real tasks."""
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from grader import catalogue
-from grader.class_run.journal import Graded
 from grader.course.roll import Roll, Span, TaskPoints
 from grader.records import Attempt, Control, Report, Speed, Status, Submission
-from grader.task import Task, TensorExam
+from grader.task import Task, TensorExam, tier_of
 from grader.trials.score import score
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
@@ -36,41 +35,28 @@ WHY = (
 )
 
 
-def students(number: int) -> list[str]:
-    """Return this many student names, some of them hard to display."""
-    return [NAMES[i] if i < len(NAMES) else f"{NAMES[i % 12]}.{i:04d}" for i in range(number)]
+def roll(number: int, *, rounds: int = 160) -> Roll:
+    """Return a class of students, some with names that are hard to display, who handed in most lessons.
 
-
-def gradings(names: Sequence[str], lessons: Sequence[str], *, rounds: int = 160, seed: int = 1) -> Iterator[Graded]:
-    """Yield verdicts on most lessons of every student, two at a time, with a night between two halves."""
-    rng = random.Random(seed)
-    clock = NOON
-    for number, student in enumerate(names):
+    Two hand-ins are graded at a time, with a night between two halves.
+    """
+    names = [NAMES[i] if i < len(NAMES) else f"{NAMES[i % 12]}.{i:04d}" for i in range(number)]
+    rng, clock = random.Random(1), NOON
+    graded: list[tuple[Report, Span]] = []
+    for student in names:
         skill = rng.betavariate(3, 2)
-        if number == len(names) // 2:
+        if student == names[number // 2]:
             clock += timedelta(hours=9)
-        for lesson in lessons:
-            if rng.random() < 0.05:
-                continue
-            took = timedelta(seconds=rng.uniform(2, 9))
-            yield Graded(_report(student, lesson, skill, rng, took, rounds), clock, clock + took)
-            clock += took / 1.9
-
-
-def roll(number: int = 30, lessons: Sequence[str] = (), *, rounds: int = 160) -> Roll:
-    """Return a generated class without writing a journal."""
-    names, taken = students(number), tuple(lessons) or catalogue.load().lessons
-    graded = list(gradings(names, taken, rounds=rounds))
-    spans = (Span(g.report.submission.student, g.report.submission.lesson, g.started, g.finished) for g in graded)
-    reports = tuple(one.report for one in graded)
+        for lesson in catalogue.load().lessons:
+            if rng.random() >= 0.05:
+                took = timedelta(seconds=rng.uniform(2, 9))
+                report = _report(student, lesson, skill, rng, took, rounds)
+                graded.append((report, Span(student, lesson, clock, clock + took)))
+                clock += took / 1.9
+    reports, spans = zip(*graded, strict=True)
+    tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in catalogue.all_tasks())
     notes = ("ben: left aside notes.txt",)
-    return Roll("hw1", ENVIRONMENT.kit, tuple(names), points(taken), reports, (), notes, spans=tuple(spans))
-
-
-def points(lessons: Sequence[str]) -> tuple[TaskPoints, ...]:
-    """Return the tasks of these lessons with their points."""
-    known = catalogue.load()
-    return tuple(TaskPoints(t.lesson, t.full_name, t.points) for lesson in lessons for t in known.tasks(lesson))
+    return Roll("hw1", ENVIRONMENT.kit, tuple(names), tasks, reports, (), notes, spans=spans)
 
 
 def _report(student: str, lesson: str, skill: float, rng: random.Random, took: timedelta, rounds: int) -> Report:
@@ -98,8 +84,7 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
     top = task.tiers[-1].ratio if task.tiers else 1.0
     ratio = math.exp(rng.gauss(math.log(max(top, 1.1)) * (0.3 + 0.8 * skill), 0.25)) if task.tiers else 1.0
     near = next((tier for tier in task.tiers if abs(ratio / tier.ratio - 1) < 0.02), None) if clocked else None
-    off = rng.uniform(0.004, 0.02) if clocked else 0.0
-    tier = sum(ratio >= tier.ratio for tier in task.tiers)
+    off, tier = rng.uniform(0.004, 0.02) if clocked else 0.0, tier_of(ratio, task.tiers)
     if near:
         tier, off = task.tiers.index(near) + 1, 0.03
     control = None
@@ -124,9 +109,8 @@ def _wrong(task: Task, rng: random.Random) -> Attempt:
     else:
         told = f"Wrong in {failed} of 20 simulated scenarios. The first: {case}\n  expected 1.5    got 2.0"
     if rng.random() < 0.2:
-        return Attempt(
-            Status.RAISED, f"{task.name} raised ValueError: no (line 3). The smallest case: {case}", cases=20
-        )
+        raised = f"{task.name} raised ValueError: no (line 3). The smallest case: {case}"
+        return Attempt(Status.RAISED, raised, cases=20)
     return Attempt(Status.WRONG, told, rng.choice(WHY), cases_passed=20 - failed, cases=20)
 
 

@@ -6,16 +6,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME
 from grader.limits import Limits
-from grader.records import Cost, Submission
-from grader.task import Array, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
+from grader.records import Submission
+from grader.task import Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
 from grader.tasks.plain import PlainScenario
 from grader.values import Value
 
+TIERS = (Tier(2, 0.6), Tier(4, 1.0))
 QUICK = Limits(load_s=20, call_s=5, memory_bytes=1 << 30)
 
 BY_ROWS = """
@@ -60,15 +60,15 @@ def negation(
     folder: Path,
     *,
     baseline: str = BY_ROWS,
-    tiers: tuple[Tier, ...] = (Tier(2, 0.6), Tier(4, 1.0)),
+    tiers: tuple[Tier, ...] = TIERS,
     limits: Limits = QUICK,
 ) -> Task:
     """Return a task whose function `negate(x)` returns the negative of a float32 tensor.
 
     Pass `Path()` as folder if the test runs no code of the task.
     """
-    exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), _nothing_allowed)
-    return _task(folder, "negate", TIME, exam, baseline, tiers, limits)
+    exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), lambda x: np.zeros(x.shape))
+    return _task(folder, "negate", exam, baseline, tiers, limits)
 
 
 def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Task:
@@ -76,8 +76,7 @@ def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Ta
 
     Its cost is the number of calls of `probe`.
     """
-    exam = SimulatedExam(_hidden_numbers, max_calls)
-    return _task(folder, "find", CALLS, exam, COUNT_UP, (Tier(2, 0.6), Tier(4, 1.0)), limits)
+    return _task(folder, "find", SimulatedExam(_hidden_numbers, max_calls), COUNT_UP, TIERS, limits)
 
 
 @dataclass
@@ -150,22 +149,13 @@ def _timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         yield (rng.standard_normal((64, 64)).astype(np.float32),)
 
 
-def _nothing_allowed(x: Array) -> NDArray[np.float64]:
-    return np.zeros(x.shape)
-
-
 def _task(
-    folder: Path,
-    name: str,
-    cost: Cost,
-    exam: TensorExam | SimulatedExam,
-    baseline: str,
-    tiers: tuple[Tier, ...],
-    limits: Limits,
+    folder: Path, name: str, exam: TensorExam | SimulatedExam, baseline: str, tiers: tuple[Tier, ...], limits: Limits
 ) -> Task:
     if folder != Path():
         known = folder / "known" / name
         known.mkdir(parents=True)
         (known / "baseline.py").write_text(baseline, encoding="utf-8")
     hints = ("Look.", "Look closer.", "Look at this line.")
+    cost = CALLS if exam.simulated else TIME
     return Task("", cost, tiers, hints, exam, "", lesson="00_small", name=name, folder=folder, limits=limits)

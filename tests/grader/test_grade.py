@@ -111,16 +111,6 @@ def test_what_the_machine_lacks_is_never_the_submissions_fault(
     assert str(fault) in verdict.attempt.rationale
 
 
-def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(task: Task) -> None:
-    submission = hand_in(BISECT)
-    with Pool(sandboxed=False) as pool:
-        report = grade.grade(submission, "a secret", pool, (task, task))
-    assert [verdict.task for verdict in report.verdicts] == ["00_small.find", "00_small.find"]
-    assert (report.submission, report.sandboxed) == (submission, False)
-    assert (report.points, report.max_points) == (20, 20)
-    assert report.duration_s > 0
-
-
 def test_the_smallest_failing_case_is_shown_also_if_the_process_ends_in_it(tmp_path: Path) -> None:
     task = negation(tmp_path)
     verdict = grade_task(task, hand_in("def negate(x): return -x.nan_to_num()"), BARE)

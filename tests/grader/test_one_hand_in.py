@@ -3,7 +3,6 @@
 A class passes through collecting, the journal and every report. Each of these stages is made to fail for one student.
 """
 
-import csv
 import errno
 import json
 import shutil
@@ -15,7 +14,7 @@ from typing import Any
 
 import classroom
 import pytest
-from classroom import grade, hand_in, run, zipped
+from classroom import grade, hand_in, points, run, zipped
 from commanding import rows as asked
 
 from grader import reports
@@ -30,12 +29,6 @@ from grader.reports import canvas, class_page, gradescope, student_page
 
 EVE = "eve"
 HONEST = {"ada": "6", "zoe": "6"}
-
-
-def points(out: Path) -> dict[str, str]:
-    """Return the points in the first lesson by student, from the gradebook."""
-    with (out / reports.GRADEBOOK).open(encoding="utf-8", newline="") as file:
-        return {row[3]: row[5] for row in csv.reader(file) if row[3] != "SIS Login ID" and row[0] != "Points Possible"}
 
 
 def honest(folder: Path) -> Path:
@@ -79,8 +72,9 @@ def fails_for(
     return plant
 
 
-def at_eves(_reader: object, place: location.Location) -> bool:
-    return place.student == EVE
+def at_eves(*given: object) -> bool:
+    """Return whether one of the arguments is a place of EVE."""
+    return any(isinstance(one, location.Location) and one.student == EVE for one in given)
 
 
 def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
@@ -103,15 +97,11 @@ def _is_of_eve(report: Report) -> bool:
     return report.submission.student == EVE
 
 
-def of_eve(place: location.Location, _limit: int) -> bool:
-    return place.student == EVE
-
-
 COLLECTING = {
     "what an entry is": fails_for(collect._Reader, "read_folder", at_eves),
     "an entry of a folder": fails_for(collect._Reader, "_read_file", at_eves),
-    "a file's bytes": fails_for(location.Location, "read", of_eve),
-    "the machine": fails_for(location.Location, "read", of_eve, OSError(errno.EIO, "a hidden case")),
+    "a file's bytes": fails_for(location.Location, "read", at_eves),
+    "the machine": fails_for(location.Location, "read", at_eves, OSError(errno.EIO, "a hidden case")),
     "a zip": fails_for(archives, "members", lambda *_: True),
     "a name in a zip": fails_for(archives, "is_junk", lambda name: name == "hw/eve/01_dot.py"),
     "a file's text": reads_eve,

@@ -24,8 +24,5 @@ def test_independent_generators_have_keys_of_their_own_that_the_first_ones_numbe
     keys = {rng.bit_generator.state["state"]["key"].tobytes() for rng in rngs}
     assert len(keys) == 50
     assert not keys & {rng.bytes(16) for rng in (*rngs, generator("a seed"))}
-
-
-def test_equal_seeds_give_equal_generators_and_other_texts_give_others() -> None:
     one, same, other = (next(independent(generator(*parts))).random() for parts in (("a", "b"), ("a", "b"), ("a", "c")))
     assert one == same != other

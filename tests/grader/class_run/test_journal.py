@@ -1,7 +1,6 @@
 import hashlib
 import os
 import sqlite3
-import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from classroom import ENVIRONMENT, KIT, ROUNDS, TASKS, collected, grade, hand_in
 from grader import seeds
 from grader.class_run import journal
 from grader.class_run.journal import Graded, Journal
-from grader.files import WriteError, write_atomically
+from grader.files import WriteError
 from grader.hand_ins.collect import Collection
 from grader.records import Control, Speed, Status, Submission
 from harness.errors import UsageError
@@ -80,27 +79,6 @@ def test_a_grade_is_never_doubled_and_a_fault_of_ours_is_none(book: Journal, fou
     assert len(book.reports()) == 1
 
 
-def test_the_roll_can_be_read_while_grades_are_written(book: Journal, found: Collection, tmp_path: Path) -> None:
-    book.add(graded(found.submissions[0]))
-    with journal.read(tmp_path / "out") as reader:
-        roll = reader.roll()
-    assert (roll.title, roll.kit, roll.students, roll.tasks) == ("hw1", KIT, ("ada", "bob"), TASKS)
-    assert [(one.student, one.lesson) for one in roll.waiting] == [("bob", "01_dot")]
-    assert [report.submission.student for report in roll.reports] == ["ada"]
-
-
-def test_lessons_that_count_no_more_keep_their_grades_and_come_back_with_them(book: Journal, found: Collection) -> None:
-    for submission in found.submissions:
-        book.add(graded(submission))
-    second = [task for task in TASKS if task.lesson == "02_timer"]
-    book.enrol(replace(found, submissions=()), second)
-    assert (book.reports(), book.roll().lessons) == ((), ("02_timer",))
-    assert book.tasks(counting=False) == TASKS
-    book.restrict(["01_dot", "02_timer"])
-    assert len(book.reports()) == 2
-    assert book.roll().lessons == ("01_dot", "02_timer")
-
-
 def state(out: Path) -> dict[str, str]:
     files = [path for path in sorted(out.rglob("*")) if path.is_file() and "-shm" not in path.name]
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
@@ -155,13 +133,6 @@ def test_two_runs_into_one_out_exclude_each_other(out: Path, folder: Path) -> No
         pass
 
 
-def test_the_seed_is_made_once_and_only_its_owner_may_read_it(book: Journal) -> None:
-    seed = book.secret_seed()
-    assert len(seed) >= 32
-    assert book.secret_seed() == seed
-    assert stat.S_IMODE((book.out / seeds.FILE).stat().st_mode) == 0o600
-
-
 def test_a_class_stays_with_the_seed_it_was_begun_with(book: Journal, tmp_path: Path) -> None:
     mine, other, empty = tmp_path / "mine", tmp_path / "other", tmp_path / "empty"
     for file, text in ((mine, "a seed\n"), (other, "another\n"), (empty, "\n")):
@@ -173,14 +144,3 @@ def test_a_class_stays_with_the_seed_it_was_begun_with(book: Journal, tmp_path: 
     for wrong in (other, None, tmp_path / "gone"):
         with pytest.raises(UsageError, match=r"(?i)give the --seed-file"):
             book.secret_seed(wrong)
-
-
-def test_a_file_is_left_alone_when_it_is_the_same_and_an_error_is_explained(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    assert write_atomically(path, b"1")
-    first = path.stat()
-    assert not write_atomically(path, b"1")
-    assert path.stat() == first
-    (tmp_path / "b").mkdir()
-    with pytest.raises(WriteError, match="could not be written"):
-        write_atomically(tmp_path / "b", b"1")

@@ -1,4 +1,5 @@
 import json
+import stat
 from collections import Counter
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def test_a_class_is_graded_with_one_secret_seed_and_every_report_written(folder:
     assert len((out / reports.GRADEBOOK).read_text().splitlines()) == 7
     assert json.loads((out / "ada" / reports.RESULTS).read_text())["score"] == 12.0
     assert seeds_given == {seed := (out / seeds.FILE).read_text().strip()}
+    assert stat.S_IMODE((out / seeds.FILE).stat().st_mode) == 0o600
     shown = [path for path in out.rglob("*") if path.is_file() and path.name != seeds.FILE]
     assert not any(seed.encode() in path.read_bytes() for path in shown)
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from classroom import LESSONS, hand_in
+from classroom import LESSONS, hand_in, points
 from classroom import run as run_class
 from commanding import CommandResult, said
 from exported import CANVAS
@@ -46,11 +46,6 @@ def report(capsys: pytest.CaptureFixture[str], folder: Path, policy: str) -> Com
     return said(capsys, "report", folder.parent / "out", "--course", folder.parent / "other.toml")
 
 
-def points(folder: Path) -> dict[str, str]:
-    table = list(csv.reader(io.StringIO((folder.parent / "out" / reports.GRADEBOOK).read_text())))
-    return {row[3]: row[5] for row in table[2:]}
-
-
 def struck(text: str) -> str:
     return f'[struck.ada]\n01_dot = ["{sha256(text.encode()).hexdigest()[:12]}"]\n'
 
@@ -65,27 +60,27 @@ def test_an_attempt_that_must_be_graded_first_leaves_no_number_and_names_the_com
         assert ended.code == 3
         waiting = "Hand-ins that may count but have no grade (1): ada, 01_dot (ada/2026-11-20T12-00-00/01_dot.py)."
         assert {waiting, f"  {command}"} <= set(ended.out.splitlines())
-        assert points(folder) == {"ada": "", "bob": "6"}
+        assert points(folder.parent / "out") == {"ada": "", "bob": "6"}
     text = Outline((out / "ada" / reports.PAGE).read_text()).text
     assert "not graded yet" in text
     assert "Waiting to be graded ada/2026-11-20T12-00-00/01_dot.py" in text
     seen: list[str] = []
     summary, _ = run(folder, seen=seen)
     assert (seen, summary.exit_code) == (["ada/2026-11-20T12-00-00/01_dot.py"], 0)
-    assert points(folder) == {"ada": "6", "bob": "6"}
+    assert points(folder.parent / "out") == {"ada": "6", "bob": "6"}
     assert said(capsys, "report", out).code == 0
 
 
 def test_the_command_names_seed_and_sandbox_and_students_must_be_in_the_class_or_enrolled(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, before = folder.parent / "out", points(folder)
+    out, before = folder.parent / "out", points(folder.parent / "out")
     ended = report(capsys, folder, BEST + struck("wrong").replace("ada", "adda"))
     assert (ended.code, ended.out, "who is not in this class" in ended.err) == (2, "", True)
-    assert points(folder) == before, "nothing changes after an error"
+    assert points(folder.parent / "out") == before, "nothing changes after an error"
     enrolled = f'students = ["ivy"]\n[extensions.ivy]\n{LESSONS[0]} = 2026-11-24T00:00:00Z'
     assert report(capsys, folder, enrolled).code == 0
-    assert points(folder) == {"ada": "0", "bob": "6", "ivy": ""}
+    assert points(folder.parent / "out") == {"ada": "0", "bob": "6", "ivy": ""}
     text = Outline((out / "ivy" / reports.PAGE).read_text()).text
     assert "nothing handed in , this exercise has 10 points" in text
     assert "Due 2026-11-24 00:00:00 UTC" in text
@@ -118,7 +113,7 @@ def test_an_attempt_that_was_replaced_before_it_was_graded_is_named_and_does_not
     run(folder)
     ended = report(capsys, folder, BEST)
     out = folder.parent / "out"
-    assert (ended.code, points(folder)) == (0, {"ada": "0", "bob": "6"})
+    assert (ended.code, points(folder.parent / "out")) == (0, {"ada": "0", "bob": "6"})
     told = "ada/2026-11-20T12-00-00/01_dot.py (SHA-256 "
     assert f"ada, 01_dot: {told}" in ended.out
     assert "put it back into the class folder and run the command again" in ended.out
