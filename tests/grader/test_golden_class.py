@@ -14,7 +14,6 @@ it and submit again.
     george  an empty file                        long blocks is wrong
 """
 
-import csv
 import json
 import shutil
 from dataclasses import asdict, dataclass
@@ -32,8 +31,6 @@ from commanding import (
     verdicts,
 )
 from once import once
-
-from grader.course.roll import folder_name
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -82,21 +79,6 @@ def test_what_a_verdict_rests_on_is_told_in_words(graded: Graded) -> None:
     assert "%load_ext autoreload" in told["ivan", "01_correct_first"]
     assert "not UTF-8" in told["kofi", "01_correct_first"]
     assert "is a folder" in told["lena", "04_autorange"]
-
-
-def test_each_student_has_results_and_a_row_in_the_gradebook(graded: Graded) -> None:
-    expected = golden()
-    with (graded.out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
-        names = [row[0].lstrip("'") for row in csv.reader(file)]
-    assert names[2:] == sorted(expected)
-    for student, tasks in expected.items():
-        results = json.loads((graded.out / folder_name(student) / "results.json").read_text(encoding="utf-8"))
-        assert {test["name"]: test["score"] for test in results["tests"]} == {
-            task: one["points"] for task, one in tasks.items()
-        }
-    assert "O'Neil & Son" not in (graded.out / "report.html").read_text(encoding="utf-8"), (
-        "the page must escape the name"
-    )
 
 
 def test_a_second_call_and_a_report_change_nothing(graded: Graded, tmp_path: Path) -> None:

@@ -82,6 +82,11 @@ def test_each_student_has_the_evidence_under_their_own_name(folder: Path) -> Non
     run(folder, Drifting())
     out = folder.with_name("out")
     with journal.read(out) as book:
+        roll = book.roll()
+        assert not any(verdict.attempt.rounds for report in roll.reports for verdict in report.verdicts)
+        assert [(span.student, span.lesson) for span in roll.spans] == [
+            (report.submission.student, report.submission.lesson) for report in roll.reports
+        ]
         for student in ("ada", "bob", "carla"):
             (report,) = book.reports(student)
             assert (report.submission.student, report.submission.path) == (student, f"{student}/01_dot.py")

@@ -37,16 +37,8 @@ EXPECTED = {
     for student, tasks in golden().items()
     if (mine := {task: one for task, one in tasks.items() if task.startswith(LESSONS)})
 }
-TLS = {
-    "tls_ca_file": "CA_FILE",
-    "tls_scheduler_cert": "SCHEDULER__CERT",
-    "tls_scheduler_key": "SCHEDULER__KEY",
-    "tls_worker_cert": "WORKER__CERT",
-    "tls_worker_key": "WORKER__KEY",
-    "tls_client_cert": "CLIENT__CERT",
-    "tls_client_key": "CLIENT__KEY",
-}
-"""Dask's settings, by the attributes of `distributed.Security`."""
+TLS = {f"tls_{who}_{what}": f"{who}__{what}" for who in ("scheduler", "worker", "client") for what in ("cert", "key")}
+"""Dask's settings for certificates, by the attributes of `distributed.Security`."""
 
 
 def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
@@ -191,10 +183,10 @@ def wait_for(happened: Callable[[], object]) -> None:
 def certificates(tmp_path: Path) -> dict[str, str]:
     """Return environment variables that configure Dask with TLS certificates of one authority."""
     made, found = Security.temporary(), {}
-    for attribute, setting in TLS.items():
+    for attribute, setting in {**TLS, "tls_ca_file": "ca_file"}.items():
         path = tmp_path / f"{attribute}.pem"
         path.write_text(getattr(made, attribute), encoding="ascii")
-        found[f"DASK_DISTRIBUTED__COMM__TLS__{setting}"] = str(path)
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{setting.upper()}"] = str(path)
     return found
 
 

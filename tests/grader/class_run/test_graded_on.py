@@ -143,9 +143,8 @@ def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(
 ) -> None:
     board = out / reports.BOARD
     run(capsys, folder, out, "--lessons", AUTORANGE, "--leaderboard")
-    found = re.search(
-        r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", (out / "ada" / reports.PAGE).read_text()
-    )
+    page = (out / "ada" / reports.PAGE).read_text()
+    found = re.search(r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", page)
     assert found
     for _ in range(2):
         assert found[1] in board.read_text()

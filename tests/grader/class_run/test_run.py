@@ -139,19 +139,6 @@ def _fields(given: Submission) -> tuple[str, str, str, str]:
     return given.student, given.lesson, given.path, given.sha256
 
 
-def test_a_students_page_draws_the_rounds_that_the_journal_kept(folder: Path, out: Path) -> None:
-    run(folder, out)
-    assert "Ratio of each round of 01_dot.batched: 2 values from" in (out / "ada" / reports.PAGE).read_text()
-    with journal.read(out) as book:
-        roll = book.roll()
-        assert not any(verdict.attempt.rounds for report in roll.reports for verdict in report.verdicts)
-        assert [len(verdict.attempt.rounds) for verdict in book.reports("ada")[0].verdicts] == [2]
-        assert {report.submission.student for report in book.reports("ada")} == {"ada"}
-    assert [(span.student, span.lesson) for span in roll.spans] == [
-        (report.submission.student, report.submission.lesson) for report in roll.reports
-    ]
-
-
 def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out: Path) -> None:
     folder = tmp_path / "[bold]\x1b[2Jhw"
     for number in range(40):
