@@ -4,10 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 CALLS_TOGETHER: Final = 20
-"""The time limit for all calls of a task together, as a multiple of the time limit for one call.
-
-With the usual limits, a task may take 15 minutes. The slowest honest submission needs 72 s on two busy cores.
-"""
+"""The time limit for all calls of a task together, as a multiple of the time limit for one call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ import numpy as np
 from grader.files import storable
 from harness.errors import UsageError
 
-FILE: Final = ".seed"
-"""The name of the file with the secret seed, in the output folder of a graded class of students."""
+FILE: Final = ".seed"  # the file with the secret seed, in the output folder of a graded class
 
 
 def new() -> str:

@@ -26,8 +26,7 @@ from grader.limits import Limits
 from grader.records import Cost
 from grader.values import Value
 
-ONE_LINE: Final = 90
-"""The maximum number of characters of a description on one line. A longer one with a remark is shown on two lines."""
+ONE_LINE: Final = 90  # characters of a description; a longer one with a remark is shown on two lines
 
 Array = NDArray[Any]
 """A NumPy array of any dtype."""

@@ -33,20 +33,11 @@ from harness.rendering import units
 if TYPE_CHECKING:
     from distributed.worker import Worker
 
-LANE: Final = "fairclock-lane"
-"""The name of a Dask resource. Each grading takes one unit of this resource."""
-
+LANE: Final = "fairclock-lane"  # a Dask resource, of which each grading takes one unit
 NAME: Final = "fairclock"
-
-KINDS: Final = frozenset({".py", ".json", ".c"})
-"""Suffixes of the files in `grader` and `harness` on which a grade depends."""
-
-CONNECT_S: Final = 10
-"""Seconds within which the Dask scheduler must answer."""
-
-START_S: Final = 60
-"""Seconds within which the first worker must join the cluster."""
-
+KINDS: Final = frozenset({".py", ".json", ".c"})  # suffixes of the files on which a grade depends
+CONNECT_S: Final = 10  # within which the Dask scheduler must answer
+START_S: Final = 60  # within which the first worker must join the cluster
 HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in which this kit is installed"
 README: Final = "grader/class_run/README.md, section 'More than one machine'"
 

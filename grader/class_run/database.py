@@ -21,8 +21,7 @@ FILE: Final = "grades.sqlite"
 _LOCK: Final = ".lock"
 _TIMEOUT_S: Final = 30.0  # another program, such as an SQLite browser, may lock the file
 
-SCHEMA: Final = "5"
-"""The version of the database's tables. A database with another version is refused."""
+SCHEMA: Final = "5"  # a database whose tables have another version is refused
 
 TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);

@@ -12,8 +12,7 @@ from grader.errors import UsageError
 from grader.hand_ins.collect import collect
 from harness.command_line import named
 
-ALL: Final = "all"
-"""The argument of `--lessons` that means all lessons."""
+ALL: Final = "all"  # the argument of `--lessons` that means all lessons
 
 
 def meant(given: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:

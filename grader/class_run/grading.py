@@ -39,7 +39,7 @@ Key = tuple[str, str]
 
 
 def key(submission: Submission) -> Key:
-    """Return the lesson of a submission and the digest of its file. Submissions with the same key share one grade."""
+    """Return the key of a submission's grade."""
     return submission.lesson, submission.content
 
 

@@ -42,10 +42,10 @@ class Graded:
 
 @contextmanager
 def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
-    """Open the database of grades in the folder `out`, and lock it. Create the database if there is none.
+    """Open or create the database of grades in `out` for the class in `folder`, and lock it.
 
-    `folder` has the submissions of the class. Raise `UsageError`, before anything is changed, if `out` belongs to
-    another class or program version, holds other files, or is in use by another process.
+    Raise `UsageError`, before anything is changed, if `out` belongs to another class or program version, holds other
+    files, or is in use by another process.
     """
     identity = storable(str(folder.resolve()))
     database.check_folder(out, folder)

@@ -34,10 +34,9 @@ _SHOWN = 5  # number of students in the message about an unknown student
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The submissions that must be graded now.
+    """The submissions that may count (`counting`), and those of them that must be graded now (`needed`).
 
-    `counting` are the submissions that may count, and `needed` those of them that must be graded. `distinct` has one
-    submission for each different content in `needed`. Contents in `again` are graded even if they have a grade.
+    `distinct` has one of `needed` for each content. Contents in `again` are graded even if they have a grade.
     """
 
     counting: tuple[Submission, ...]
@@ -173,10 +172,7 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
 
 
 def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
-    """Return the progress as text: submissions graded, submissions per minute, time left, and the number of problems.
-
-    `ends` has the number of submissions with each status.
-    """
+    """Return the progress after `elapsed_s` seconds as text. `ends` has the number of submissions with each status."""
     each_s, noisy = elapsed_s / done, ends[Status.TOO_NOISY]
     parts = [
         f"{units.count(done)}/{units.count(total)}",

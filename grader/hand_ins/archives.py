@@ -11,18 +11,10 @@ from pathlib import PurePosixPath
 
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal
 
-MAX_ARCHIVE_BYTES = 20_000_000
-"""The maximum size of a zip. It allows two uncompressed notebooks of the maximum size."""
-
-MAX_MEMBERS = 500
-"""The maximum number of files in a zip. A zip with all exercises and with files of editors has fewer."""
-
-MAX_TOTAL_BYTES = 50_000_000
-"""The maximum sum of the uncompressed file sizes that a zip declares."""
-
-MAX_NAME_CHARACTERS = 255
-"""The longest file name that common file systems allow."""
-
+MAX_ARCHIVE_BYTES = 20_000_000  # two uncompressed notebooks of the maximum size
+MAX_MEMBERS = 500  # a zip with all exercises and with files of editors has fewer
+MAX_TOTAL_BYTES = 50_000_000  # the sum of the uncompressed file sizes that a zip declares
+MAX_NAME_CHARACTERS = 255  # the longest file name that common file systems allow
 _COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # an LZMA dictionary may need gigabytes
 _ENCRYPTED = 0x1
 _AGAIN = "make a new one with `python -m grader submit`."

@@ -79,10 +79,7 @@ def collect(
 
 
 def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
-    """Return the submissions of one student, possibly none. `folder` contains only files of this student.
-
-    `kit` is the grader's version. Raise `UsageError` if the folder does not exist.
-    """
+    """Return the submissions in the folder of one student, possibly none. Raise `UsageError` without such a folder."""
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
     reader = _Reader(LessonNames.of(lessons, ()), kit)

@@ -7,10 +7,7 @@ from grader.hand_ins.refusal import Refusal
 
 NAME = "manifest.json"
 FORMAT = 1
-
-MAX_CHARACTERS = 255
-"""The maximum length of a text in `manifest.json`. Versions, file names and SHA-256 digests are shorter."""
-
+MAX_CHARACTERS = 255  # of a text in `manifest.json`; versions, file names and SHA-256 digests are shorter
 _CHANGED = "The zip was changed after `submit` wrote it"
 
 

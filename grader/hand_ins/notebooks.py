@@ -11,12 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
 
-MAX_CELLS = 2_000
-"""The maximum number of cells in a notebook. Checking this many cells takes less than a second."""
-
-FORMAT = 4
-"""The notebook format that can be read. Jupyter has written this format since 2015."""
-
+MAX_CELLS = 2_000  # checking this many cells takes less than a second
+FORMAT = 4  # Jupyter has written this notebook format since 2015
 _KINDS = ["code", "markdown", "raw"]  # a list, because a forged kind may not be hashable
 _SHOWN_CHARACTERS = 60
 _HEADING = re.compile(r"# cell (\d+)")

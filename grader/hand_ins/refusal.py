@@ -7,11 +7,8 @@ import re
 import tokenize
 from typing import Final
 
-MAX_SOURCE_BYTES = 1_000_000
-"""The maximum size of a Python file: 1000 times the usual size of an exercise, but quick to read."""
-
-MAX_NOTEBOOK_BYTES = 10_000_000
-"""The maximum size of a notebook file. Plots in the file may be large, but only its code is kept."""
+MAX_SOURCE_BYTES = 1_000_000  # 1000 times the usual size of an exercise, but quick to read
+MAX_NOTEBOOK_BYTES = 10_000_000  # plots in the file may be large, but only its code is kept
 
 
 class Refusal(Exception):  # noqa: N818 - it is a verdict on a file, not an error of the grader
