@@ -1,4 +1,7 @@
-"""Nested benchmarks: `{"Pointwise": {"add": {None: GroupedStmts(…), "with alpha": GroupedStmts(…)}}}`."""
+"""Nested benchmarks: `{"Pointwise": {"add": {None: GroupedStmts(…), "with alpha": GroupedStmts(…)}}}`.
+
+A name is a text, a tuple of texts (`("Pointwise", "Math")`), or None, which adds no part to the name.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Union

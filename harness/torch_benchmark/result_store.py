@@ -1,8 +1,8 @@
 """Save `Measurement`s and `CallgrindStats` in files, each with its environment and all samples.
 
-.jsonl   one JSON object per line; any tool can read it
-.pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs
-the code in it, so load only files that you trust
+A file with the ending .jsonl has one JSON object per line, which any tool can read. A file with the ending .pkl has one
+pickle per result. A new version of torch may be unable to load it. Loading a pickle runs the code in it, so load only
+files that you trust.
 """
 
 import json
