@@ -140,7 +140,7 @@ class Control:
     `same` is the cost of a second baseline divided by the cost of the first, ideally 1. `slowed` is the cost of the
     slowed baseline divided by the cost of the first, ideally 1 + `planted`. `holds` is False if one of the two clearly
     differs from its ideal value. `voided` is the number of earlier measurements that failed this test. An undecided
-    submission reaches a threshold of at most `benefit` times its ratio, which grows with the uncertainty of this test.
+    submission reaches a threshold of at most `benefit` times its ratio. `benefit` grows with the test's uncertainty.
 
     `most_ratio` is the baseline's cost divided by the shortest time in which this core can compute an answer, if known.
     `impossible` is True if the submission's time was far below this shortest time in each duel whose control passed.
