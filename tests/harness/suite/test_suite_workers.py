@@ -83,7 +83,7 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(lanes.DIRECTORY_VARIABLE, str(tmp_path / "lanes"))
-    monkeypatch.setattr(runner, "LIMIT_S", 3.0)
+    monkeypatch.setattr(runner, "LIMIT_S", 8.0)  # a busy machine needs seconds for a short benchmark
     benchmarks = Benchmark.all_of(materialize(flatten(BAD)))
     runner.measure(benchmarks, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.01), count=False, jobs=1)
     bad = {f"{each.label[0]} {each.num_threads}": each for each in load(tmp_path / "out.json").results}
@@ -93,7 +93,7 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
         "raises 1": "NameError: name 'unheard_of' is not defined",
         "crashes 1": "ended its process with signal 6",
         "kills its worker 1": "ended its worker",
-        "hangs 1": "gave no answer within 3.02 s",
+        "hangs 1": "gave no answer within 8.02 s",
     }.items():
         assert bad[name].failure.startswith(why)
     assert len(bad["sound 2"].cores) == min(2, lanes.physical_cores())
