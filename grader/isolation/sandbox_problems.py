@@ -32,6 +32,9 @@ ENOUGH_NAMESPACES: Final = 15_000
 
 _MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
 
+_PROBE_S: Final = 60.0
+"""The most seconds that a program may take that is started to find a cause."""
+
 _CAP_SYS_ADMIN: Final = 21
 _ASK: Final = (
     "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
@@ -229,15 +232,21 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
 
 def _namespace_errno() -> int:
     """Return 0 if the kernel creates a user namespace for this process, or else the error number."""
-    asked = subprocess.run([sys.executable, "-I", "-S", "-c", _ASK], capture_output=True, text=True, check=False)
+    argv = [sys.executable, "-I", "-S", "-c", _ASK]
+    try:
+        asked = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PROBE_S)
+    except subprocess.TimeoutExpired:
+        return 0
     return int(asked.stdout) if not asked.returncode else 0
 
 
 def _starts(binary: str) -> bool:
     try:
-        subprocess.run([binary, "--version"], capture_output=True, check=False)
+        subprocess.run([binary, "--version"], capture_output=True, check=False, timeout=_PROBE_S)
     except OSError:
         return False
+    except subprocess.TimeoutExpired:
+        pass  # it starts, and does not end
     return True
 
 
@@ -284,4 +293,7 @@ def _mounts(root: Path) -> list[list[str]]:
 
 
 def _lines(root: Path, name: str) -> list[str]:
-    return (root / "proc" / "self" / name).read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        return (root / "proc" / "self" / name).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # for example in a chroot without /proc
+        return []

@@ -122,9 +122,12 @@ def probe_result() -> ConfinementProbe:
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
     works, said = launch([sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL, uid).tested()
-    if not works:
+    try:
+        found = json.loads(said) if works else None
+    except ValueError:  # another program has printed the last line
+        found = None
+    if not found:
         return ConfinementProbe(tree_users.not_started(said, _ELSEWHERE))
-    found = json.loads(said)
     lacking = ", ".join(found["lacking"])
     fault = SandboxProblem(f"a restriction fails here ({lacking})", _ELSEWHERE) if lacking else None
     return ConfinementProbe(fault, found["counted"])

@@ -104,6 +104,18 @@ def test_a_filter_capabilities_mounts_and_switches_are_read_from_proc(tmp_path: 
     assert not sandbox_problems.lies_in_memory(Path("/var/tmp"), tmp_path)  # noqa: S108
 
 
+@pytest.mark.program("sh")
+def test_a_bubblewrap_that_hangs_is_not_waited_for_and_a_root_without_proc_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox_problems, "_PROBE_S", 0.1)
+    hangs = tmp_path / "bwrap"
+    hangs.write_text("#!/bin/sh\nexec sleep 60\n")
+    hangs.chmod(0o755)
+    seen = sandbox_problems.observe(str(hangs), "bwrap: no", tmp_path)
+    assert (seen.starts, seen.root_is_mount, seen.filtered) == (True, True, False)
+
+
 def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:
     for number, (path, text, environment, kind) in enumerate(
         (
