@@ -126,14 +126,14 @@ class ForkServer:
             self._channel.send(protocol.FORK, given)
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
+            if not isinstance(inner_pid, int):  # the kernel has refused the fork, so no greeting will come
+                raise self._broken()
             with self._waiting():
                 self._wait_for_greeting(channel)
                 pid = attested_pid(channel)
             attest(channel, on=False)
         except NO_ANSWER as error:
             raise self._broken() from error
-        if not isinstance(inner_pid, int):
-            raise self._broken()
         pid = pid or inner_pid
         try:
             self._clocks[pid] = cpu_clock(pid)

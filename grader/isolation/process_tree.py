@@ -175,16 +175,21 @@ def start(
     """
     group = cgroups.create(cgroups.support()) if grouped else None
     started = process_env.command(argv)
-    popen = subprocess.Popen(
-        group.entered(started) if group else started,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**process_env.ENVIRONMENT, **environment},
-        cwd="/",
-        pass_fds=passed,
-        start_new_session=True,
-    )
+    try:
+        popen = subprocess.Popen(
+            group.entered(started) if group else started,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**process_env.ENVIRONMENT, **environment},
+            cwd="/",
+            pass_fds=passed,
+            start_new_session=True,
+        )
+    except BaseException:
+        if group:
+            group.close()
+        raise
     return ProcessTree(popen, group)
 
 

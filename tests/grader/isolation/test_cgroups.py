@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import cgroups
+from grader.isolation import cgroups, process_tree
 from grader.isolation.cgroups import ControlGroup
 
 
@@ -91,6 +91,15 @@ def test_a_command_enters_the_group_before_it_becomes_what_it_is_or_does_not_run
     assert (tmp_path / "cgroup.procs").read_text() == "0\n"
     outside = ControlGroup(tmp_path / "gone").entered(program)
     assert subprocess.run(outside, capture_output=True, text=True, check=False).stdout == ""
+
+
+def test_a_command_that_cannot_start_leaves_no_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = ControlGroup(tmp_path / "tree")
+    group.folder.mkdir()
+    monkeypatch.setattr(cgroups, "create", lambda _where: group)
+    with pytest.raises(ValueError, match="null"):
+        process_tree.start(["\0"], {}, [])
+    assert not group.folder.exists()
 
 
 @pytest.mark.equipment("control groups of version 2", isinstance(cgroups.support(), Path))

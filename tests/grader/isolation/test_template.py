@@ -202,3 +202,11 @@ def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPa
             WorkerClient(tree, Limits())
         second.close()
     assert waits == [0.3]
+
+
+def test_a_worker_that_the_kernel_refuses_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(sandboxed=False) as pool, pool.fresh(tensors=False) as tree:
+        monkeypatch.setattr(tree, "_answer", lambda _name: None)
+        monkeypatch.delattr(type(tree), "_wait_for_greeting")
+        with pytest.raises(WorkerFault, match="broke the process from which its workers are started"):
+            WorkerClient(tree, Limits())
