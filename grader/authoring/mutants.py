@@ -23,6 +23,7 @@ import numpy as np
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from grader import catalogue, kinds, overlays, paths
+from grader.authoring.kit_leaks import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
 from grader.errors import MachineError, UsageError
 from grader.kinds.examiner import Change, Examiner
@@ -169,7 +170,7 @@ def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict
         draw, allowed_s = kinds.examiner(task, seed), dict[str, float]()
         for file, source in sources.items():
             began_s = time.process_time()
-            if mistake := draw.mistake(draw.solver(source)):
+            if mistake := mistake_in_time(draw, draw.solver(source)):
                 wrong = f"{file} is wrong without any change: {mistake}."
                 break
             allowed_s[file] = SLOWER * (time.process_time() - began_s) + ADDED_S

@@ -10,12 +10,13 @@ import pytest
 from commanding import grader
 from small_tasks import BY_ROWS, Question, negation, search
 
+from grader.authoring import kit_leaks
 from grader.authoring import mutants as judging
 from grader.authoring.mutants import Tally, tally
 from grader.authoring.mutation import Mutant, mutants
 from grader.commands import author
 from grader.errors import UsageError
-from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
+from grader.task import Inputs, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
 
 
 def made(source: str, name: str = "f") -> list[Mutant]:
@@ -166,6 +167,20 @@ def test_mutants_that_never_end_are_ended_and_count_as_rejected(monkeypatch: pyt
     done = found(task(every), COUNTED)
     assert done.survivors == ()
     assert done.rejected >= 10
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
+    with pytest.raises(UsageError, match=r"right\.py is wrong without any change: it never ends"):
+        found(task(every), COUNTED.replace("n += 1", "n += 0"))
+
+
+def test_a_draw_in_which_right_code_is_wrong_says_nothing_of_its_mutants() -> None:
+    def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+        lies = bool(rng.random() < 0.3)
+        told = [0 if lies else number for number in range(11)]
+        return [Question("passed", (SimulatedFunction("ask"),), n >= 5, told[n]) for n in range(11)]
+
+    done = found(task(scenarios), "def passed(ask):\n    points = ask()\n    unused = 3\n    return points >= 5\n")
+    assert done.survivors == ()
+    assert done.equivalent >= 2
 
 
 def one_row(rng: np.random.Generator) -> list[Inputs]:
