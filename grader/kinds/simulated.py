@@ -60,7 +60,9 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
     """Grades a function in simulated scenarios, which are new each time because they count calls."""
 
     def examine(self, source: str, session: Session) -> Attempt:
-        """Grade a submission in all scenarios, in a sandboxed process."""
+        """Grade a submission in all scenarios, in a sandboxed process. Scenarios cannot measure a cost by a clock."""
+        if self.task.cost.clock:
+            raise self.cannot_measure()
         with session.pool.fresh(tensors=self.exam.needs_torch or imports_torch(source)) as tree:
             return self.examine_in(tree, source)
 
