@@ -138,12 +138,12 @@ def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) ->
     everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd())
     for folder in everywhere if folders is None else folders:
         try:
-            found = sorted(folder.iterdir(), key=lambda path: (path.stem, path.suffix != ".py"))
+            inside = [path for path in folder.iterdir() if path.is_file()]
         except OSError:
             continue
-        for path in found:
+        for path in sorted(inside, key=lambda path: (path.stem, path.suffix != ".py")):
             lesson, real = lesson_of(path), os.path.realpath(path)
-            if lesson in files and real not in seen and path.is_file():
+            if lesson in files and real not in seen:
                 seen.add(real)
                 files[lesson].append(replace(read_file(path, lesson), is_copy=path.stem != lesson))
     return files
