@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -86,8 +85,8 @@ def test_it_reads_the_system_and_python_and_nothing_else(tmp_path: Path) -> None
     secret = tmp_path / "seed"
     secret.write_text("1234")
     for folder in (tmp_path, *tmp_path.parents[:-1]):
-        if folder.owner() == "root" and folder != Path(tempfile.gettempdir()):
-            folder.chmod(0o755)  # only Landlock can refuse this access
+        if folder.owner() == "root":
+            folder.chmod(folder.stat().st_mode | 0o055)  # only Landlock can refuse this access
     paths = [secret, tmp_path, Path("/"), Path("/tmp"), Path("/etc"), Path("/etc/passwd"), Path("/sys")]  # noqa: S108
     paths += [KIT, GRADER / "task.py", KIT / "solutions" / "04_autorange.py", KIT / "tests", Path("/dev/shm")]  # noqa: S108
     paths += [Path("/proc/self/root/etc"), Path("/proc/self/cwd")]
