@@ -81,13 +81,40 @@ class Fault:
         return cls(type(error).__name__, "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:])
 
 
+class TimeSource(StrEnum):
+    """The source of a hand-in's time: the learning platform, a folder's name, or the file's own modification time.
+
+    The platform's time is used before a folder's name, and a folder's name before the file's own time. UNKNOWN means
+    that there is no time. LATE_MARK means that there is no time, but that the platform marked the hand-in as late.
+    """
+
+    PLATFORM = "platform"
+    FOLDER = "folder"
+    FILE = "file"
+    UNKNOWN = "unknown"
+    LATE_MARK = "late mark"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """The person who handed in a file, as the platform or the folder names this person.
+
+    `label` is the student's name in reports if there is no roster. `name` is the full name, if the platform gives one.
+    `ids` are numbers, e-mail addresses and logins. All texts are in the Unicode form NFC.
+    """
+
+    label: str
+    name: str = ""
+    ids: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """The file that one student handed in for one lesson, with its source text.
 
     `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None if there is no
     Python text. Then `refusal` gives the reason, or `fault` the exception with which the grader failed to read it.
-    `handed_in` is the time in UTC, or None if unknown. `timed` is True if a folder's name gives it, not the file.
+    `handed_in` is the time in UTC, or None if unknown, and `time_source` is where this time comes from.
     """
 
     student: str
@@ -97,7 +124,7 @@ class Submission:
     source: str | None
     refusal: str = ""
     handed_in: datetime | None = None
-    timed: bool = False
+    time_source: TimeSource = TimeSource.UNKNOWN
     fault: Fault | None = None
 
     @property

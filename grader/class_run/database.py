@@ -31,7 +31,8 @@ CREATE TABLE tasks (
 );
 CREATE TABLE hand_ins (
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
-    content TEXT NOT NULL, refused INTEGER NOT NULL, handed_in_utc TEXT, there INTEGER NOT NULL,
+    content TEXT NOT NULL, refused INTEGER NOT NULL, handed_in_utc TEXT, time_source TEXT NOT NULL,
+    there INTEGER NOT NULL,
     PRIMARY KEY (student, lesson, content)
 );
 CREATE TABLE notes (note TEXT NOT NULL);
@@ -66,15 +67,20 @@ CREATE VIEW attempts AS SELECT
     JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position;
 """
 
-HAND_IN: Final = """
-INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, content) DO UPDATE SET
-    path = excluded.path, there = 1,
-    handed_in_utc = CASE WHEN ? OR handed_in_utc IS NULL THEN excluded.handed_in_utc
-        ELSE min(handed_in_utc, coalesce(excluded.handed_in_utc, handed_in_utc)) END
-"""
-"""An SQL statement that stores an attempt. Its last parameter is true if a folder's name gives the time.
+_NEW_TIME_COUNTS: Final = """handed_in_utc IS NULL
+    OR instr('file folder platform', excluded.time_source) > instr('file folder platform', time_source)
+    OR excluded.time_source = time_source AND (time_source = 'folder' OR excluded.handed_in_utc < handed_in_utc)"""
 
-This time then counts. Otherwise the file's earliest time counts, because a later copy is not a later attempt.
+HAND_IN: Final = f"""
+INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, content) DO UPDATE SET
+    path = excluded.path, there = 1,
+    handed_in_utc = CASE WHEN {_NEW_TIME_COUNTS} THEN excluded.handed_in_utc ELSE handed_in_utc END,
+    time_source = CASE WHEN {_NEW_TIME_COUNTS} THEN excluded.time_source ELSE time_source END
+"""  # noqa: S608 - the inserted text is a constant
+"""An SQL statement that stores an attempt.
+
+If the file is stored already, the time of the better source counts: the platform, then a folder's name, then the file.
+Of two times of the platform or of the file, the earlier counts, because a later copy is not a later attempt.
 """
 
 ATTEMPTS: Final = """

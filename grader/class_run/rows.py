@@ -19,7 +19,7 @@ from grader.class_run.standing import StoredAttempt
 from grader.course.roll import HandIn, Span
 from grader.files import storable
 from grader.kinds import COSTS
-from grader.records import Attempt, Control, Report, Speed, Status, Submission, Verdict
+from grader.records import Attempt, Control, Report, Speed, Status, Submission, TimeSource, Verdict
 from grader.trials.faults import NOT_WRITTEN
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
@@ -50,7 +50,9 @@ def insert(db: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> int:
 def of_hand_in(given: Submission) -> tuple[Cell, ...]:
     """Return the values of a submission for the SQL statement `database.HAND_IN`."""
     at = given.handed_in.isoformat() if given.handed_in else None
-    return cells(given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.timed)
+    return cells(
+        given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.time_source
+    )
 
 
 def of_report(report: Report) -> dict[str, Cell]:
@@ -87,6 +89,7 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[StoredA
     return [
         StoredAttempt(
             at=datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
+            time_source=TimeSource(row["time_source"]),
             points=row["points"],
             refused=bool(row["refused"]),
             there=bool(row["there"]),
@@ -109,7 +112,14 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
     verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [attempt.grading])
     made = Report(
         submission=Submission(
-            given.student, given.lesson, given.path, given.sha256, row["source"], row["refusal"], handed_in=attempt.at
+            given.student,
+            given.lesson,
+            given.path,
+            given.sha256,
+            row["source"],
+            row["refusal"],
+            handed_in=attempt.at,
+            time_source=attempt.time_source,
         ),
         verdicts=tuple(_verdict(verdict, raw=raw) for verdict in verdicts),
         environment=Environment.from_dict(json.loads(row["environment"])),

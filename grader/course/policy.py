@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from grader.records import TimeSource
 from harness.rendering.units import percent, some
 
 DAY = timedelta(days=1)
@@ -68,13 +69,15 @@ class DateRule:
 class Handed:
     """One attempt: the time when it was handed in, its points or None, and whether the file was refused.
 
-    `there` is False if the file was replaced later. It can still count as the best or the first attempt.
+    `time_source` is the source of this time. `there` is False if the file was replaced later. The attempt can still
+    count as the best or the first.
     """
 
     at: datetime | None
     points: float | None
     refused: bool = False
     there: bool = True
+    time_source: TimeSource = TimeSource.FILE
 
 
 @dataclass(frozen=True, slots=True)

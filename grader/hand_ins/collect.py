@@ -16,10 +16,12 @@ A file that cannot be used becomes a `Submission` with a `refusal`, and a file t
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 from grader.files import file_name
@@ -30,7 +32,7 @@ from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
 from grader.hand_ins.notebooks import python_source
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
-from grader.records import Submission
+from grader.records import Sender, Submission, TimeSource
 from harness.errors import UsageError
 
 _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
@@ -39,6 +41,10 @@ _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
 }
 # Canvas adds -1 to the name of a second hand-in.
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<stem>.+?)(?:-\d+)?(?P<suffix>\.\w+)")
+
+
+StudentOf = Callable[[Sender], str]
+"""A function that returns the name of the student who is the sender of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +58,32 @@ class Collection:
 
 
 def collect(
-    folder: Path, lessons: Sequence[str], *, kit: str, zone: tzinfo = UTC, known: Sequence[str] = ()
+    folder: Path,
+    lessons: Sequence[str],
+    *,
+    kit: str,
+    zone: tzinfo = UTC,
+    known: Sequence[str] = (),
+    student_of: StudentOf = attrgetter("label"),
 ) -> Collection:
     """Return the hand-ins for `lessons` in a class's folder.
 
     `kit` is the grader's version, which is compared with the version in each zip. `zone` is the time zone of folder
-    names without an offset. `known` are further lessons of the course. Raise `UsageError` if there is no hand-in.
+    names without an offset. `known` are further lessons of the course. `student_of` gives the student of each sender:
+    senders with the same student are one student. Raise `UsageError` if there is no hand-in.
     """
     try:
         paths = sorted(folder.iterdir())
     except OSError as fault:
         why = f"{folder} cannot be read ({fault.strerror})"
         raise UsageError(f"{why}; give the folder that contains one folder or zip for each student.") from None
-    reader = _Reader(LessonNames.of(lessons, known), kit, zone)
+    reader = _Reader(LessonNames.of(lessons, known), kit, zone, student_of)
     root = Path(os.path.realpath(folder))
     for path in paths:
         name = file_name(path.name)
         if not archives.is_junk(name):
-            reader.read_entry(Location(path, root, re.sub(r"\.zip$", "", name, flags=re.IGNORECASE), name))
+            student = reader.student(re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
+            reader.read_entry(Location(path, root, student, name))
     found = reader.collection()
     if not found.submissions:
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
@@ -105,6 +119,7 @@ class _Reader:
     names: LessonNames
     kit: str
     zone: tzinfo = UTC
+    student_of: StudentOf = attrgetter("label")
     students: set[str] = field(default_factory=set)
     given: list[Submission] = field(default_factory=list)
     unread: dict[str, Submission] = field(default_factory=dict)
@@ -129,6 +144,11 @@ class _Reader:
             tuple(sorted(self.left_out, key=lambda one: one.path)),
         )
 
+    def student(self, label: str, name: str = "", *ids: str) -> str:
+        """Return the student who sent a file, or "" for an empty label."""
+        texts = [unicodedata.normalize("NFC", text) for text in (label, name, *ids)]
+        return self.student_of(Sender(texts[0], texts[1], tuple(texts[2:]))) if label else ""
+
     @contextmanager
     def _guarded(self, place: Location, data: bytes = b"") -> Iterator[None]:
         """Turn an exception in the `with` block into a submission, so that it stops only this file, folder or zip."""
@@ -145,7 +165,7 @@ class _Reader:
                 # A link can lead to the files of another student.
                 raise Refusal(f"{entry.shown} is a link; hand in a folder of files, or a zip.")
             if path.is_dir():
-                self.read_folder(replace(entry, student=entry.shown))
+                self.read_folder(replace(entry, student=self.student(entry.shown)))
             else:
                 self._read_beside_folders(entry)
 
@@ -153,14 +173,15 @@ class _Reader:
         place, name, student = entry, entry.shown, ""
         canvas = _CANVAS.fullmatch(name)
         if canvas and not entry.path.is_symlink():  # a link can lead to the file of another student
-            name, student = canvas["stem"] + canvas["suffix"], f"{canvas['name']}_{canvas['number']}"
+            name, number = canvas["stem"] + canvas["suffix"], canvas["number"]
+            student = self.student(f"{canvas['name']}_{number}", canvas["name"], number)
             place = replace(entry, student=student, dated=False)
         if _is_zip(entry.path):
             self._read_zip(place)
         elif student and (path := PurePosixPath(name)).suffix in _READERS and path.stem in self.names.graded:
             self._add(_submission(place, path))
         else:
-            file = self.names.classify(student or left_out.student_of_archive(name), name, entry.path)
+            file = self.names.classify(student or self.student(left_out.student_of_archive(name)), name, entry.path)
             beside = "" if file.student else "It is beside the students' folders, so it belongs to no student. "
             self._leave_out([replace(file, path=entry.shown, why=beside + file.why)])
 
@@ -247,7 +268,7 @@ def _distinct(given: Sequence[Submission]) -> Iterable[Submission]:
     """Return the attempts of a student at a lesson in order of time. Equal files are one attempt."""
     slots: dict[datetime | None, list[Submission]] = {}
     for one in given:
-        slots.setdefault(one.handed_in if one.timed else None, []).append(one)
+        slots.setdefault(one.handed_in if one.time_source is TimeSource.FOLDER else None, []).append(one)
     attempts = sorted(map(_only_one, slots.values()), key=lambda one: (one.handed_in is not None, one.handed_in))
     distinct: dict[str, Submission] = {}
     for one in attempts:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.hand_ins.refusal import Refusal, digest
-from grader.records import Fault, Submission
+from grader.records import Fault, Submission, TimeSource
 
 MACHINE_ERRORS: Final = frozenset(
     {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ETIMEDOUT, errno.ESTALE, errno.EINTR}
@@ -52,9 +52,12 @@ class Location:
 
     def submission(self, lesson: str, data: bytes, source: str | None, refusal: str = "") -> Submission:
         """Return the submission of the file. `source` is the Python text in its bytes `data`, or None if refused."""
-        at = self.at or (_modified(self.path) if self.dated else None)
-        timed = self.at is not None
-        return Submission(self.student, lesson, self.shown, digest(data), source, refusal, handed_in=at, timed=timed)
+        at, when = self.at or (_modified(self.path) if self.dated else None), TimeSource.FOLDER
+        if not self.at:
+            when = TimeSource.FILE if at else TimeSource.UNKNOWN
+        return Submission(
+            self.student, lesson, self.shown, digest(data), source, refusal, handed_in=at, time_source=when
+        )
 
     def failed(self, lesson: str, error: Exception, data: bytes = b"") -> Submission:
         """Return a submission for a file on which an exception was raised, so that the next files can be collected.
