@@ -7,14 +7,16 @@ encoded. Notebooks and outputs may contain them, and Python uses them for bytes 
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import FairclockError
+from harness.errors import FairclockError, UsageError
 from harness.storage.user_files import write_whole
 
 _ESCAPE = re.compile(r"\\x[0-9a-f]{2}")
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # to open a pipe that nobody writes to
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -62,4 +64,34 @@ def file_name(name: str) -> str:
     text = data.decode("utf-8", "backslashreplace")
     if _ESCAPE.search(text):
         text = data.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return text
+
+
+def read_plain_file(path: Path, limit: int, what: str) -> bytes:
+    """Return the content of a file of at most `limit` bytes. `what` is the file's noun in errors: "The course file".
+
+    Raise `UsageError`, in one sentence and without waiting, if `path` is no plain file, is larger or cannot be read.
+    """
+    try:
+        with os.fdopen(os.open(path, _AT_ONCE), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{what} {path} is a device or a pipe. Give a file.")
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as fault:  # a `ValueError` if the name contains a zero
+        why = fault.strerror if isinstance(fault, OSError) else str(fault)
+        raise UsageError(f"{what} {path} cannot be read ({why}).") from None
+    if len(data) > limit:
+        raise UsageError(f"{what} {path} is larger than {limit:,} bytes. Give another file.")
+    return data
+
+
+def read_text_file(path: Path, limit: int, what: str) -> str:
+    """Return the text of a UTF-8 file of at most `limit` bytes, without a byte order mark. See `read_plain_file`."""
+    data = read_plain_file(path, limit, what)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise UsageError(f"{what} {path} is not UTF-8 text. Save it as UTF-8 in your editor.")
     return text

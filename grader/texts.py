@@ -1,0 +1,5 @@
+"""Show a text that the grader did not write, safely for a terminal, HTML, XML, JSON and CSV."""
+
+from harness.rendering.texts import shown
+
+__all__ = ["shown"]
