@@ -9,6 +9,7 @@ import linecache
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ CHAIN = 16
 
 FIRST_FRAMES, LAST_FRAMES = 3, 5
 """A report of an exception keeps this many first and last frames of a long traceback."""
+_NAME = vars(type)["__name__"].__get__
+_TRACEBACK = vars(BaseException)["__traceback__"].__get__
 
 
 class MissingError(Exception):
@@ -49,33 +52,66 @@ def execute(source: str, module: types.ModuleType) -> None:
 
 
 def error_report(error: BaseException, file: str) -> dict[str, Any]:
-    """Return a dict that describes an exception: its type, message, and traceback lines in the submission's `file`."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    """Return a dict that describes an exception: its type, message, and traceback lines in the submission's `file`.
+
+    The submission may have defined the exception, so each of its attributes may raise or have any value.
+    """
+    kind, message = type(error), _message(error)
+    said = {
+        "type": type_name(error),
+        "message": message,
+        "memory": issubclass(kind, MemoryError) or "can't allocate memory" in message,
+        "syntax": issubclass(kind, SyntaxError),
+        "missing": kind is MissingError,
+    }
+    return said | _answer(lambda: _places(error, file)) | _answer(lambda: {"errno": root_errno(error)})
+
+
+def _places(error: BaseException, file: str) -> dict[str, Any]:
+    frames = [frame for frame in traceback.extract_tb(_TRACEBACK(error)) if frame.filename == file]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
-    message = str(error.msg) if isinstance(error, SyntaxError) else str(error)
     return {
-        "type": type(error).__name__,
-        "message": _unicode(message[:2000]),
-        "line": line if isinstance(line, int) else None,
+        "line": _number(line),
         "frames": reported_frames(frames),
-        "memory": isinstance(error, MemoryError) or "can't allocate memory" in str(error),
-        "not_written": isinstance(error, NotImplementedError) and own,
-        "syntax": isinstance(error, SyntaxError),
-        "missing": isinstance(error, MissingError),
-        "errno": root_errno(error),
+        "not_written": issubclass(type(error), NotImplementedError) and own,
     }
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, even if the type's own type has another attribute of this name."""
+    return _unicode(_NAME(type(value)), 200)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return _unicode(str(getattr(error, "msg", "") if issubclass(type(error), SyntaxError) else error), 2000)
+    except BaseException as fault:  # noqa: BLE001 - the submission may have defined `__str__`
+        return f"(its text cannot be read, because that raises {type_name(fault)})"
+
+
+def _answer(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return the answer to a question, or {} if code of the submission raises anything meanwhile."""
+    try:
+        return question()
+    except BaseException:  # noqa: BLE001 - SystemExit too
+        return {}
 
 
 def reported_frames(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
     """Return the line number, function and source line of each frame to report, with the outermost frame first."""
     if len(frames) > FIRST_FRAMES + LAST_FRAMES:
         frames = frames[:FIRST_FRAMES] + frames[-LAST_FRAMES:]
-    return [[frame.lineno, _unicode(frame.name), _unicode((frame.line or "")[:200])] for frame in frames]
+    return [[frame.lineno, _unicode(frame.name, 200), _unicode(frame.line or "", 200)] for frame in frames]
 
 
-def _unicode(text: str) -> str:
-    return text.encode(errors="replace").decode()
+def _unicode(text: str, most: int) -> str:
+    """Return the first `most` characters of a text without lone surrogates. The text may have methods of its own."""
+    return str.encode(str.__getitem__(text, slice(most)), errors="backslashreplace").decode()
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int and value.bit_length() < 32 else None
 
 
 def root_errno(error: BaseException) -> int | None:
@@ -88,4 +124,4 @@ def root_errno(error: BaseException) -> int | None:
         if at is None or isinstance(at, OSError):
             break
         at = at.__cause__ or at.__context__
-    return at.errno if isinstance(at, OSError) else None
+    return _number(at.errno) if isinstance(at, OSError) else None

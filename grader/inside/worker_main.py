@@ -61,7 +61,7 @@ class Worker:
         """Call the submission's function once, copy its answer to shared memory, and return its dtype and shape."""
         answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
         if type(answer) is not self.torch.Tensor:
-            return {"type": type(answer).__name__}
+            return {"type": loading.type_name(answer)}
         if answer.layout is not self.torch.strided or answer.is_meta:
             return {"type": f"{'meta' if answer.is_meta else answer.layout} tensor"}
         said: dict[str, Any] = {"dtype": str(answer.dtype).removeprefix("torch."), "shape": list(answer.shape)}
@@ -84,7 +84,7 @@ class Worker:
         def step() -> str | None:
             answer = function(*tensors)
             if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
-                return f"{type(answer).__name__} of another dtype or shape"
+                return f"{loading.type_name(answer)} of another dtype or shape"
             place.copy_(answer)
             return None
 
@@ -156,7 +156,7 @@ class Worker:
         try:
             return {"answer": protocol.plain(answer)}
         except (TypeError, RecursionError):
-            return {"type": type(answer).__name__}
+            return {"type": loading.type_name(answer)}
 
     def _arranged(self, step: Step, null: Step) -> None:
         self.step = self.timed = step

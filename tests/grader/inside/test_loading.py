@@ -1,4 +1,5 @@
 import inspect
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,8 +9,10 @@ import pytest
 from trees import SAFE
 
 from grader.inside import loading
+from grader.inside.protocol import parse
 from grader.limits import Limits
 from grader.paths import KIT
+from grader.trials.faults import Raised
 from grader.trials.worker_client import worker
 
 LIMITS = Limits(load_s=60, call_s=20, memory_bytes=2 << 30)
@@ -75,6 +78,39 @@ f()
     assert loading.error_report(caught.value, file)["errno"] == 95
     caught.value.__cause__ = caught.value  # a chain that leads back to itself ends, too
     assert loading.error_report(caught.value, file)["errno"] is None
+
+
+ODD = {
+    "def __str__(self): raise SystemExit": "(its text cannot be read, because that raises SystemExit)",
+    "__str__ = 5": "(its text cannot be read, because that raises TypeError)",
+    "def __str__(self): return b'bytes'": "(its text cannot be read, because that raises TypeError)",
+    "def __str__(self): return type('T', (str,), {'encode': None})('half \\ud800')": r"half \ud800",
+    "__cause__ = __class__ = __traceback__ = errno = property(lambda self: 1 / 0)": "said",
+    "errno = 10 ** 5000": "said",
+    "lineno = {}": "said",
+}
+
+
+@pytest.mark.parametrize("body", ODD)
+@pytest.mark.parametrize("base", ["Exception", "OSError", "SyntaxError", "ExceptionGroup", "SystemExit"])
+def test_any_exception_can_be_reported(tmp_path: Path, base: str, body: str) -> None:
+    source = f"""
+class Kind(type):
+    __name__ = property(lambda self: 1 / 0)
+class Odd({base}, metaclass=Kind):
+    {body}
+error = Odd("said", [Odd("said", [ValueError()])]) if {base} is ExceptionGroup else Odd("said")
+error.__context__ = error
+raise error
+"""
+    module, file = loading.new_module(source, str(tmp_path))
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - it is examined below
+        loading.execute(source, module)
+    report = loading.error_report(caught.value, file)
+    told = Raised(parse(json.dumps(report).encode()))
+    assert told.type == "Odd"
+    assert ODD[body] in told.message or base in {"SyntaxError", "ExceptionGroup"}
+    assert told.line == 8 or "__traceback__" in body
 
 
 def test_the_worker_side_needs_nothing_but_the_standard_library() -> None:
