@@ -18,6 +18,7 @@ IDS = ("id", "sis user id", "sis login id", "integration id")
 POSSIBLE = "Points Possible"
 READ_ONLY = "(read only)"
 KEPT = frozenset({"EX", "N/A"})
+_AGAIN = "Export the gradebook in Canvas, and use the exported file without other changes."
 TOTAL = "total"
 """The name for the sum of all lessons in the option `--column total=TITLE`."""
 
@@ -43,27 +44,28 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     is not a Canvas export, a column is missing, or maximum points differ and `scale` is not set.
     """
     done = CsvFile(data, name)
-    rows = done.rows
-    head = [fold(cell) for cell in rows[0]]
-    if not ({"student", "lastname"} & set(head[:1]) and "id" in head and "section" in head):
-        raise UsageError(
-            f"{name} is not a Canvas gradebook: its first line begins with {rows[0][0]!r}. "
-            "Export the gradebook in Canvas and use the exported file."
-        )
-    most = next((row for row in rows[1:4] if row and fold(row[0]) == fold(POSSIBLE)), None)
-    if most is None:
-        raise UsageError(f"{name} has no row `{POSSIBLE}`. Export the gradebook again and delete no row.")
-    found = _columns(roll, rows[0], columns, name, done.notes)
-    factors = {at: _factor(roll, lessons, most[at], rows[0][at], name, scale=scale) for at, lessons in found.items()}
-    people = _people(rows, head)
+    head = done.rows[done.head]
+    if lacks := [one for one in ("ID", "Section") if done.column(fold(one)) is None]:
+        raise UsageError(f"{done.line(done.head)}: the column {lacks[0]!r} of a Canvas gradebook is missing. {_AGAIN}")
+    if fold(head[0]) not in {"student", "lastname"}:
+        raise UsageError(f"{done.line(done.head)}: the first column is {head[0]!r} and not 'Student'. {_AGAIN}")
+    most = [row for row, cells in enumerate(done.rows) if fold(cells[0]) == fold(POSSIBLE)]
+    if len(most) != 1:
+        where = done.line(most[1]) if most else name
+        raise UsageError(f"{where} has {'a second' if most else 'no'} row `{POSSIBLE}`. {_AGAIN}")
+    found = _columns(roll, head, columns, name, done.notes)
+    comma = done.has_decimal_comma(done.cell(row, at) for row in done.below for at in found)
+    factors = {
+        at: _factor(roll, lessons, done, (most[0], at), comma=comma, scale=scale) for at, lessons in found.items()
+    }
+    people = _people(done)
     placed = match_rows([student for student, given in roll.grades().items() if given], people)
-    comma = done.separator == ";" or any("," in cell and number(cell) is not None for cell in most)
     for student, given in roll.grades().items():
         for at, lessons in found.items():
             points = {lesson: given[lesson] for lesson in lessons if lesson in given}
             earned = sum(one for one in points.values() if one is not None) * factors[at]
             shown = f"{grade_texts.points(earned)} points, but"
-            before = rows[row][at].strip() if (row := placed.rows.get(student, 0)) and at < len(rows[row]) else ""
+            before = done.cell(row, at).strip() if (row := placed.rows.get(student, 0)) else ""
             if None in points.values():
                 why = "no grade yet"
             elif student in placed.why:
@@ -121,19 +123,25 @@ def _heading(lesson: str) -> str:
     return f"{grade_texts.title(lesson)} ({lesson})"
 
 
-def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:
-    """Return the maximum points of a column divided by those of its lessons, or 1 if it has no maximum in `cell`."""
-    points_here, points_there = sum(roll.possible(lesson) for lesson in lessons), number(cell)
-    if READ_ONLY in cell:
-        raise UsageError(f"{name}: {heading!r} is computed by Canvas. Name the column of an assignment.")
-    if points_there is None or points_there == points_here:
+def _factor(
+    roll: Roll, lessons: Sequence[str], done: CsvFile, at: tuple[int, int], *, comma: bool, scale: bool
+) -> float:
+    """Return the maximum points in the cell `at` divided by those of the lessons, or 1 if the cell is empty."""
+    row, column = at
+    cell, heading, where = done.cell(row, column), done.cell(done.head, column), done.line(row)
+    here, there = sum(map(roll.possible, lessons)), number(cell, comma=comma)
+    if READ_ONLY in fold(cell):
+        raise UsageError(f"{where}: {heading!r} is computed by Canvas. Name the column of an assignment.")
+    if not cell.strip():
         return 1.0
-    if scale:
-        return points_there / points_here
-    raise UsageError(
-        f"{name}: {heading!r} has {grade_texts.points(points_there)} points in Canvas, but {', '.join(lessons)} has "
-        f"{grade_texts.points(points_here)}. Set the same number in Canvas and export again, or use --scale."
-    )
+    if there is None or there <= 0:
+        raise UsageError(f"{where}: {heading!r} has {cell!r} as its maximum. Set points in Canvas and export again.")
+    if round(there - here, 2) and not scale:
+        raise UsageError(
+            f"{where}: {heading!r} has {grade_texts.points(there)} points in Canvas, but {' + '.join(lessons)} has "
+            f"{grade_texts.points(here)}. Set the same number in Canvas and export again, or use --scale."
+        )
+    return there / here if scale else 1.0
 
 
 def _names(heading: str) -> set[str]:
@@ -141,12 +149,13 @@ def _names(heading: str) -> set[str]:
     return {fold(heading), *((fold(match["title"]), match["number"]) if match else ())}
 
 
-def _people(rows: Sequence[list[str]], head: Sequence[str]) -> list[Row]:
-    """Return the rows of students. `head` are the column headings. Each row of a student has a number or a login."""
-    at = [place for place, cell in enumerate(head) if cell in IDS]
-    names = 2 if head[0] == "lastname" else 1
+def _people(done: CsvFile) -> list[Row]:
+    """Return the rows of students. Each has a number or a login."""
+    head = done.rows[done.head]
+    at = [place for place, cell in enumerate(head) if fold(cell) in IDS]
+    names = 2 if fold(head[0]) == "lastname" else 1
     return [
-        Row(number_, tuple(row[place] for place in at if place < len(row)), " ".join(row[:names]), repr(row[0].strip()))
-        for number_, row in enumerate(rows)
-        if number_ and any(place < len(row) and row[place].strip() for place in at)
+        Row(number_, tuple(done.cell(number_, place) for place in at), " ".join(row[:names]), repr(row[0].strip()))
+        for number_ in done.below
+        if (row := done.rows[number_]) and any(done.cell(number_, place).strip() for place in at)
     ]

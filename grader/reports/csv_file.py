@@ -7,6 +7,7 @@ parts of the addresses before the @. A student gets no row if two rows match, or
 
 import csv
 import io
+import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,6 +21,12 @@ BOM = "\ufeff"
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""
 
+_FIRST_LINE = re.compile(r"\ufeff*(?:\"?sep=([^\w\s\"']|\t)\"?[,;]* *(?:\r\n|\r|\n))?", re.IGNORECASE)
+"""A byte order mark, and the line `sep=;` that Excel reads as the separator. Both may be missing."""
+_LINE_END = re.compile("\r\n|\r|\n")
+_MARKS = {False: (",", r"\."), True: (r"\.", ",")}
+"""The thousands separator and the decimal sign, as patterns, by whether the decimal sign is a comma."""
+
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?")
 """The name of a student's folder in Moodle's "Download all submissions", with the student's name and a number."""
 
@@ -30,9 +37,10 @@ _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
 class CsvFile:
     """A CSV file that a course system exported, with grades filled in.
 
-    `rows` are the texts of its cells without quotes. `written` is the number of cells with a grade, and `changed` the
-    number of those whose grade is new or different. `missing` has a line for each grade that is not in the file. The
-    constructor raises `UsageError`, which names `name`, if `data` is not CSV.
+    `rows` are the texts of its cells without quotes, and `head` is the index of the row with the headings: the first
+    row with a text. `written` is the number of cells with a grade, and `changed` the number of those whose grade is new
+    or different. `missing` has a line for each grade that is not in the file. The constructor raises `UsageError`,
+    which names `name`, if `data` is not CSV.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -43,16 +51,51 @@ class CsvFile:
             raise UsageError(f"{name} {why}.") from None
         if "\0" in text:
             raise UsageError(f"{name} is not a CSV file. Give the file that your course system exported.")
-        self._bom = BOM if text.startswith(BOM) else ""
-        text = text.removeprefix(BOM)
-        if not text.strip():
-            raise UsageError(f"{name} is empty. Export it again.")
-        self.separator = _separator(text)
-        self._raw, self._ends = _split(text, self.separator, name)
+        self.name = name
+        first = _FIRST_LINE.match(text)
+        self._before = first[0] if first else ""
+        body = text.removeprefix(self._before)
+        self.separator: str = (first and first[1]) or _separator(body)
+        self._raw, self._ends, rest = _split(body, self.separator)
+        if rest:
+            line = len(_LINE_END.findall(text, 0, len(text) - len(rest))) + 1
+            raise UsageError(
+                f"{name}, line {line}: a quote is not closed, or a text follows it. Export the file again."
+            )
         self.rows = [[_text(cell) for cell in row] for row in self._raw]
+        self.head = next((at for at, row in enumerate(self.rows) if any(map(str.strip, row))), -1)
+        if self.head < 0:
+            raise UsageError(f"{name} is empty. Export it again.")
         self.written = self.changed = 0
         self.missing: list[str] = []
         self.notes: list[str] = []
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of a cell, or "" if the row is too short."""
+        return "".join(self.rows[row][column : column + 1])
+
+    @property
+    def below(self) -> range:
+        """The indices of the rows below the headings."""
+        return range(self.head + 1, len(self.rows))
+
+    def line(self, row: int) -> str:
+        """Return the file's name with the number of the line at which a row begins, for a message."""
+        before = self._before + "".join(map(self._joined, range(row)))
+        return f"{self.name}, line {len(_LINE_END.findall(before)) + 1}"
+
+    def _joined(self, row: int) -> str:
+        return self.separator.join(self._raw[row]) + self._ends[row]
+
+    def column(self, heading: str) -> int | None:
+        """Return the index of the column with a heading, compared by `fold`, or None without such a column.
+
+        Raise `UsageError` if two columns have this heading.
+        """
+        found = [at for at, cell in enumerate(self.rows[self.head]) if fold(cell) == heading]
+        if len(found) > 1:
+            raise UsageError(f"{self.line(self.head)}: {len(found)} columns are named {heading!r}. Remove all but one.")
+        return found[0] if found else None
 
     def fill(self, row: int, column: int, text: str) -> bool:
         """Put `text` into a cell, in quotes if needed. Return False if the cell has this text already."""
@@ -61,22 +104,30 @@ class CsvFile:
         texts += [""] * (column + 1 - len(texts))
         if texts[column] == text:
             return False
-        quoted = raw[column].startswith('"') or bool(re.search(f'["\r\n{re.escape(self.separator)}]', text))
+        quoted = raw[column].lstrip(" ").startswith('"') or bool(re.search(f'["\r\n{re.escape(self.separator)}]', text))
         raw[column], texts[column] = '"' + text.replace('"', '""') + '"' if quoted else text, text
         return True
 
     @property
     def data(self) -> bytes:
         """The content of the CSV file, with the changed cells."""
-        lines = (self.separator.join(cells) + end for cells, end in zip(self._raw, self._ends, strict=True))
-        return (self._bom + "".join(lines)).encode()
+        return (self._before + "".join(map(self._joined, range(len(self.rows))))).encode()
 
     def write(self, row: int, column: int, points: float, *, comma: bool) -> None:
         """Put points into a cell, with a decimal comma if `comma` is set. A cell with the same number is kept."""
-        cells, text = self.rows[row], grade_texts.points(points)
+        text = grade_texts.points(points)
         self.written += 1
-        if number("".join(cells[column : column + 1])) != number(text):
+        if number(self.cell(row, column), comma=comma) != float(text):
             self.changed += self.fill(row, column, text.replace(".", ",") if comma else text)
+
+    def has_decimal_comma(self, cells: Iterable[str]) -> bool:
+        """Return whether the numbers in these cells, or else the separator of the file, tell of a decimal comma."""
+        for text in cells:
+            if found := re.fullmatch(r"\s*[+-]?([\d\s.,]*)([.,])(\d*)\s*", text):
+                before, mark, after = found.groups()
+                if len(after) != 3 or before == "0" or set(before) & {".", ","} - {mark}:
+                    return mark == ","
+        return self.separator == ";"
 
     def lines(self, place: str) -> Iterator[str]:
         """Yield the lines that the command `export` prints about the file that it wrote to `place`."""
@@ -142,13 +193,19 @@ def defuse_formula(text: str) -> str:
     return "'" + text if text.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
-def number(text: str) -> float | None:
-    """Return the number in a cell, with a decimal point or comma, or None if the cell has no number."""
-    plain = re.sub("[ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", "", text.strip())
-    if not re.fullmatch(r"[+-]?[\d.,]*\d[\d.,]*", plain):
-        return None
-    *whole, last = re.split(r"[.,]", plain)
-    return float("".join(whole) + "." + last) if whole else float(last)
+def number(text: str, *, comma: bool = False) -> float | None:
+    """Return the number in a cell, or None if the cell has no number.
+
+    `comma` decides only on numbers such as "1,234", which is less than two with a decimal comma.
+    """
+    plain = re.sub(r"(?<=\d)[\s'\N{RIGHT SINGLE QUOTATION MARK}](?=\d{3}(?!\d))", "", text.strip())
+    for thousands, decimal in (_MARKS[comma], _MARKS[not comma]):
+        if re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?", plain):
+            plain = re.sub(thousands, "", plain)
+        if re.fullmatch(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)", plain):
+            value = float(plain.replace(",", "."))
+            return value if math.isfinite(value) else None
+    return None
 
 
 def fold(text: str) -> str:
@@ -157,30 +214,28 @@ def fold(text: str) -> str:
 
 
 def _separator(text: str) -> str:
-    """Return the separator that is most frequent in the first line of a CSV text, outside quotes."""
-    outside = "".join(text.split('"')[::2])
-    first = re.split("[\r\n]", outside.lstrip("\r\n"), maxsplit=1)[0]
-    return max(",;\t", key=first.count)
+    """Return the first separator after the first text of a CSV file, outside quotes."""
+    found = re.match(r'[,;\t\s]*+(?:"(?:[^"]|"")*+"|[^,;\t\r\n]*+)[^,;\t\r\n]*+([,;\t])', text)
+    return found[1] if found else ","
 
 
-def _split(text: str, separator: str, name: str) -> tuple[list[list[str]], list[str]]:
-    """Return the cells of each row with their quotes, and the line end of each row."""
+def _split(text: str, separator: str) -> tuple[list[list[str]], list[str], str]:
+    """Return the cells of each row with their quotes, the line end of each row, and the text after an open quote."""
     sign = re.escape(separator)
-    cell = re.compile(f'([ ]*"(?:[^"]|"")*"[ ]*(?=[{sign}\r\n]|\\Z)|[^{sign}\r\n]*)({sign}|\r\n|\n|\r|\\Z)')
+    cell = re.compile(f'( *"(?:[^"]|"")*+" *(?=[{sign}\r\n]|\\Z)|(?! *")[^{sign}\r\n]*)({sign}|\r\n|\n|\r|\\Z)')
     rows: list[list[str]] = [[]]
     ends: list[str] = []
-    for found in cell.finditer(text):
+    at = 0
+    while found := cell.match(text, at):
         raw, end = found.groups()
-        if raw.lstrip(" ").startswith('"') and not raw.rstrip(" ").endswith('"'):
-            line = text.count("\n", 0, found.start()) + 1
-            raise UsageError(f"{name}, line {line}: a quote is not closed. Export the file again.")
+        at = found.end()
         rows[-1].append(raw)
         if end != separator:
             ends.append(end)
-            if found.end() == len(text):
-                break
+            if at == len(text):
+                return rows, ends, ""
             rows.append([])
-    return rows, ends
+    return rows, ends, text[at:]
 
 
 def _text(raw: str) -> str:

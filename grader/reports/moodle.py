@@ -13,9 +13,12 @@ from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
 GRADE, MOST, OPEN, FEEDBACK = "grade", "maximum grade", "grade can be changed", "feedback comments"
-NEEDED = (IDENTIFIER, GRADE, "last modified (grade)")
+MODIFIED, SCALE = "last modified (grade)", "scale"
+COLUMNS = (IDENTIFIER, NAME, EMAIL, ID, GRADE, MOST, OPEN, FEEDBACK, MODIFIED, SCALE)
+NEEDED = (IDENTIFIER, GRADE, MODIFIED)
 """Columns that Moodle needs to import a grading worksheet."""
 
+_ONE_MAXIMUM = "Set the grade type to `Point` in Moodle, with one maximum, and export again."
 OURS = "Graded by fairclock: "
 """The beginning of each comment that the grader writes. Comments with this beginning are replaced later."""
 
@@ -27,14 +30,25 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     a worksheet, or if the maximum grade differs from the lessons' points and `scale` is not set.
     """
     done = CsvFile(data, name)
-    at = {fold(cell): place for place, cell in enumerate(done.rows[0])}
+    at = {column: place for column in COLUMNS if (place := done.column(column)) is not None}
     if missing := [column for column in NEEDED if column not in at]:
-        raise UsageError(f"{name} is not a grading worksheet of Moodle: the column {missing[0]!r} is missing.")
-    table = [{column: row[place] for column, place in at.items() if place < len(row)} for row in done.rows]
+        raise UsageError(
+            f"{done.line(done.head)}: the column {missing[0]!r} of Moodle's grading worksheet is missing. "
+            "Set the language of Moodle to English, download the grading worksheet, and use it without other changes."
+        )
+    rows = {row: {one: done.cell(row, place) for one, place in at.items()} for row in done.below}
+    rows = {row: cells for row, cells in rows.items() if cells[IDENTIFIER].strip()}
+    comma = done.has_decimal_comma(cells.get(one, "") for cells in rows.values() for one in (MOST, GRADE))
+    most = {cells.get(MOST, "").strip(): row for row, cells in reversed(rows.items())}
+    possible = sum(map(roll.possible, lessons))
+    factors = {text: _factor(done, row, text, possible, comma=comma, scale=scale) for text, row in most.items() if text}
+    if SCALE in at or len(set(factors.values())) > 1:
+        what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
+        raise UsageError(f"{name} uses {what}. {_ONE_MAXIMUM}")
+    factor = next(iter(factors.values()), 1.0)
     grades = {student: {one: given[one] for one in lessons if one in given} for student, given in roll.grades().items()}
     handed_in = {student: given for student, given in grades.items() if given}
-    placed = match_rows(handed_in, [_row(number, cells) for number, cells in enumerate(table) if number and cells])
-    possible = sum(map(roll.possible, lessons))
+    placed = match_rows(handed_in, [_row(row, cells) for row, cells in rows.items()])
     for student, given in handed_in.items():
         earned = [points for points in given.values() if points is not None]
         if student in placed.why:
@@ -42,43 +56,37 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
         elif len(earned) < len(given):
             done.missing.append(f"{student}: not all of these lessons are graded yet: {', '.join(given)}")
         else:
-            cells = table[placed.rows[student]]
-            points = sum(earned) * _factor(cells, possible, name, scale=scale)
-            _write(done, placed.rows[student], cells, at, points, _points_text(given))
-    empty = len(table) - 1 - len(placed.rows)
+            row, points = placed.rows[student], sum(earned) * factor
+            if fold(rows[row].get(OPEN, "")) == "no":
+                locked = f"{grade_texts.points(points)} points, but the grade is locked in Moodle"
+                done.missing.append(f"{rows[row][IDENTIFIER]}: {locked}")
+            else:
+                done.write(row, at[GRADE], points, comma=comma)
+                _comment(done, row, at.get(FEEDBACK), _points_text(given))
+    empty = len(rows) - len(placed.rows)
     nothing = f"Rows that were not changed, because nothing was handed in: {empty}."
     done.notes += [*placed.notes, *([nothing] if empty else [])]
     return done
 
 
-def _write(
-    done: CsvFile, row: int, cells: Mapping[str, str], at: Mapping[str, int], points: float, comment: str
-) -> None:
-    """Write the grade and the comment into a row, unless the grade is locked or a person wrote the comment."""
-    if fold(cells.get(OPEN, "yes")) == "no":
-        shown = grade_texts.points(points)
-        done.missing.append(f"{cells[IDENTIFIER]}: {shown} points, but the grade is locked in Moodle")
-        return
-    done.write(row, at[GRADE], points, comma="," in cells.get(MOST, ""))
-    before = cells.get(FEEDBACK)
-    if before is not None and (not before.strip() or before.startswith(OURS)):
-        done.fill(row, at[FEEDBACK], defuse_formula(OURS + html.escape(comment)))
+def _comment(done: CsvFile, row: int, column: int | None, comment: str) -> None:
+    """Write a comment into a row, unless a person wrote one there."""
+    if column is not None and (not (before := done.cell(row, column)).strip() or before.startswith(OURS)):
+        done.fill(row, column, defuse_formula(OURS + html.escape(comment)))
 
 
-def _factor(cells: Mapping[str, str], possible: float, name: str, *, scale: bool) -> float:
-    """Return the maximum grade of a row, divided by the `possible` points of its lessons, or 1 without a maximum."""
-    most = number(cells.get(MOST, ""))
-    if (most is None and cells.get(MOST, "").strip()) or "scale" in cells:
-        raise UsageError(f"{name} uses a scale of words. Set the grade type to `Point` in Moodle and export again.")
-    if most is None:
-        return 1.0
-    if most != possible and not scale:
+def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool, scale: bool) -> float:
+    """Return the maximum grade in the text `cell` of a row, divided by the `possible` points of the lessons."""
+    most = number(cell, comma=comma)
+    if most is None or most <= 0:
+        raise UsageError(f"{done.line(row)}: the maximum grade {cell!r} is not a number of points. {_ONE_MAXIMUM}")
+    if round(most - possible, 2) and not scale:
         raise UsageError(
-            f"{name}: the maximum grade is {grade_texts.points(most)}, but the lessons have "
+            f"{done.line(row)}: the maximum grade is {grade_texts.points(most)}, but the lessons have "
             f"{grade_texts.points(possible)} points. Set the same number in Moodle and export again, choose other "
             "lessons with --lessons, or use --scale."
         )
-    return most / possible
+    return most / possible if scale else 1.0
 
 
 def _points_text(given: Mapping[str, float | None]) -> str:

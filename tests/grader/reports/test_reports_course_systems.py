@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from classroom import KIT, TASKS
 from exported import CANVAS, MOODLE, class_of, submission, with_a_fault
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from grader.course.roll import HandIn, Roll, TaskPoints
@@ -60,6 +60,41 @@ def test_a_cell_is_filled_and_nothing_else_changes() -> None:
         assert CsvFile(f'"a,b,c"{sign}d\n1,5{sign}2'.encode(), "a.csv").rows == [["a,b,c", "d"], ["1,5", "2"]]
 
 
+@st.composite
+def csv_files(draw: st.DrawFn) -> tuple[str, list[list[str]], list[str], str]:
+    """Draw a text before the table, the cells as they stand in the file, the end of each row, and the separator."""
+    sign = draw(st.sampled_from(",;\t"))
+    inside = st.text(st.characters(codec="utf-8", exclude_characters='\0\ufeff"'), max_size=9)
+    bare = inside.filter(lambda text: not set(text) & {sign, "\r", "\n"})
+    quoted = st.tuples(st.sampled_from(["", " "]), inside, st.sampled_from(['""', ""]))
+    cell = st.one_of(bare, quoted.map(lambda parts: f'{parts[0]}"{parts[1]}{parts[2]}"'))
+    rows = draw(st.lists(st.lists(cell, min_size=1, max_size=4), max_size=6))
+    kinds = draw(st.sampled_from([["\n", "\r\n"], ["\r"]]))
+    ends = [draw(st.sampled_from(kinds)) for _ in range(len(rows) + 1)]
+    before = draw(st.sampled_from(["", "\ufeff"])) + draw(st.sampled_from(["", f"sep={sign}\r\n"]))
+    return before, [["head", "of", "table"], *rows], [*ends[:-1], draw(st.sampled_from(["", ends[-1]]))], sign
+
+
+def file_text(before: str, rows: list[list[str]], ends: list[str], sign: str) -> str:
+    return before + "".join(sign.join(row) + end for row, end in zip(rows, ends, strict=True))
+
+
+@given(csv_files(), st.data())
+def test_whatever_the_dialect_only_the_filled_cell_differs(
+    file: tuple[str, list[list[str]], list[str], str], data: st.DataObject
+) -> None:
+    before, rows, ends, sign = file
+    assume(ends[-1] or rows[-1] != [""])  # without a line end, an empty last row does not exist
+    sheet = CsvFile(file_text(*file).encode(), "a.csv")
+    assert sheet.data == file_text(*file).encode()
+    assert [len(row) for row in sheet.rows] == [len(row) for row in rows]
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[row]) - 1))
+    if sheet.fill(row, column, "9.5"):
+        rows[row][column] = '"9.5"' if rows[row][column].lstrip(" ").startswith('"') else "9.5"
+    assert sheet.data == file_text(before, rows, ends, sign).encode()
+
+
 @given(
     st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff")), min_size=2), min_size=1),
     st.sampled_from([",", ";", "\t"]),
@@ -87,7 +122,10 @@ def test_what_is_no_such_file_is_refused_in_one_sentence() -> None:
     for data, part in (
         (b"", "a.csv is empty"),
         (b"PK\x03\x04\0\0", "a.csv is not a CSV file"),
-        (b'a,b\n1,"open\n', "a.csv, line 2: a quote is not closed"),
+        (b'a,b\r1,"x"\r\n\n2,"open\n', "a.csv, line 4: a quote is not closed"),
+        (b'a,b\n1,"\n2,3', "a.csv, line 2: a quote is not closed"),
+        (b",,\r\n \n", "a.csv is empty"),
+        ("Åsa,1".encode("utf-16"), "a.csv is not UTF-8"),
         ("Åsa,1".encode("latin-1"), "a.csv is not UTF-8"),
     ):
         with pytest.raises(UsageError, match=part):
@@ -95,8 +133,18 @@ def test_what_is_no_such_file_is_refused_in_one_sentence() -> None:
 
 
 def test_a_number_is_read_whichever_sign_its_decimals_have() -> None:
-    texts = ["10", "9,50", "1.234,5", "1,234.5", " 7 ", "-1", "EX", "", "(read only)", "1 000,5"]
-    assert [number(text) for text in texts] == [10.0, 9.5, 1234.5, 1234.5, 7.0, -1.0, None, None, None, 1000.5]
+    for texts, expected in (
+        (("10", " 7 ", "-1", "10.", ".5"), [10, 7, -1, 10, 0.5]),
+        (("9,50", "1.234,5", "1,234.5", "1,234,567.25", "1.234.567"), [9.5, 1234.5, 1234.5, 1234567.25, 1234567]),
+        (
+            ("1 000,5", "1\N{NO-BREAK SPACE}000", "1\N{NARROW NO-BREAK SPACE}000.5", "1'000"),
+            [1000.5, 1000, 1000.5, 1000],
+        ),
+        (("EX", "", "(read only)", "1 2", "1,234,5,6", "9" * 400, "10 %", "=1+1", "nan"), [None] * 9),
+        (("1,000", "1.000", "0,125"), [1000, 1, 0.125]),
+    ):
+        assert [number(text) for text in texts] == expected
+    assert [number(text, comma=True) for text in ("1,000", "1.000", "9.5")] == [1, 1000, 9.5]
 
 
 def test_points_stand_in_the_lessons_column_and_every_other_byte_is_as_it_was() -> None:
@@ -181,7 +229,12 @@ def test_what_is_not_graded_is_not_filled_in_and_is_named() -> None:
 def test_what_does_not_fit_canvas_is_refused_and_says_what_would() -> None:
     unnamed = CANVAS.replace("Dot", "Product")
     for text, columns, says in (
-        ("a,b,c\n1,2,3\n", {}, "is not a Canvas gradebook"),
+        ("a,b,c\n1,2,3\n", {}, "line 1: the column 'ID' of a Canvas gradebook is missing"),
+        (CANVAS.replace("Section", "Group"), {}, "line 1: the column 'Section' of a Canvas gradebook is missing"),
+        (CANVAS.replace("Notes", "Section"), {}, "line 1: 2 columns are named 'section'"),
+        (CANVAS.replace("Student,", "Schüler,"), {}, "line 1: the first column is 'Schüler'"),
+        (CANVAS + "Points Possible,,,,,10\n", {}, "line 9 has a second row `Points Possible`"),
+        *((CANVAS.replace("10.00", most, 1), {}, "line 3: 'Dot .* as its maximum") for most in ("0", "ten", "10 %")),
         (CANVAS.replace("Points Possible", "Points"), {}, "no row `Points Possible`"),
         (unnamed, {}, r"no column with the name of a lesson. Its assignments are: 'Product \(9001\)'"),
         (CANVAS, {"01_dot": "Final Score"}, "is computed by Canvas"),
@@ -264,5 +317,56 @@ def test_lessons_are_added_up_and_another_maximum_is_refused_or_scaled() -> None
     for most, grade in (("100.00,", "60"), ('"7,50",', "4,5")):
         done = in_moodle(class_of(submission("ada")), MOODLE.replace("10.00,", most), scale=True)
         assert moodle_rows(done.data)[0]["Grade"] == grade
-    refused("not a grading worksheet of Moodle: the column 'identifier' is missing", in_moodle, "a,b,c\n1,2,3\n")
-    refused("uses a scale of words", in_moodle, MOODLE.replace("10.00,", "Pass/Fail,"))
+    german = "ID,Vollständiger Name,Bewertung,Zuletzt geändert (Bewertung)\nTeilnehmer/in 7,Ada,,-\n"
+    for says, text in (
+        ("line 1: the column 'identifier' .* language of Moodle to English", german),
+        ("line 1: the column 'last modified .grade.' ", MOODLE.replace("Last modified (grade)", "Modified")),
+        ("line 1: 2 columns are named 'grade'", MOODLE.replace("Status", "Grade")),
+        ("line 2: the maximum grade 'Pass/Fail' is not a number", MOODLE.replace("10.00,", "Pass/Fail,")),
+        ("uses a scale of words", MOODLE.replace("Maximum Grade", "Scale")),
+        ("line 3: the maximum grade is 20", MOODLE.replace("4.00,10.00", "4.00,20.00")),
+    ):
+        refused(says, in_moodle, text)
+    with pytest.raises(UsageError, match="uses 2 maximum grades"):
+        in_moodle(class_of(submission("ada")), MOODLE.replace("4.00,10.00", "4.00,20.00"), scale=True)
+
+
+@pytest.mark.parametrize("before", ["", "\n", ",,,\r\n  \r\n", "\ufeff", "sep=,\n", "\ufeffSEP=,\r\n"])
+def test_odd_rows_change_nothing_but_the_filled_cell(before: str) -> None:
+    body = CANVAS.removeprefix("\ufeff")
+    blank = ("\n", ",,,,,\n", " , \n", "    \n", " Muted \n")
+    for text in (
+        *(body.replace("\n", "\n" + row) for row in blank),
+        body.replace("\n", "\r"),
+        body[:-1],
+        body + ",\n,",
+    ):
+        done = in_canvas(class_of(submission("ada")), before + text)
+        assert done.data.decode() == before + text.replace("ada,Tuesday,,", "ada,Tuesday,6,")
+        assert (done.written, done.missing) == (1, [])
+    short = body.replace("ada,Tuesday,,,,,,,", "ada").replace(",,Manual Posting,,,,,", "")
+    assert in_canvas(class_of(submission("ada")), before + short).data.decode() == before + short.replace(
+        ",ada\n", ",ada,,6\n"
+    )
+    sheet = MOODLE.removeprefix("\ufeff").replace("\n", "\n\n").replace(" - Graded", "").replace(",No,-,-,\n", "\n")
+    text = before + sheet + ",,,\n" + '"Participant 1004",Cyd\n'
+    done = in_moodle(class_of(submission("Participant 1004")), text)
+    filled = text.replace('1004",Cyd\n', '1004",Cyd,,,6,,,,,Graded by fairclock: 01_dot 6\n')
+    assert (done.data.decode(), done.missing) == (filled, [])
+
+
+@pytest.mark.parametrize(
+    ("most", "separator", "written"),
+    [("1,000", ",", "600"), ("1.000,00", ",", "600"), ("1.000", ";", "600"), ("7,50", ";", "4,5"), ("7.50", ";", "4.5"),
+     ("10.000", ",", "6"), ("1\N{NO-BREAK SPACE}000", ",", "600")],
+)  # fmt: skip
+def test_a_maximum_is_read_and_points_are_written_as_the_file_writes_numbers(
+    most: str, separator: str, written: str
+) -> None:
+    row = separator.join
+    head, possible = row(["Student", "ID", "Section", "Dot (7001)"]), row(["    Points Possible", "", "", f'"{most}"'])
+    text = "\n".join([head, possible, row(['"Ota, Ren"', "9", "1", ""])])
+    if most != "10.000":
+        refused("line 2: 'Dot .7001.' has .* --scale", in_canvas, text)
+    done = in_canvas(class_of(submission("9")), text, scale=True)
+    assert done.data.decode() == text + (f'"{written}"' if separator in written else written)
