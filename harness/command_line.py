@@ -8,6 +8,7 @@ import difflib
 import io
 import os
 import platform
+import shlex
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,13 +63,15 @@ class Verbs(TyperGroup):
 def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
     """Run a typer app, print every error as one sentence on standard error, and return the exit code.
 
-    If `arguments` contains `--debug`, the traceback of an internal error is printed too.
+    If `arguments` contains `--debug`, the traceback of an internal error is printed too. The command as it was typed is
+    the `obj` of the app's context.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that the terminal cannot print becomes "?"
+    typed = f"{name} {shlex.join(arguments)}"
     try:
-        code = app(args=list(arguments), prog_name=name, standalone_mode=False, **_SETTINGS)
+        code = app(args=list(arguments), prog_name=name, standalone_mode=False, obj=typed, **_SETTINGS)
         sys.stdout.flush()
     except typer.TyperException as error:
         return complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)

@@ -19,6 +19,7 @@ from typing import Final
 from grader import seeds
 from grader.class_run import database, rows
 from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
+from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.files import WriteError, explained, storable, write_atomically
@@ -210,9 +211,13 @@ class Journal:
         """Return which names the leaderboard shows, such as "pseudonyms", or "" if there is no leaderboard."""
         return self.meta.get("leaderboard", "")
 
-    def set(self, *, board: str, course: Course | None) -> None:
-        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None."""
+    def set(self, *, board: str, course: Course | None, command: str = "") -> None:
+        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None.
+
+        `command` is the command that changes the reports, as it was typed, or "" if it changes nothing.
+        """
         values = {"leaderboard": board, **({"course": course.text} if course else {})}
+        values |= {"made_by": storable(command)} if command else {}
         if values.items() <= {"leaderboard": "", **self.meta}.items():
             return  # so that a run without changes leaves the file as it is
         with self.transaction() as db:
@@ -222,6 +227,12 @@ class Journal:
     def folder(self) -> str:
         """The folder with the submissions of the class."""
         return self.meta["class"]
+
+    def commands(self) -> ClassCommands:
+        """Return the commands of this class that reports and messages tell the instructor to type."""
+        seed = () if (self.out / seeds.FILE).exists() else ("--seed-file", "FILE")
+        bare = ("--no-sandbox",) if self.unsandboxed() else ()
+        return ClassCommands(self.folder, str(self.out), (*seed, *bare), self.meta.get("made_by", ""))
 
     def unsandboxed(self) -> bool:
         """Return whether the newest grading of a submission of this class ran without a sandbox."""
@@ -268,4 +279,5 @@ class Journal:
             struck=excluded,
             unmatched=unmatched,
             course=course,
+            commands=self.commands(),
         )

@@ -77,6 +77,7 @@ def grade_class(
     regrade: Names[str] = (),
     board: str = "",
     known: Sequence[str] = (),
+    command: str = "",
 ) -> Summary:
     """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
@@ -84,8 +85,8 @@ def grade_class(
     to grade, and `known` further lessons that exist. The `console` shows the progress, and the line `about` on the
     machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from the file
     `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded again.
-    `board` states which names the leaderboard shows. With "", no leaderboard is written. Raise `UsageError` before
-    anything is changed, and `WriteError` if grades cannot be stored.
+    `board` states which names the leaderboard shows. With "", no leaderboard is written. `command` is the command as it
+    was typed. Raise `UsageError` before anything is changed, and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
@@ -98,7 +99,7 @@ def grade_class(
     names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
-        book.set(board=board, course=course)
+        book.set(board=board, course=course, command=command)
         book.enrol(found, tasks)
         work = Work.of(found.submissions, book.student_lessons(), regrade)
         for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and work.distinct else [])):

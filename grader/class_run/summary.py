@@ -1,13 +1,12 @@
 """Write the reports of a class, and the lines that the instructor reads afterwards."""
 
-import shlex
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import reports, seeds
+from grader import reports
 from grader.class_run.journal import FILE, Journal
 from grader.course.roll import Roll, is_faulted, is_too_noisy
 from grader.records import Status
@@ -33,7 +32,7 @@ def publish(book: Journal) -> tuple[Roll, reports.Written]:
     return roll, reports.write(roll, book.out, whole=book.reports, name_of=name_of)
 
 
-def ungraded_lines(roll: Roll, book: Journal) -> Iterator[str]:
+def ungraded_lines(roll: Roll) -> Iterator[str]:
     """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
     found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
     for report in filter(is_faulted, roll.reports):
@@ -42,12 +41,9 @@ def ungraded_lines(roll: Roll, book: Journal) -> Iterator[str]:
     if found:
         more = f" and {units.count(len(found) - _SHOWN)} more" if len(found) > _SHOWN else ""
         listed = "; ".join(found[:_SHOWN])
-        seed = () if (book.out / seeds.FILE).exists() else ("--seed-file", "FILE")
-        bare = ("--no-sandbox",) if book.unsandboxed() else ()
         yield f"Hand-ins that may count but have no grade ({units.count(len(found))}): {listed}{more}."
         yield "The points for these lessons are not final yet. This command grades the hand-ins:"
-        # The database stores the course rules and the lessons.
-        yield f"  {shlex.join(['python', '-m', 'grader', 'run', book.folder, '--out', str(book.out), *seed, *bare])}"
+        yield f"  {roll.commands.run()}"  # the database stores the course rules and the lessons
     yield from roll.unmatched
     for one in roll.gone:
         yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"

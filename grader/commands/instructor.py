@@ -53,6 +53,7 @@ SeedFile = Annotated[
 
 
 def run_class(
+    context: typer.Context,
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="The submissions: DIR/<student>/<lesson>.py or DIR/<student>.zip")
     ],
@@ -101,6 +102,7 @@ def run_class(
             regrade=regrade or (),
             board=board,
             known=known.lessons,
+            command=context.obj or "",
         )
     others = () if lessons else graded_on.not_graded(ended.roll, folder, out)
     print("\n".join((*filter(None, [chosen]), *others, *ended.lines())))
@@ -108,6 +110,7 @@ def run_class(
 
 
 def report(
+    context: typer.Context,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
     lessons: GradedOn = None,
     course_file: CourseFile = None,
@@ -124,9 +127,10 @@ def report(
         names_for(board, "", book.students())
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
-        book.set(board=board, course=course)
+        asked = course or lessons or leaderboard is not None or names
+        book.set(board=board, course=course, command=context.obj if asked else "")
         roll, files = summary.publish(book)
-        ungraded = tuple(summary.ungraded_lines(roll, book))
+        ungraded = tuple(summary.ungraded_lines(roll))
     print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
     for fault in files.unmade.values() if debug else ():
         print(fault.trace, file=sys.stderr)

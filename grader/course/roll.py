@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.files import storable
 from grader.hand_ins.left_out import LeftOut
@@ -103,7 +104,7 @@ class Roll:
     submissions without a grade. `notes` are notes on collecting the submissions. `spans` are the times of the gradings.
     `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
     were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
-    attempt that was not found.
+    attempt that was not found. `commands` are the commands that the reports tell the instructor to type.
     """
 
     title: str
@@ -121,6 +122,11 @@ class Roll:
     struck: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
     course: Course = field(default_factory=Course)
+    commands: ClassCommands = field(default_factory=ClassCommands)
+
+    def moment(self, at: datetime) -> str:
+        """Return a time as text, in the course's time zone."""
+        return f"{at.astimezone(self.course.zone):%Y-%m-%d %H:%M:%S %Z}"
 
     @property
     def lessons(self) -> tuple[str, ...]:

@@ -1,18 +1,18 @@
-"""The class page for the instructor. It begins with the problems to check by hand and ends with the table of students.
+"""The class page for the instructor. It begins with what the class can do, and ends with the table of students.
 
 Without its only script, which sorts and filters tables, the page is complete.
 """
 
-import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import starmap
 
 from grader.course.roll import Roll
-from grader.records import UNGRADED, Speed, Status, Verdict
+from grader.records import UNGRADED
 from grader.reports import class_statistics, grade_texts, templates
+from grader.reports.concerns import NEEDS_A_HUMAN, concerns, grouped
 from grader.reports.grade_texts import LessonResult
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
@@ -20,9 +20,6 @@ from grader.trials.score import RIGHT
 from harness.rendering import units
 
 _SHOWN_FILES = 5
-
-NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
-"""The instructor should check results with these statuses."""
 
 KINDS = {
     "human": "something to check by hand",
@@ -36,20 +33,6 @@ KINDS = {
     "waiting": "a submission that is not graded yet",
 }
 """The filters of the table of students. Each text completes the sentence "Show only students with …"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """A problem that the instructor must check. `student` is empty if it does not concern a student.
-
-    `task` is the task's section on the student's page, or "" for the whole page.
-    """
-
-    student: str
-    what: str
-    status: str
-    why: str
-    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +51,23 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
     totals = [sum(points) for points in earned if points]
     machines = {report.environment.fingerprint(): report.environment.describe() for report in roll.reports}
-    sessions, earlier = class_statistics.sessions([span for _, span in roll.gradings() if span])
+    spans, found = [span for _, span in roll.gradings() if span], concerns(roll)
+    sessions, earlier = class_statistics.sessions(spans)
+    tasks = class_statistics.tasks(roll, infos or {})
     return templates.render(
         "class.html",
         roll=roll,
         lines=list(starmap(student_row, roll.one_by_one())),
         kinds=KINDS,
-        concerns=concerns(roll),
+        concerns=found,
+        groups=grouped(found),
+        graded_at=roll.moment(max(span.finished for span in spans)) if spans else "",
         ignored=ignored(roll),
-        edges=undecided(roll),
-        tasks=class_statistics.tasks(roll, infos or {}),
+        tasks=tasks,
+        can=class_statistics.in_words(tasks),
+        weak=class_statistics.weakest(tasks),
         totals=class_statistics.totals(totals, possible),
-        hardest=class_statistics.hardest(roll),
+        mistakes=class_statistics.mistakes(roll),
         sessions=sessions,
         earlier=earlier,
         noise=class_statistics.noise(roll),
@@ -90,30 +78,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         seconds=units.seconds(sum(report.duration_s for report, _ in roll.gradings())),
         board=grade_texts.BOARD if board else "",
     )
-
-
-def concerns(roll: Roll) -> list[Concern]:
-    """Return the problems that the instructor must check: first those of files, then the results of tasks."""
-    found = [
-        Concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
-        for file in roll.left_out
-        if file.misnamed
-    ]
-    refused: dict[tuple[str, str], list[str]] = {}  # a zip that was refused for several lessons is listed once
-    for given in (report.submission for report in roll.reports if report.submission.refused):
-        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
-    found += [Concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()]
-    found += [
-        Concern(one.student, one.lesson, "the file was replaced before it was graded", grade_texts.replaced_advice(one))
-        for one in roll.gone
-    ]
-    found += [Concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
-    for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE):
-        found += [
-            Concern(student, one.task, grade_texts.STATUS[status], grade_texts.explanation(one), one.task)
-            for student, one in _with_status(roll, status)
-        ]
-    return found
 
 
 def ignored(roll: Roll) -> list[str]:
@@ -128,23 +92,6 @@ def ignored(roll: Roll) -> list[str]:
         for student, paths in others.items()
     )
     return [*files, *roll.notes]
-
-
-def undecided(roll: Roll) -> list[tuple[str, Verdict, Speed]]:
-    """Return the students and their undecided grades, sorted by the names of the tasks.
-
-    The ratio's confidence interval contained a grade threshold at the end of the time limit.
-    """
-    unknown = Speed(math.nan, math.nan, math.nan, 0, 0)
-    found = [(student, one, one.attempt.speed or unknown) for student, one in _with_status(roll, Status.UNDECIDED)]
-    return sorted(found, key=lambda one: one[1].task)
-
-
-def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
-    """Yield the results with this status, each with its student. Refused submissions are left out."""
-    for report in roll.reports:
-        if not report.submission.refused:
-            yield from ((report.submission.student, one) for one in report.verdicts if one.status is status)
 
 
 def student_row(student: str, alone: Roll) -> StudentRow:

@@ -1,6 +1,7 @@
-"""Statistics of a class: points and ratios per task, the hardest test cases, and the times and the noise of grading."""
+"""Statistics of a class: points and ratios per task, common mistakes, and the times and the noise of grading."""
 
 import math
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from grader.records import UNGRADED, Control, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
 from grader.task import Task
-from grader.trials.faults import failing_case
+from grader.trials.faults import NOT_WRITTEN, failing_case
 from grader.trials.score import RIGHT, UNBELIEVED
 from harness.charts.pictures import Mark
 from harness.charts.plots import Axis
@@ -37,7 +38,7 @@ class TaskStatistics:
 
     task: str
     graded: int
-    right: str
+    share: float
     points: str
     ratio: str
     ends: str
@@ -46,18 +47,17 @@ class TaskStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class HardCase:
-    """A test case that `students` submissions answer wrongly. `share` is their share of all judged submissions.
+class Mistake:
+    """A mistake that `students` students made in a task. `share` is their share of all judged submissions.
 
-    `why` is the most frequent explanation, or "".
+    `what` explains the mistake or names the error. `case` is the test case that fails most often with it, or "".
     """
 
     task: str
+    what: str
     case: str
     students: int
     share: str
-    ends: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +98,45 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[
     return chart, [(f"{low} to {high}", number) for (low, high), number in bins]
 
 
-def hardest(roll: Roll, most: int = 15) -> tuple[HardCase, ...]:
-    """Return the `most` test cases that the most submissions answer wrongly."""
-    found: list[HardCase] = []
+def weakest(tasks_: Sequence[TaskStatistics], most: int = 10) -> list[TaskStatistics]:
+    """Return the `most` graded tasks with the smallest share of right answers, the smallest first."""
+    return sorted((one for one in tasks_ if one.graded), key=lambda one: one.share)[:most]
+
+
+def in_words(tasks_: Sequence[TaskStatistics]) -> str:
+    """Return a sentence on the number of tasks that most of the class, or only a part of it, can do."""
+    shares = [one.share for one in tasks_ if one.graded]
+    most, few = sum(share >= 0.9 for share in shares), sum(share < 0.5 for share in shares)
+    return (
+        f"Of {units.some(len(shares), 'graded task')}, at least 90 % of the answers are right in {most}, "
+        f"and fewer than half in {few}."
+    )
+
+
+def mistakes(roll: Roll, most: int = 15) -> tuple[Mistake, ...]:
+    """Return the `most` mistakes that the most students made. An answer that is not written yet is no mistake."""
+    found: list[Mistake] = []
     for task, verdicts in by_task(roll).items():
         judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
-        cases: dict[str, list[Verdict]] = {}
+        alike: dict[tuple[str, str], list[str]] = {}
         for verdict in judged:
-            if name := failing_case(verdict.attempt):
-                cases.setdefault(name, []).append(verdict)
-        for case, here in cases.items():
-            told = Counter(one.attempt.help for one in here if one.status is Status.WRONG and one.attempt.help)
-            why = told.most_common(1)[0][0] if told else ""
-            found.append(HardCase(task, case, len(here), units.percent(len(here) / len(judged)), _ends(here), why))
+            if verdict.status not in RIGHT and verdict.attempt.help != NOT_WRITTEN:
+                case, what = failing_case(verdict.attempt), _mistake(verdict)
+                alike.setdefault((what, "" if what else case), []).append(case)
+        for (what, case), cases in alike.items():
+            usual = Counter(filter(None, cases)).most_common(1)
+            share = units.percent(len(cases) / len(judged))
+            found.append(Mistake(task, what, case or (usual[0][0] if usual else ""), len(cases), share))
     return tuple(sorted(found, key=lambda one: (-one.students, one.task, one.case))[:most])
+
+
+def _mistake(verdict: Verdict) -> str:
+    """Return what went wrong, without details of one student, or "" for a wrong answer without an explanation."""
+    if verdict.status is Status.WRONG:
+        return verdict.attempt.help
+    if raised := re.search(r" raised (\w+):", verdict.attempt.rationale):
+        return f"raised {raised[1]}"
+    return grade_texts.ended(verdict)
 
 
 def _task(task: str, points: float, verdicts: Sequence[Verdict], info: Task | None) -> TaskStatistics:
@@ -126,7 +151,7 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], info: Task | No
     return TaskStatistics(
         task=task,
         graded=len(judged),
-        right=units.percent(right / len(judged)) if judged else units.UNKNOWN,
+        share=right / len(judged) if judged else 0.0,
         points=f"{grade_texts.points(statistics.median(earned)) if earned else 0} of {grade_texts.points(points)}",
         ratio=measured.ratio(*medians) if chart else units.UNKNOWN,
         ends=_ends(verdicts) or "none graded",

@@ -49,6 +49,12 @@ def title(lesson: str) -> str:
     return " ".join([_SPELLED.get(first, first.capitalize()), *(_SPELLED.get(word, word) for word in others)])
 
 
+def task_title(task: str) -> str:
+    """Return a task's full name with its lesson's title: "04_autorange.fold" → "Autorange: fold"."""
+    lesson, _, name = task.partition(".")
+    return f"{title(lesson)}: {name}"
+
+
 def link(student: str, section: str = "") -> str:
     """Return the relative address of a student's page or, if `section` is given, of a task or lesson on that page."""
     return f"{quote(folder_name(student))}/{PAGE}{'#' + quote(section) if section else ''}"

@@ -150,5 +150,5 @@ def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began
         (("eve", "may"), True),
     ]
     text = Outline((folder.with_name("out") / reports.PAGE).read_text()).text
-    assert "01_dot 2 ada , bob" in text
-    assert "01_dot, 2 students: eve , may" in text
+    assert "Dot 2 ada , bob" in text
+    assert "Dot, 2 students: eve , may" in text

@@ -23,7 +23,7 @@ from grader.course.course_file import parse
 from grader.hand_ins.collect import collect
 from grader.hand_ins.location import folder_time
 from grader.records import Report, Submission
-from grader.reports import class_page
+from grader.reports import concerns
 from harness.errors import UsageError
 
 LATE = """
@@ -141,7 +141,7 @@ def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: P
     strike(folder, "something else")
     assert points(folder) == "9"
     with journal.read(folder.with_name("out")) as book:
-        concern = class_page.concerns(book.roll())[0]
+        concern = concerns.concerns(book.roll())[0]
     assert concern.why.startswith("ada, 01_dot: attempt to be excluded, but not found (SHA-256 ")
     strike(folder, "edge")
     assert points(folder) == "6"

@@ -19,6 +19,7 @@ from grader import catalogue, reports
 from grader.course.roll import HandIn, Roll, folder_name
 from grader.records import Attempt, Status, Verdict
 from grader.reports import class_page, grade_texts, leaderboard, student_page
+from grader.reports.concerns import concerns, grouped
 from grader.reports.templates import sanitize
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 
@@ -95,13 +96,14 @@ def test_every_student_stands_with_points_and_status() -> None:
         assert part in outline.text
 
 
-def test_what_needs_a_human_is_listed_with_its_reason() -> None:
+def test_what_needs_a_human_is_listed_with_its_reason_and_the_command_that_settles_it() -> None:
     for text, part in {
-        "cheat": "broke the rules Tried to write results.json.",
+        "cheat": "broke the rules Tried to write results.json. Read the code. If it is honest, give the points by hand."
+        " python -m grader grade --points N --comment WHY OUT eve 01_dot.batched",
         "beyond": "right, in an impossible time Too fast.",
-        "edge": "7.93× 7.71× to 8.14× 212 10 of 10",
+        "edge": "right, close to a tier 10 of 10 points.",
     }.items():
-        assert f"eve 01_dot.batched {part}" in shown(class_of(submission("eve", text)))
+        assert f"eve Dot: batched {part}" in shown(class_of(submission("eve", text)))
     row = class_page.student_row("eve", class_of(submission("eve", "beyond")))
     assert {"human", "short"} <= set(row.kinds)
     assert "wrong" not in row.kinds
@@ -109,10 +111,32 @@ def test_what_needs_a_human_is_listed_with_its_reason() -> None:
     why = "The zip is damaged."
     text = shown(class_of(submission("ada", None, refusal=why), submission("ada", None, "02_timer", refusal=why)))
     assert text.count(why) == 1, "a refusal for several lessons is one problem"
-    assert "ada 01_dot, 02_timer refused The zip is damaged." in text
+    assert "ada Dot, Timer refused The zip is damaged." in text
     page = class_page.render(class_of(submission("y" * 10_000, "cheat"), submission("y" * 10_000, "edge", "02_timer")))
     assert "y" * 299 + "…" in page
-    assert "y" * 301 not in page
+    assert "y" * 1001 not in page
+
+
+def test_the_same_problem_of_many_students_is_one_row_and_the_most_important_comes_first() -> None:
+    refused = [submission(f"s{n}", None, refusal=f"The zip has {n} files too many.") for n in range(50)]
+    undecided = [submission(f"t{n}", "edge") for n in range(30)]
+    class_ = class_of(*undecided, *refused, submission("eve", "cheat"))
+    groups = grouped(concerns(class_))
+    assert [group.students for group in groups] == [1, 50, 30]
+    assert [bool(group.command) for group in groups] == [True, True, False]
+    text = shown(class_)
+    assert text.index("eve Dot: batched broke the rules") < text.index("50 students Dot refused") < text.index("t29")
+
+
+def test_a_long_table_is_folded_and_what_the_class_can_do_comes_first() -> None:
+    class_ = generated_class.roll(30, rounds=5)
+    outline = Outline(class_page.render(class_))
+    texts = ("What the class can and cannot do", "Common mistakes", "To check by hand", "Distribution of points")
+    places = [outline.text.rindex(text) for text in (*texts, "Points and status of each student")]
+    assert places == sorted(places)
+    assert f"All {len(class_.tasks)} tasks" in outline.text
+    assert "All 30 students" in outline.text
+    assert outline.text.index("with the fewest right answers") < outline.text.index(f"All {len(class_.tasks)} tasks")
 
 
 NAMES = {

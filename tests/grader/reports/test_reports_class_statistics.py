@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import small_tasks
-from classroom import CALL, DOT, ENVIRONMENT
+from classroom import CALL, DOT, ENVIRONMENT, REPAIR
 from exported import changed, class_of, submission
 from outline import Outline
 
@@ -18,8 +18,19 @@ from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Control, Report, Speed, Status
 from grader.reports import charts, leaderboard
-from grader.reports.class_statistics import PAUSE, SESSIONS, hardest, noise, sessions, tasks, totals
+from grader.reports.class_statistics import (
+    PAUSE,
+    SESSIONS,
+    in_words,
+    mistakes,
+    noise,
+    sessions,
+    tasks,
+    totals,
+    weakest,
+)
 from grader.task import Tier
+from grader.trials.faults import NOT_WRITTEN
 from harness.charts.pictures import Mark
 
 GUIDES = {DOT: small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(8.0, 1.0)))}
@@ -36,23 +47,40 @@ def failing(*cases: str) -> Roll:
     return class_
 
 
-def test_the_case_that_most_fail_on_comes_first_with_its_share_and_explanation() -> None:
-    first, second = hardest(failing("one row", "empty", "one row", ""))
-    assert (first.task, first.case, first.students, first.share) == (DOT, "one row", 2, "50 %")
-    assert (first.ends, first.why) == ("2 wrong", "Sum, not mean.")
-    assert second.case == "empty"
-    assert len(hardest(failing(*(f"case {n}" for n in range(9))), most=4)) == 4
-    class_ = failing("one row", "")
+def test_the_mistake_that_most_students_made_comes_first_with_its_share_and_usual_case() -> None:
+    class_ = failing("one row", "empty", "one row", "", "other", "other")
+    for number, (status, told) in {
+        4: (Status.RAISED, "f raised KeyError: 1 (line 3). "),
+        5: (Status.WRONG, ""),
+    }.items():
+        class_ = changed(class_, number, status=status, help="", rationale=f"{told}The smallest: other")
+    found = mistakes(class_)
+    assert [(one.what, one.case, one.students, one.share) for one in found] == [
+        ("Sum, not mean.", "one row", 3, "50 %"),
+        ("raised KeyError", "", 1, "17 %"),
+        ("", "other", 1, "17 %"),
+    ]
+    assert len(mistakes(class_, most=2)) == 2
+    class_ = failing("one row", "", "")
     report = class_.reports[1]
     ours = replace(report.verdicts[0], attempt=Attempt(Status.GRADER_ERROR, "The smallest case: x"))
-    (only,) = hardest(replace(class_, reports=(class_.reports[0], replace(report, verdicts=(ours,)))))
-    assert (only.students, only.share) == (1, "100 %"), "an internal error is not a hard case"
+    stub = replace(report.verdicts[0], attempt=Attempt(Status.RAISED, "", NOT_WRITTEN))
+    reports = (class_.reports[0], *(replace(report, verdicts=(one,)) for one in (ours, stub)))
+    (only,) = mistakes(replace(class_, reports=reports))
+    assert (only.students, only.share) == (1, "50 %"), "an internal error and a missing answer are no mistakes"
+
+
+def test_the_tasks_that_fewest_students_can_do_are_named() -> None:
+    found = tasks(class_of(submission("ada"), submission("bob"), submission("ada", "wrong", "02_timer")), GUIDES)
+    assert [one.task for one in weakest(found)] == [CALL, REPAIR, DOT]
+    assert [one.task for one in weakest(found, most=1)] == [CALL]
+    assert "at least 90 % of the answers are right in 1, and fewer than half in 2" in in_words(found)
 
 
 def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
     class_ = class_of(submission("ada"), submission("bob", "wrong"), submission("eve", "beyond"))
     dot, call, _ = tasks(class_, GUIDES)
-    assert (dot.graded, dot.right, dot.points) == (3, "67 %", "4 of 10")
+    assert (dot.graded, dot.share, dot.points) == (3, 2 / 3, "4 of 10")
     assert dot.ratio == "3.00×", "an impossible ratio is left out"
     assert dot.ends == "1 right, 1 wrong, 1 right, in an impossible time"
     assert dot.ratio_chart

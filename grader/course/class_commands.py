@@ -1,0 +1,35 @@
+"""The commands that the reports and messages of a class tell the instructor to type."""
+
+import shlex
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCommands:
+    """Commands for one class, as text for a shell.
+
+    `folder` and `out` are the folders of the submissions and of the grades. `options` are the options of `run` without
+    which grading cannot go on. `made_by` is the last command that changed the reports, as it was typed, or "".
+    """
+
+    folder: str = "DIR"
+    out: str = "OUT"
+    options: tuple[str, ...] = ()
+    made_by: str = ""
+
+    def run(self, *more: str) -> str:
+        """Return the command that grades all hand-ins without a grade."""
+        return _shell("run", self.folder, "--out", self.out, *self.options, *more)
+
+    def report(self, *more: str) -> str:
+        """Return the command that writes all reports again."""
+        return _shell("report", self.out, *more)
+
+    def grade(self, student: str, task: str) -> str:
+        """Return the command that gives a student points by hand. The instructor fills in the points and the reason."""
+        last = ("--", self.out, student, task) if student.startswith("-") else (self.out, student, task)
+        return _shell("grade", "--points", "N", "--comment", "WHY", *last)
+
+
+def _shell(*words: str) -> str:
+    return shlex.join(["python", "-m", "grader", *words])

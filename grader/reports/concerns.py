@@ -1,0 +1,124 @@
+"""What the instructor must check by hand: each problem with its reason and the command that settles it."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from grader.course.roll import Roll
+from grader.records import UNGRADED, Status, Verdict
+from grader.reports import grade_texts
+
+NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
+"""The instructor should check results with these statuses."""
+
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
+_FIRST: Final = (Status.CHEATED, Status.IMPOSSIBLE, Status.GRADER_ERROR, Status.TOO_NOISY)
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A problem that the instructor must check. `student` is empty if it does not concern a student.
+
+    `what` is the lesson, task or file. `command` settles the problem, and `to_do` says how. `task` is the task's
+    section on the student's page, or "" for the whole page.
+    """
+
+    student: str
+    what: str
+    status: str
+    why: str
+    task: str = ""
+    command: str = ""
+    to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConcernGroup:
+    """Concerns that have the same status and, apart from numbers, the same reason. They are settled in the same way."""
+
+    members: tuple[Concern, ...]
+
+    @property
+    def students(self) -> int:
+        """The number of students in the group."""
+        return len({one.student for one in self.members})
+
+    @property
+    def what(self) -> str:
+        """The lesson, task or file of the group, or the number of different ones."""
+        different = {one.what for one in self.members}
+        return self.members[0].what if len(different) == 1 else f"{len(different)} different ones"
+
+    @property
+    def command(self) -> str:
+        """The command that settles all concerns of the group, or "" if each has a command of its own."""
+        return self.members[0].command if len({one.command for one in self.members}) == 1 else ""
+
+
+def grouped(found: Iterable[Concern]) -> list[ConcernGroup]:
+    """Return the concerns in groups of the same kind, in the order of the first concern of each group."""
+    alike: dict[tuple[str, str], list[Concern]] = {}
+    for one in found:
+        alike.setdefault((one.status, _NUMBER.sub("", one.why)), []).append(one)
+    return [ConcernGroup(tuple(same)) for same in alike.values()]
+
+
+def concerns(roll: Roll) -> list[Concern]:
+    """Return the problems that the instructor must check, the most important first.
+
+    First come results that only a person can judge and missing grades, then files, and last the undecided grades.
+    """
+    return [
+        *(one for status in _FIRST for one in _of_status(roll, status)),
+        *_of_files(roll),
+        *_of_status(roll, Status.UNDECIDED),
+    ]
+
+
+def _of_files(roll: Roll) -> Iterator[Concern]:
+    run = roll.commands.run()
+    for sentence in roll.unmatched:
+        to_do = "Correct the course file. Then write the reports again."
+        again = roll.commands.report("--course", "course.toml")
+        yield Concern("", "course file", "excluded attempt not found", sentence, command=again, to_do=to_do)
+    for gone in roll.gone:
+        to_do = "If it must count, put it back into the class folder, and grade it."
+        what, why = f"{gone.path} (SHA-256 {gone.sha256[:12]}…)", "Another file replaced this file."
+        yield Concern(gone.student, what, "replaced before it was graded", why, command=run, to_do=to_do)
+    refused: dict[tuple[str, str], list[str]] = {}  # a zip that was refused for several lessons is listed once
+    for given in (report.submission for report in roll.reports if report.submission.refused):
+        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
+    for (student, why), lessons in refused.items():
+        to_do = "Ask for another file, and grade it."
+        yield Concern(student, ", ".join(map(grade_texts.title, lessons)), "refused", why, command=run, to_do=to_do)
+    for file in roll.left_out:
+        if file.misnamed:
+            status = f"misnamed: {file.meaning}" if file.meaning else "misnamed"
+            name, to_do = file.path.removeprefix(f"{file.student}/"), "Rename the file, and grade it."
+            yield Concern(file.student, name, status, file.why, command=run, to_do=to_do)
+
+
+def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:
+    commands = roll.commands
+    settled: dict[Status, tuple[Callable[[str, str], str], str]] = {
+        Status.CHEATED: (commands.grade, "Read the code. If it is honest, give the points by hand."),
+        Status.IMPOSSIBLE: (commands.grade, "Read the code. If it is honest, give the points by hand."),
+        Status.UNDECIDED: (
+            lambda student, _task: commands.run("--regrade", student),
+            "The points stand, unless you measure again.",
+        ),
+    }
+    command, to_do = settled.get(status, (lambda *_: commands.run(), "Grade it again."))
+    for student, one in _with_status(roll, status):
+        what, why = grade_texts.task_title(one.task), grade_texts.explanation(one)
+        if status is Status.UNDECIDED:
+            why = f"{grade_texts.points(one.points)} of {grade_texts.points(one.max_points)} points. {why}"
+        yield Concern(student, what, grade_texts.STATUS[status], why, one.task, command(student, one.task), to_do)
+
+
+def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
+    """Yield the results with this status, each with its student. Refused submissions are left out."""
+    for report in roll.reports:
+        if not report.submission.refused:
+            yield from ((report.submission.student, one) for one in report.verdicts if one.status is status)
