@@ -8,9 +8,10 @@ cells with EX (excused) or N/A (not assigned), computed columns and all other ro
 import re
 from collections.abc import Mapping, Sequence
 
+from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_text, fold, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, identity, match_rows, number
 from harness.errors import UsageError
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -59,7 +60,7 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
         at: _factor(roll, lessons, done, (most[0], at), comma=comma, scale=scale) for at, lessons in found.items()
     }
     people = _people(done)
-    placed = match_rows([student for student, given in roll.grades().items() if given], people)
+    placed = match_rows({student: identity(student) for student, given in roll.grades().items() if given}, people)
     for student, given in roll.grades().items():
         for at, lessons in found.items():
             points = {lesson: given[lesson] for lesson in lessons if lesson in given}

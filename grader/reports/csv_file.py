@@ -1,18 +1,17 @@
 """Fill grades into a CSV file that a course system exported, and keep all other bytes of the file.
 
-The grader only knows the name of a student's folder or zip. First, this name is compared with the unique values of each
-row: login, number and e-mail address. If no row has such a value, it is compared with the student names and with the
-parts of the addresses before the @. A student gets no row if two rows match, or if two students match the same row.
+`grader.course.people` compares students and rows: first by unique values, such as a number, then by login, then
+by name. A student gets no row if two rows match, or if two students match the same row.
 """
 
 import csv
 import io
 import math
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.course.people import ANY_ORDER, EXACT, LOGIN, Identity, People, fold
 from grader.reports import grade_texts
 from harness.errors import UsageError
 
@@ -160,13 +159,15 @@ class Matches:
     notes: list[str]
 
 
-def match_rows(students: Collection[str], lines: Sequence[Row]) -> Matches:
+def match_rows(students: Mapping[str, Identity], lines: Sequence[Row]) -> Matches:
     """Return each student's row in an exported file, or the reason why the student has no row."""
     rows: dict[str, int] = {}
     why: dict[str, str] = {}
     notes: list[str] = []
-    for by_name in (False, True):
-        found = _claims([one for one in students if one not in {*rows, *why}], lines, int(by_name))
+    people = People(Identity(line.ids, (line.name,)) for line in lines)
+    for way in (EXACT, LOGIN, ANY_ORDER):
+        left = {one: identity for one, identity in students.items() if one not in {*rows, *why}}
+        found = {one: [lines[at] for at in people.find(left[one], range(way + 1))] for one in left}
         claimed = [*rows.values(), *(claim[0].row for claim in found.values() if len(claim) == 1)]
         for student, claim in found.items():
             if len(claim) > 1:
@@ -175,9 +176,16 @@ def match_rows(students: Collection[str], lines: Sequence[Row]) -> Matches:
                 why[student] = f"matches row {claim[0].row + 1}, which also matches another student"
             elif claim:
                 rows[student] = claim[0].row
-                notes += [f"{student} was matched only by name, with {claim[0].label}."] if by_name else []
+                notes += [f"{student} was matched only by name, with {claim[0].label}."] if way == ANY_ORDER else []
     why |= {student: "matches no row" for student in students if student not in {*rows, *why}}
     return Matches(rows, why, notes)
+
+
+def identity(student: str) -> Identity:
+    """Return what identifies a student of whom only the name of the folder or zip is known."""
+    moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
+    numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
+    return Identity((student, *numbers), (moodle["name"] if moodle else student,))
 
 
 def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:
@@ -208,11 +216,6 @@ def number(text: str, *, comma: bool = False) -> float | None:
     return None
 
 
-def fold(text: str) -> str:
-    """Return the text in a form for comparing names: Unicode NFKC, lower case, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def _separator(text: str) -> str:
     """Return the first separator after the first text of a CSV file, outside quotes."""
     found = re.match(r'[,;\t\s]*+(?:"(?:[^"]|"")*+"|[^,;\t\r\n]*+)[^,;\t\r\n]*+([,;\t])', text)
@@ -241,30 +244,3 @@ def _split(text: str, separator: str) -> tuple[list[list[str]], list[str], str]:
 def _text(raw: str) -> str:
     stripped = raw.strip(" ")
     return stripped[1:-1].replace('""', '"') if len(stripped) > 1 and stripped.startswith('"') else raw
-
-
-def _claims(students: Iterable[str], lines: Iterable[Row], kind: int) -> dict[str, list[Row]]:
-    """Return, for each student, the rows that have a key of this kind in common with the student."""
-    index: dict[str, set[Row]] = {}
-    for line in lines:
-        for key in _keys_of_row(line)[kind] - {""}:
-            index.setdefault(key, set()).add(line)
-    found = {one: {line for key in _keys_of_student(one)[kind] for line in index.get(key, ())} for one in students}
-    return {student: sorted(matching, key=lambda line: line.row) for student, matching in found.items()}
-
-
-def _keys_of_row(line: Row) -> tuple[set[str], set[str]]:
-    """Return the unique values of a row, and its sorted name words and logins, which two students may share."""
-    logins = (fold(one.partition("@")[0]) for one in line.ids if "@" in one)
-    return {fold(one) for one in line.ids}, {*logins, _words(line.name)}
-
-
-def _keys_of_student(student: str) -> tuple[set[str], set[str]]:
-    moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
-    numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
-    name = moodle["name"] if moodle else student
-    return {fold(student), *numbers}, {fold(name.partition("@")[0]), _words(name)}
-
-
-def _words(name: str) -> str:
-    return " ".join(sorted(re.findall(r"[^\W_]+", fold(name))))

@@ -6,9 +6,10 @@ Rows with a locked grade and comments that a person wrote are not changed. Moodl
 import html
 from collections.abc import Mapping, Sequence
 
+from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, defuse_formula, fold, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, defuse_formula, identity, match_rows, number
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -48,7 +49,7 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     factor = next(iter(factors.values()), 1.0)
     grades = {student: {one: given[one] for one in lessons if one in given} for student, given in roll.grades().items()}
     handed_in = {student: given for student, given in grades.items() if given}
-    placed = match_rows(handed_in, [_row(row, cells) for row, cells in rows.items()])
+    placed = match_rows({one: identity(one) for one in handed_in}, [_row(row, cells) for row, cells in rows.items()])
     for student, given in handed_in.items():
         earned = [points for points in given.values() if points is not None]
         if student in placed.why:

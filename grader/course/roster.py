@@ -1,0 +1,113 @@
+"""The roster of a course: its students, as `students.csv` lists them, and which of them a text or a sender means."""
+
+import difflib
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from grader.course.people import EXACT, LOGIN, Identity, People, fold
+from grader.records import Sender
+from harness.errors import UsageError
+
+FILE: Final = "students.csv"
+_NEAR: Final = 3  # number of similar names in a message
+_LISTED: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A student on the roster. `other_names` are also logins and numbers under which the student is known."""
+
+    name: str
+    id: str = ""
+    email: str = ""
+    sections: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+
+    def identity(self, shown: str = "") -> Identity:
+        """Return what identifies the student, whom reports call `shown`."""
+        own = () if shown == self.name else (shown,)
+        return Identity((self.id, self.email, *self.other_names, *own), (self.name, *self.other_names))
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The students of a course. Without people, there is no roster."""
+
+    people: tuple[Person, ...] = ()
+
+    @cached_property
+    def students(self) -> Mapping[str, Person]:
+        """The people by their name in reports: `Ren Ota`, or `Ren Ota (700123)` if two people share the name."""
+        shared = Counter(fold(one.name) for one in self.people)
+        names = (
+            f"{one.name} ({one.id or one.email})" if shared[fold(one.name)] > 1 else one.name for one in self.people
+        )
+        return dict(zip(names, self.people, strict=True))
+
+    @cached_property
+    def _index(self) -> People:
+        return People(one.identity(name) for name, one in self.students.items())
+
+    def find(self, sender: Sender) -> tuple[str, ...]:
+        """Return the name in reports of the student who is the sender, or of several students, or ().
+
+        A sender with the name of a student, but another number and another e-mail address, is not this student.
+        """
+        meant = Identity((sender.label, *sender.ids), (sender.label, sender.name))
+        found = self._index.find(meant, surest=sender.label)
+        if len(found) == 1 and not self._index.find(meant, (EXACT, LOGIN)):
+            person, mails = self.people[found[0]], ["@" in text for text in sender.ids]
+            if person.id and person.email and any(mails) and not all(mails):
+                return ()
+        names = tuple(self.students)
+        return tuple(names[place] for place in found)
+
+    @property
+    def text(self) -> str:
+        """The roster as JSON, or "" without people."""
+        return json.dumps([asdict(one) for one in self.people], ensure_ascii=False) if self.people else ""
+
+    @classmethod
+    def of(cls, text: str) -> "Roster":
+        """Return the roster with this `text`."""
+        people = [Person(**one) for one in json.loads(text or "[]")]
+        return cls(tuple(replace(one, sections=(*one.sections,), other_names=(*one.other_names,)) for one in people))
+
+
+NO_ROSTER: Final = Roster()
+
+
+def student_named(text: str, students: Collection[str], roster: Roster = NO_ROSTER) -> str:
+    """Return the student whom an instructor means with a name in reports, or a name, number or address of the roster.
+
+    `students` are the names of all students in reports. Raise `UsageError`, with similar names, if the text means no
+    student or several students.
+    """
+    label = unicodedata.normalize("NFC", text).strip()
+    found = roster.find(Sender(label)) if label in roster.students or label not in students else (label,)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = "Write the number or the e-mail address of the student"
+        raise UsageError(f"{text!r} can mean {' or '.join(found)}. {which}.")
+    near = similar(text, students, roster)
+    some = [*students, *(one for one in roster.students if one not in students)]
+    more = ", …" if len(some) > _LISTED else ""
+    meant = f"Did you mean {' or '.join(near)}?" if near else f"Students: {', '.join(some[:_LISTED])}{more}."
+    raise UsageError(f"There is no student {text!r} in this class. {meant}")
+
+
+def similar(text: str, students: Collection[str], roster: Roster = NO_ROSTER) -> list[str]:
+    """Return the students, at most three, of whom a name, number or address resembles a text."""
+    aliases = {alias: name for name in students for alias in (*fold(name).split(), fold(name))}
+    for name, one in roster.students.items():
+        identity = one.identity(name)
+        texts = map(fold, (name, *identity.ids, *identity.names))
+        aliases |= {alias: name for text_ in texts for alias in (*text_.split(), text_.partition("@")[0], text_)}
+    close = difflib.get_close_matches(fold(text), aliases, 2 * _NEAR)
+    return list(dict.fromkeys(aliases[one] for one in close))[:_NEAR]
