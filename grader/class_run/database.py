@@ -2,7 +2,8 @@
 
 `hand_ins` has one row per attempt, `gradings` one per grading, and `verdicts` one per task of a grading. A grading
 belongs to the content of a file, so all students who handed in the same content share the grading. The view `attempts`
-joins the three tables for people: one row per task of each graded attempt.
+joins the three tables for people: one row per task of each graded attempt. `by_hand` has the history of points and
+comments that a person gave. The column `folder` is the class folder in which a run found the student or the file.
 """
 
 import fcntl
@@ -21,23 +22,28 @@ FILE: Final = "grades.sqlite"
 _LOCK: Final = ".lock"
 _TIMEOUT_S: Final = 30.0  # another program, such as an SQLite browser, may lock the file
 
-SCHEMA: Final = "5"  # a database whose tables have another version is refused
+SCHEMA: Final = "6"  # a database whose tables have another version is refused
 
 TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE students (name TEXT PRIMARY KEY);
+CREATE TABLE students (folder TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folder, name));
 CREATE TABLE tasks (
     lesson TEXT NOT NULL, task TEXT NOT NULL UNIQUE, points REAL NOT NULL, counts INTEGER NOT NULL DEFAULT 1
 );
 CREATE TABLE hand_ins (
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
     content TEXT NOT NULL, refused INTEGER NOT NULL, handed_in_utc TEXT, time_source TEXT NOT NULL,
-    there INTEGER NOT NULL,
+    there INTEGER NOT NULL, folder TEXT NOT NULL,
     PRIMARY KEY (student, lesson, content)
 );
-CREATE TABLE notes (note TEXT NOT NULL);
+CREATE TABLE notes (folder TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, note));
 CREATE TABLE left_out (
-    student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL
+    student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL,
+    folder TEXT NOT NULL
+);
+CREATE TABLE by_hand (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, task TEXT NOT NULL, points REAL, comment TEXT NOT NULL,
+    given_by TEXT NOT NULL, at_utc TEXT NOT NULL, undo INTEGER NOT NULL
 );
 CREATE TABLE gradings (
     id INTEGER PRIMARY KEY,
@@ -72,8 +78,8 @@ _NEW_TIME_COUNTS: Final = """handed_in_utc IS NULL
     OR excluded.time_source = time_source AND (time_source = 'folder' OR excluded.handed_in_utc < handed_in_utc)"""
 
 HAND_IN: Final = f"""
-INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, content) DO UPDATE SET
-    path = excluded.path, there = 1,
+INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (student, lesson, content) DO UPDATE SET
+    path = excluded.path, there = 1, folder = excluded.folder,
     handed_in_utc = CASE WHEN {_NEW_TIME_COUNTS} THEN excluded.handed_in_utc ELSE handed_in_utc END,
     time_source = CASE WHEN {_NEW_TIME_COUNTS} THEN excluded.time_source ELSE time_source END
 """  # noqa: S608 - the inserted text is a constant
@@ -90,9 +96,9 @@ SELECT hand_ins.*, grade.id AS grading, grade.regrade,
 FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g WHERE g.lesson = hand_ins.lesson AND g.content = hand_ins.content
     ORDER BY faulted, regrade DESC, id DESC LIMIT 1
-) WHERE hand_ins.student IN (SELECT name FROM students WHERE name = coalesce(?, name))
+) WHERE hand_ins.student = coalesce(?, hand_ins.student)
 AND hand_ins.lesson IN (SELECT lesson FROM tasks WHERE counts)
-ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
+ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc, hand_ins.rowid
 """
 """An SQL query for all attempts of the class, or of one student, each with the newest grade of its file.
 
@@ -151,11 +157,11 @@ def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
     return db
 
 
-def meta(db: sqlite3.Connection, out: Path, identity: str = "", kit: str = "") -> dict[str, str]:
+def meta(db: sqlite3.Connection, out: Path, kit: str = "") -> dict[str, str]:
     """Return the table `meta` of the database in the folder `out` as a dict, or {} for an empty file.
 
-    Raise `UsageError` if this version cannot read the database, or if the database is of another class than `identity`
-    or another program version than `kit`. "" means any.
+    Raise `UsageError` if this version cannot read the database, or if the database is of another program version than
+    `kit`. "" means any.
     """
     try:
         if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'").fetchone():
@@ -168,14 +174,20 @@ def meta(db: sqlite3.Connection, out: Path, identity: str = "", kit: str = "") -
             f"{out} was written by a different version of the kit, and this version cannot read the journal in it. "
             "Use the kit that wrote this folder."
         )
-    if identity and about["class"] != identity:
-        raise UsageError(f"{out} holds the grades of another class ({about['class']}). Use another folder.")
     if kit and about["kit"] != kit:
         raise UsageError(
             f"{out} was graded with version {about['kit']} of the kit, and version {kit} may grade differently. "
             f"Use another folder, or kit {about['kit']}."
         )
     return about
+
+
+def students(db: sqlite3.Connection) -> list[str]:
+    """Return the students in the class folders, with a hand-in, or with points by hand, sorted by name."""
+    names = db.execute(
+        "SELECT name FROM students UNION SELECT student FROM hand_ins WHERE there UNION SELECT student FROM by_hand"
+    )
+    return sorted(name for (name,) in names)
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:

@@ -9,16 +9,18 @@ The database also stores which lessons count, the rules on dates and attempts, a
 
 import secrets
 import sqlite3
+from collections.abc import Collection as Names
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.class_run import database, rows
-from grader.class_run.standing import StudentLesson, same_content, struck, student_lessons
+from grader.class_run import database, enrolment, rows
+from grader.class_run.standing import StudentLesson, by_hand, same_content, struck, student_lessons
+from grader.course.by_hand import HandEntry, given
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
@@ -42,28 +44,39 @@ class Graded:
 
 
 @contextmanager
-def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
+def claim(
+    out: Path, folder: Path, *, kit: str, students: Names[str] = (), listed: Names[str] = ()
+) -> Iterator["Journal"]:
     """Open or create the database of grades in `out` for the class in `folder`, and lock it.
 
-    Raise `UsageError`, before anything is changed, if `out` belongs to another class or program version, holds other
-    files, or is in use by another process.
+    `students` are the students in this folder, and `listed` those in the course's own list. Raise `UsageError`, before
+    anything is changed, if `out` belongs to another class or program version, holds other files, or is in use by
+    another process.
     """
     identity = storable(str(folder.resolve()))
     database.check_folder(out, folder)
     if (out / FILE).exists():
         with closing(database.connect(out)) as db:
-            database.meta(db, out, identity, kit)
+            database.meta(db, out, kit)
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
     with database.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         with journal.transaction():
-            if not database.meta(db, out, identity, kit):
+            if not database.meta(db, out, kit):
                 for statement in database.TABLES.split(";\n"):
                     db.execute(statement)
                 about = {"schema": database.SCHEMA, "kit": kit, "class": identity}
                 about["created_utc"] = datetime.now(UTC).isoformat()
                 db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
+            enrolment.join(db, out, identity, students, listed)
+        yield journal
+
+
+@contextmanager
+def change(out: Path) -> Iterator["Journal"]:
+    """Open the database of grades in `out` and lock it, as `claim` does. Raise `UsageError` if there is none."""
+    with read(out) as journal, database.lock(out):
         yield journal
 
 
@@ -80,11 +93,12 @@ def read(out: Path) -> Iterator["Journal"]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The course rules, tasks and leaderboard of the last run that wrote to an output folder, or empty values."""
+    """The course rules, tasks, leaderboard and students that are stored in an output folder, or empty values."""
 
     course: Course = field(default_factory=Course)
     tasks: tuple[TaskPoints, ...] = ()
     board: str = ""
+    students: tuple[str, ...] = ()
 
 
 def remembered(out: Path) -> Remembered:
@@ -93,7 +107,7 @@ def remembered(out: Path) -> Remembered:
         return Remembered()
     with closing(database.connect(out)) as db:
         book = Journal(out, db)
-        return Remembered(book.course(), book.tasks(), book.board()) if book.meta else Remembered()
+        return Remembered(book.course(), book.tasks(), book.board(), book.students()) if book.meta else Remembered()
 
 
 class Journal:
@@ -150,22 +164,13 @@ class Journal:
             )
         return seed
 
-    def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Store the students and their submissions for the lessons of `tasks`. From now on, only these count."""
+    def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
+        """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too.
+
+        Return a sentence that names the students of earlier runs who are not in this folder any more, or [].
+        """
         with self.transaction() as db:
-            db.execute("UPDATE tasks SET counts = 0")
-            for lesson in {task.lesson for task in tasks}:
-                db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
-                db.execute("UPDATE hand_ins SET there = 0 WHERE lesson = ?", [lesson])
-            for table in ("notes", "students", "left_out"):
-                db.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from the line above
-            db.executemany("INSERT INTO students VALUES (?)", map(rows.cells, found.students))
-            db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", map(astuple, tasks))
-            db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
-            db.executemany(
-                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)", (rows.cells(*astuple(file)) for file in found.left_out)
-            )
-            db.executemany(database.HAND_IN, map(rows.of_hand_in, found.submissions))
+            return enrolment.enrol(db, self.folder, found, tasks)
 
     def add(self, graded: Graded, *, again: bool = False) -> None:
         """Store a grade, with the results of all tasks, in one transaction.
@@ -198,8 +203,22 @@ class Journal:
         return tuple(TaskPoints(*task) for *task, counts in found if counts or not counting)
 
     def students(self) -> tuple[str, ...]:
-        """Return the students who have a folder or zip of submissions."""
-        return tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name"))
+        """Return the students who have a folder or zip of submissions, or points by hand."""
+        return tuple(database.students(self._db))
+
+    def give(self, entry: HandEntry) -> None:
+        """Add points or a comment that a person gave to the history."""
+        values = rows.cells(entry.student, entry.task, entry.points, entry.comment, entry.by, entry.at.isoformat())
+        with self.transaction() as db:
+            db.execute("INSERT INTO by_hand VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", [*values, entry.undo])
+
+    def given(self) -> tuple[HandEntry, ...]:
+        """Return the history of all points and comments by hand, in order of time."""
+        found = self._db.execute("SELECT * FROM by_hand ORDER BY id")
+        return tuple(
+            HandEntry(student, task, points, comment, by, datetime.fromisoformat(at), bool(undo))
+            for _, student, task, points, comment, by, at, undo in found
+        )
 
     def restrict(self, lessons: Sequence[str]) -> None:
         """Let only these lessons count. Each of them must have been graded in this class before."""
@@ -225,7 +244,7 @@ class Journal:
 
     @property
     def folder(self) -> str:
-        """The folder with the submissions of the class."""
+        """The folder with the submissions of the class that was graded last."""
         return self.meta["class"]
 
     def commands(self) -> ClassCommands:
@@ -261,23 +280,30 @@ class Journal:
             except Exception:  # noqa: BLE001 - any failure concerns only this hand-in
                 unreadable.append(chosen.hand_in)
         lost = {(one.student, one.lesson) for one in unreadable}
-        notes = [note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")]
+        notes = [note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY folder, rowid")]
         excluded, unmatched = struck(attempts, course)
+        history, tasks = self.given(), self.tasks()
+        marks = {key: of for key, of in given(history).items() if key[1] in {task.lesson for task in tasks}}
+        standings = {(s.student, s.lesson): s for one in found if (s := one.standing)}
+        standings |= {(s.student, s.lesson): s for s in by_hand(marks, found, [one for one, _ in read], tasks, course)}
+        final = {key for key, one in standings.items() if one.by_hand and one.points is not None}
+        waiting = (*(hand_in for one in found for hand_in in one.waiting), *unreadable)
         return Roll(
-            title=Path(meta["class"]).name,
+            title=course.title or Path(meta["class"]).name,
             kit=meta["kit"],
             students=tuple(sorted({*self.students(), *course.students})),
-            tasks=self.tasks(),
+            tasks=tasks,
             reports=tuple(report for report, _ in read),
-            waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
+            waiting=tuple(one for one in waiting if (one.student, one.lesson) not in final),
             notes=(*notes, *(f"{who}, {lesson}: its grade in {FILE} cannot be read" for who, lesson in sorted(lost))),
-            standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
+            standings=tuple(one for key, one in sorted(standings.items()) if key not in lost - final),
             spans=tuple(span for _, span in read),
-            left_out=tuple(LeftOut(*row) for row in self._db.execute("SELECT * FROM left_out")),
+            left_out=tuple(LeftOut(*row) for *row, _ in self._db.execute("SELECT * FROM left_out")),
             gone=tuple(hand_in for one in found for hand_in in one.gone),
             same_content=tuple(same_content(attempts)),
             struck=excluded,
             unmatched=unmatched,
             course=course,
             commands=self.commands(),
+            by_hand=history,
         )

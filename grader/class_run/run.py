@@ -91,17 +91,18 @@ def grade_class(
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
     policy = course or before.course
-    lessons = sorted({task.lesson for task in tasks})
+    lessons = sorted({task.lesson for task in (*tasks, *before.tasks)})  # so that no other exercise seems misnamed
     found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
-    for student in set(regrade) - set(found.students):
-        one_of(student, {one: (one,) for one in found.students}, (), "student", found.students[:_SHOWN])
-    policy.require_known(found.students, course_name or f"The course kept in {out}")
-    names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
-    with journal.claim(out, folder, kit=kit) as book:
+    _require_students(regrade, found.students)
+    everyone = sorted({*found.students, *before.students})
+    policy.require_known(everyone, course_name or f"The course kept in {out}")
+    names_for(board, "", everyone)  # refuse unusable names now, not after hours of grading
+    with journal.claim(out, folder, kit=kit, students=found.students, listed=policy.students) as book:
         seed = book.secret_seed(seed_file)
         book.set(board=board, course=course, command=command)
-        book.enrol(found, tasks)
-        work = Work.of(found.submissions, book.student_lessons(), regrade)
+        left = book.enrol(found, tasks)
+        of_run = tuple(one for one in found.submissions if one.lesson in {task.lesson for task in tasks})
+        work = Work.of(of_run, book.student_lessons(), regrade)
         for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and work.distinct else [])):
             _say(console, line)
         grader = HandInGrader(grade, seed, tasks, sandboxed)
@@ -117,8 +118,13 @@ def grade_class(
         interrupted=kept < len(work.distinct),
         board=bool(board),
         unmade=files.lines(),
-        told=(*changes(before.tasks, tasks, out), *_shared_again(roll, regrade, work.again)),
+        told=(*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again)),
     )
+
+
+def _require_students(regrade: Names[str], there: Sequence[str]) -> None:
+    for student in dict.fromkeys(one for one in regrade if one not in there):
+        one_of(student, {one: (one,) for one in there}, (), "student", there[:_SHOWN])
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:

@@ -1,13 +1,15 @@
 """Choose the attempt that counts for each student and lesson, by the course rules on dates and attempts."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from grader.course import policy
+from grader.course.by_hand import HandEntry, together
 from grader.course.course_file import Course
 from grader.course.policy import Handed
-from grader.course.roll import HandIn, SameContent, Standing
+from grader.course.roll import HandIn, SameContent, Standing, TaskPoints
+from grader.records import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,11 @@ class StudentLesson:
     gone: tuple[HandIn, ...]
 
     @property
+    def shown(self) -> tuple[HandIn, ...]:
+        """The submission whose grade is shown, if there is one."""
+        return (self.chosen.hand_in,) if self.chosen else ()
+
+    @property
     def waiting(self) -> tuple[HandIn, ...]:
         """The submissions that may count but were never graded."""
         return tuple(row.hand_in for row in self.may_count if row.grading is None)
@@ -66,6 +73,26 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
             points, late = (counted.raw, counted.points, counted.reason), rule.days_late(chosen.at)
             standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
         yield StudentLesson(standing, chosen if standing else None, may, gone)
+
+
+def by_hand(
+    marks: Mapping[tuple[str, str], Mapping[str, HandEntry]],
+    found: Sequence[StudentLesson],
+    reports: Sequence[Report],
+    tasks: Sequence[TaskPoints],
+    course: Course,
+) -> Iterator[Standing]:
+    """Yield the result of each student and lesson with points by hand. `marks` has these points by task."""
+    there = {(row.student, row.lesson): one for one in found for row in (*one.waiting, *one.shown)}
+    measured = {(one.submission.student, one.submission.lesson): one for one in reports}
+    for key, of in marks.items():
+        one, rule = there.get(key), course.rule(*key)
+        chosen = one.chosen if one else None
+        raw, points, reason = together(tuple(of.values()), measured.get(key), rule, chosen)
+        if one and one.waiting and {task.task for task in tasks if task.lesson == key[1]} - of.keys():
+            points = None
+        before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due)
+        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True)
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:

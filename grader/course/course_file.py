@@ -39,6 +39,7 @@ class Course:
     """The rules of a course: due dates, lateness, extensions, and which attempt counts. `text` is the course file."""
 
     text: str = ""
+    title: str = ""
     zone: tzinfo = UTC
     which: Which = Which.LATEST
     late: LatePenalty = NO_PENALTY
@@ -107,6 +108,7 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
     struck = {student: one.each(lessons) for student, one in top["struck"].each().items()}
     return Course(
         text=text,
+        title=top["title"].value or "",
         zone=zone or UTC,
         which=top["attempts"].which() or Which.LATEST,
         late=LatePenalty(

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from grader.course.by_hand import HandEntry
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.files import storable
 from grader.hand_ins.left_out import LeftOut
 from grader.records import UNGRADED, Report, Status
 
-_OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans")
-_OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans")
+_OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans", "by_hand")
+_OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans", "by_hand")
 """Fields of a `Roll` whose items each belong to one student, and those whose items each belong to one lesson."""
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
@@ -47,7 +48,8 @@ class TaskPoints:
 class Standing:
     """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
 
-    Both points are None while an attempt that may count has no grade.
+    Both points are None while an attempt that may count has no grade. `by_hand` is True if a person gave at least a
+    part of the points. Then both points contain this part.
     """
 
     student: str
@@ -59,6 +61,7 @@ class Standing:
     handed_in: datetime | None = None
     days_late: int = 0
     attempts: int = 1
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ class Roll:
     submissions without a grade. `notes` are notes on collecting the submissions. `spans` are the times of the gradings.
     `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
     were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
-    attempt that was not found. `commands` are the commands that the reports tell the instructor to type.
+    attempt that was not found. `commands` are the commands that the reports tell the instructor to type. `by_hand` is
+    the history of all points and comments that a person gave.
     """
 
     title: str
@@ -123,6 +127,7 @@ class Roll:
     unmatched: tuple[str, ...] = ()
     course: Course = field(default_factory=Course)
     commands: ClassCommands = field(default_factory=ClassCommands)
+    by_hand: tuple[HandEntry, ...] = ()
 
     def moment(self, at: datetime) -> str:
         """Return a time as text, in the course's time zone."""
@@ -140,11 +145,21 @@ class Roll:
     @property
     def is_final(self) -> bool:
         """Whether every submission that may count has a final grade. A grade after an internal error is not final."""
-        return not self.waiting and not any(map(is_faulted, self.reports))
+        return not self.waiting and not self.faulted
+
+    @property
+    def faulted(self) -> tuple[Report, ...]:
+        """The reports without a final grade, because of an internal error or a noisy machine.
+
+        A report is left out if a person gave points for each task that lacks a grade.
+        """
+        final = {(one.student, one.lesson) for one in self.standings if one.by_hand and one.points is not None}
+        given = ((one, one.submission) for one in self.reports if is_faulted(one))
+        return tuple(report for report, of in given if (of.student, of.lesson) not in final)
 
     def only(self, lessons: Collection[str]) -> "Roll":
         """Return a copy that has only these lessons."""
-        return self._kept(_OF_A_LESSON, lambda one: one.lesson in lessons)
+        return self._kept(_OF_A_LESSON, lambda one: one.lesson in {*lessons, ""})
 
     def among(self, students: Collection[str]) -> "Roll":
         """Return a copy that has only these students."""
@@ -169,7 +184,7 @@ class Roll:
         for report in self.reports:
             table[report.submission.student][report.submission.lesson] = None if is_faulted(report) else report.points
         for one in self.standings:
-            if table[one.student].get(one.lesson) is not None:
+            if one.by_hand or table[one.student].get(one.lesson) is not None:
                 table[one.student][one.lesson] = one.points
         return table
 

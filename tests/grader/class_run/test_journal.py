@@ -86,19 +86,20 @@ def state(out: Path) -> dict[str, str]:
 
 @pytest.fixture
 def out(folder: Path, tmp_path: Path) -> Path:
-    with journal.claim(tmp_path / "out", folder, kit=KIT) as opened:
+    with journal.claim(tmp_path / "out", folder, kit=KIT, students=["ada", "bob"]) as opened:
         opened.secret_seed()
+        opened.enrol(collected(folder), TASKS)
     return tmp_path / "out"
 
 
 def test_an_out_of_another_class_kit_or_schema_is_refused_untouched(out: Path, folder: Path, tmp_path: Path) -> None:
-    hand_in(tmp_path / "hw2", "ada")
     before = state(out)
     for place, kit, says in (
         (tmp_path / "hw2", KIT, "another class"),
         (folder, "10.0", r"version 9\.9\.9 of the kit, and version 10\.0"),
     ):
-        with pytest.raises(UsageError, match=says), journal.claim(out, place, kit=kit):
+        students = ["eve", "zoe"] if place != folder else ["ada", "bob"]
+        with pytest.raises(UsageError, match=says), journal.claim(out, place, kit=kit, students=students):
             pass
         assert state(out) == before
     with sqlite3.connect(out / journal.FILE) as plain:

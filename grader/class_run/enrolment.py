@@ -1,0 +1,103 @@
+"""Store what a run found in a class folder. The grades of several folders, one for each week, can be in one database.
+
+A run changes only what its folder has. Hand-ins of other folders, lessons that this run does not grade, and lessons of
+which the folder holds nothing stay as they are.
+"""
+
+import sqlite3
+from collections.abc import Collection as Names
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+
+from grader.class_run import database, rows
+from grader.course.roll import TaskPoints
+from grader.files import storable
+from grader.hand_ins.collect import Collection
+from grader.hand_ins.left_out import LeftOut
+from harness.errors import UsageError
+
+_SHOWN = 5
+_TABLES = ("students", "hand_ins", "notes", "left_out")
+
+
+def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], listed: Names[str]) -> None:
+    """Make `folder` a folder of the class in `out`. Raise `UsageError` if its students seem to be another class.
+
+    At least half of the students of the folder must be in the class, or half of the class in the folder. `listed` are
+    the students in the course's own list. A folder that was moved, and one that is known, are always accepted.
+    """
+    known = {
+        path for (path,) in db.execute("SELECT value FROM meta WHERE key = 'class' UNION SELECT folder FROM students")
+    }
+    gone = [path for path in known if Path(path).name == Path(folder).name and not Path(path).exists()]
+    if folder not in known and gone:
+        for table in _TABLES:
+            db.execute(f"UPDATE OR REPLACE {table} SET folder = ? WHERE folder = ?", [folder, gone[0]])  # noqa: S608
+    elif folder not in known:
+        names = set(map(storable, students))
+        there = {*listed, *database.students(db)}
+        shared = len(names & there)
+        if 2 * shared < min(len(names), len(there)):
+            raise UsageError(
+                f"{out} holds the grades of another class: only {shared} of the {len(names)} students in {folder} are "
+                "in it. Use another folder for --out. If both folders belong to the same course, list its students in "
+                "the course file first."
+            )
+    db.execute("UPDATE meta SET value = ?1 WHERE key = 'class' AND value <> ?1", [folder])
+
+
+def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
+    """Store the students and their submissions for the lessons of `tasks`, which then count, too.
+
+    Return a sentence that names the students of earlier runs whose hand-ins do not count any more, or [].
+    """
+    lessons = {task.lesson for task in tasks}
+    counting = {lesson for (lesson,) in db.execute("SELECT lesson FROM tasks WHERE counts")} | lessons
+    for lesson in lessons:
+        db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
+    db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", map(astuple, tasks))
+    left = _take_back(db, folder, found, lessons)
+    if whole := lessons >= counting:
+        db.execute("DELETE FROM students WHERE folder = ?", [folder])
+        db.execute("DELETE FROM notes WHERE folder = ?", [folder])
+    db.executemany("INSERT OR IGNORE INTO students VALUES (?, ?)", (rows.cells(folder, one) for one in found.students))
+    db.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?)", (rows.cells(folder, note) for note in found.notes))
+    new = [one for one in found.left_out if whole or one.lesson in {*lessons, ""}]
+    old = (LeftOut(*row) for *row, _ in db.execute("SELECT * FROM left_out WHERE folder = ?", [folder]))
+    # A lesson of which the folder holds nothing keeps its entries.
+    paths = {one.path for one in new}
+    changed = ({one.lesson for one in new} | {one.lesson for one in found.submissions}) & lessons
+    kept = [
+        one
+        for one in old
+        if one.path not in paths and one.lesson not in changed and (not whole or one.lesson in counting)
+    ]
+    db.execute("DELETE FROM left_out WHERE folder = ?", [folder])
+    marks = ", ".join("?" * len(astuple(LeftOut("", "", "", "", misnamed=False))))
+    values = (rows.cells(*astuple(one), folder) for one in (*kept, *new))
+    db.executemany(f"INSERT INTO left_out VALUES ({marks}, ?)", values)  # noqa: S608 - question marks
+    given = (one for one in found.submissions if one.lesson in lessons)
+    db.executemany(database.HAND_IN, ((*rows.of_hand_in(one), folder) for one in given))
+    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    sentence = (
+        f"Students of an earlier run who are not in {folder} any more: {', '.join(left[:_SHOWN])}{more}. "
+        "To count these hand-ins again, put them back and run the same command again."
+    )
+    return [sentence] if left else []
+
+
+def _take_back(db: sqlite3.Connection, folder: str, found: Collection, lessons: Names[str]) -> list[str]:
+    """Mark hand-ins that were replaced, and those of students who are not in the folder any more. Return the latter.
+
+    A hand-in for one lesson stays if the folder now holds only other files of this student, or nothing for this lesson.
+    """
+    given = {(one.student, one.lesson) for one in found.submissions}
+    present = {lesson for _, lesson in given} & {*lessons}
+    here = {student for student, _ in given} | {one.student for one in found.left_out}
+    query = "SELECT DISTINCT student, lesson FROM hand_ins WHERE folder = ? AND there"
+    old = [(student, lesson) for student, lesson in db.execute(query, [folder]) if lesson in lessons]
+    left = {student for student, lesson in old if lesson in present} - here
+    command = "UPDATE hand_ins SET there = 0 WHERE folder = ? AND student = ? AND lesson = ?"
+    db.executemany(command, [(folder, *pair) for pair in old if pair in given or pair[0] in left])
+    return sorted(left)
