@@ -5,10 +5,12 @@ encoded. Notebooks and outputs may contain them, and Python uses them for bytes 
 """
 
 import errno
+import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from harness.storage.user_files import write_whole
 
 _ESCAPE = re.compile(r"\\x[0-9a-f]{2}")
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # to open a pipe that nobody writes to
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in the zip format
+_PLAIN_FILE = 0o100644
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -47,6 +51,19 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: boo
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data, mode=mode, durable=durable)
     return True
+
+
+def zip_of(contents: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files, given by name. Equal files give equal bytes, at any time and on every system."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3  # Unix on every system, because the next line is a Unix mode
+            info.external_attr = _PLAIN_FILE << 16
+            archive.writestr(info, data)
+    return made.getvalue()
 
 
 def storable(text: str) -> str:

@@ -220,6 +220,17 @@ class Journal:
             for _, student, task, points, comment, by, at, undo in found
         )
 
+    def paths(self, lessons: Sequence[str]) -> dict[str, list[str]]:
+        """Return, by student, where the files for these lessons are in the class folder, also those not graded."""
+        found: dict[str, list[str]] = {}
+        given = (
+            "SELECT student, lesson, path FROM hand_ins WHERE there UNION SELECT student, lesson, path FROM left_out"
+        )
+        for student, lesson, path in self._db.execute(given):
+            if student and (lesson in lessons or not lesson):
+                found.setdefault(student, []).append(path)
+        return found
+
     def restrict(self, lessons: Sequence[str]) -> None:
         """Let only these lessons count. Each of them must have been graded in this class before."""
         with self.transaction() as db:

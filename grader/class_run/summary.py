@@ -27,9 +27,14 @@ def publish(book: Journal) -> tuple[Roll, reports.Written]:
 
     Raise `UsageError` if the names on the leaderboard cannot be used, and `WriteError` if a report cannot be written.
     """
-    roll, board = book.roll(), book.board()
-    name_of = leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
-    return roll, reports.write(roll, book.out, whole=book.reports, name_of=name_of)
+    roll = book.roll()
+    return roll, reports.write(roll, book.out, whole=book.reports, name_of=leaderboard_names(book, roll))
+
+
+def leaderboard_names(book: Journal, roll: Roll) -> leaderboard.NameOf | None:
+    """Return the function that gives each student's name on the leaderboard, or None if there is no leaderboard."""
+    board = book.board()
+    return leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
 
 
 def ungraded_lines(roll: Roll) -> Iterator[str]:

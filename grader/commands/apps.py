@@ -96,6 +96,7 @@ def staff_commands() -> Mapping[str, Callable[..., int]]:
         "run": instructor.run_class,
         "report": instructor.report,
         "export": instructor.export_points,
+        "return": instructor.return_pages,
         "release": instructor.release_kit,
         "stubs": stubs.command,
         "lint": author.lint_exercises,

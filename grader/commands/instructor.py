@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from grader import catalogue
-from grader.class_run import export, graded_on, grading, journal, run, summary
+from grader.class_run import export, feedback, graded_on, grading, journal, run, summary
 from grader.commands.options import (
     CourseFile,
     Debug,
@@ -169,6 +169,23 @@ def export_points(
         roll = book.roll()
     options = {"lessons": lessons or (), "columns": column or ()}
     lines, code = export.export(roll, out, form, canvas or moodle, to=to, scale=scale, force=force, **options)
+    print("\n".join(lines))
+    return code
+
+
+def return_pages(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
+    form: Annotated[feedback.Form, typer.Option("--for", help="The system that gives the pages to the students.")],
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: OUT/canvas-feedback.zip, or OUT/_feedback, a folder.")
+    ] = None,
+    lessons: Lessons = None,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Write each student's page as a feedback file for Canvas or Moodle, or into a folder."""
+    with journal.read(out) as book:
+        lines, code = feedback.return_pages(book, form, to=to, lessons=lessons or (), force=force)
     print("\n".join(lines))
     return code
 

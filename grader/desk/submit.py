@@ -3,7 +3,6 @@
 Equal files give an equal zip. A file that would be refused in the grading of the class is refused here.
 """
 
-import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from grader.desk import check as checking
 from grader.desk import exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.errors import FairclockError, UsageError
-from grader.files import write_atomically
+from grader.files import write_atomically, zip_of
 from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
@@ -28,9 +27,6 @@ from grader.reports import grade_texts
 from harness import syntax
 from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
-
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in the zip format
-_PLAIN_FILE = 0o100644
 
 
 def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
@@ -174,15 +170,7 @@ def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = F
             raise UsageError(refusal)
         contents[lesson + path.suffix] = path.read_bytes()
     replaced = out.exists()
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**contents, manifest.NAME: _manifest(kit, contents).to_json()}.items():
-            info = zipfile.ZipInfo(name, _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.create_system = 3  # Unix on every system, because the next line is a Unix mode
-            info.external_attr = _PLAIN_FILE << 16
-            archive.writestr(info, data)
-    write_atomically(out, made.getvalue())
+    write_atomically(out, zip_of({**contents, manifest.NAME: _manifest(kit, contents).to_json()}))
     return replaced
 
 

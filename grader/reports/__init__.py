@@ -10,7 +10,7 @@ OUT/<student>/results.json     one student's grades, for Gradescope     gradesco
 OUT is the output folder. The leaderboard is only written with --leaderboard.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from grader.task import Task
 from harness.machine.environment import Environment
 from harness.rendering import units
 
-__all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "Written", "known_tasks", "write"]
+__all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "Written", "known_tasks", "made", "student_pages", "write"]
 
 GRADEBOOK = "gradebook.csv"
 _SHOWN_FILES = 5
@@ -62,19 +62,19 @@ class Written:
 
         The file is not synced to disk, because it can be made again from the stored grades.
         """
-        made = _made(make)
-        if isinstance(made, Fault):
-            self.unmade[path] = made
+        text = made(make)
+        if isinstance(text, Fault):
+            self.unmade[path] = text
             self.remove(path)
             return False
-        self.changed += write_atomically(path, made, durable=False)
+        self.changed += write_atomically(path, text, durable=False)
         return True
 
     def write_of_class(self, path: Path, render: Callable[[Roll], str], roll: Roll) -> None:
         """Write a report on the whole class. If that fails, leave out the students whose data cause the error."""
         if self.write(path, partial(render, roll)):
             return
-        fit = {student for student, alone in roll.one_by_one() if isinstance(_made(partial(render, alone)), bytes)}
+        fit = {student for student, alone in roll.one_by_one() if isinstance(made(partial(render, alone)), bytes)}
         if 0 < len(fit) < len(roll.students):
             note = "{}: not in this report, because of an internal error".format
             left_out = tuple(note(student) for student in roll.students if student not in fit)
@@ -96,17 +96,12 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
     `WriteError` if a file cannot be written, for example because the disk is full.
     """
     infos, writer = known_tasks(roll), Written(out)
-
-    def page_of(student: str, alone: Roll) -> str:
-        detailed = replace(alone, reports=tuple(whole(student))) if whole else alone
-        return student_page.render(detailed, infos, pseudonym=name_of(student) if name_of else "")
-
-    for student, alone in roll.one_by_one():
-        folder = out / folder_name(student)
+    for alone, page in student_pages(roll, infos, whole, name_of):
+        folder = out / folder_name(alone.students[0])
         with explained(folder):
             folder.mkdir(exist_ok=True)
         writer.write(folder / RESULTS, partial(gradescope.render, alone))
-        writer.write(folder / PAGE, partial(page_of, student, alone))
+        writer.write(folder / PAGE, page)
     missing = (
         f"{path.relative_to(out)}: missing because of an internal error ({fault.kind})"
         for path, fault in writer.unmade.items()
@@ -121,13 +116,28 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
     return writer
 
 
+def student_pages(
+    roll: Roll, infos: Mapping[str, Task], whole: Whole | None, name_of: NameOf | None
+) -> Iterator[tuple[Roll, Callable[[], str]]]:
+    """Yield each student's own part of the class, and a function that returns the student's page."""
+
+    def page_of(alone: Roll) -> str:
+        (student,) = alone.students
+        own = (one for one in whole(student) if one.submission.lesson in roll.lessons) if whole else alone.reports
+        pseudonym = name_of(student) if name_of else ""
+        return student_page.render(replace(alone, reports=tuple(own)), infos, pseudonym=pseudonym)
+
+    for _, alone in roll.one_by_one():
+        yield alone, partial(page_of, alone)
+
+
 def known_tasks(roll: Roll) -> dict[str, Task]:
     """Return the tasks of the exercises by full name, or {} if another version of fairclock graded the class."""
     same = roll.kit == Environment.capture(ask_cuda=False).kit
     return {task.full_name: task for task in catalogue.all_tasks()} if same else {}
 
 
-def _made(make: Callable[[], str]) -> bytes | Fault:
+def made(make: Callable[[], str]) -> bytes | Fault:
     """Return the text that `make` returns as UTF-8, or the internal error that prevents it."""
     try:
         return make().encode()

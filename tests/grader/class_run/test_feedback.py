@@ -1,0 +1,130 @@
+"""`fairclock return`, from a journal to the file that a course system takes as feedback."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from classroom import hand_in, run
+from commanding import said
+
+from grader.class_run.feedback import EXPECTED, Form, slot
+
+CANVAS = ("otaren_9_12345_01_dot.py", "lovelaceada_LATE_10_12346_01_dot.py")
+MOODLE = ("Ren Ota_70123_assignsubmission_file_/01_dot.py", "Zoë O'Neil_70124_assignsubmission_file/01_dot.py")
+
+
+def canvas_takes(name: str) -> tuple[str, str] | None:
+    """Return the student's number and the file's number, as Canvas reads them from the name of a feedback file."""
+    parts = [part for part in Path(name).name.split("_") if part != "LATE"]
+    user, file = parts[1:3] if parts[0] == "anon" else [part for part in parts if re.fullmatch(r"\d+", part)][:2]
+    return None if parts[-1].startswith("link") else (user, file)
+
+
+def moodle_takes(path: str) -> str | None:
+    """Return the participant's number, as Moodle reads it from the path of a feedback file."""
+    for part in path.split("/"):
+        info = part.split("_", 4)
+        if len(info) > 3 and info[1].isdigit() and info[2:4] == ["assignsubmission", "file"]:
+            return info[1]
+    return None
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    """Return the output folder of a class in the forms of Canvas and of a folder for each student."""
+    folder = tmp_path / "hw"
+    for path in (*CANVAS, "bob/01_dot.py"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("right" + path)
+    run(folder, tmp_path / "out", lessons=("01_dot",))
+    return tmp_path / "out"
+
+
+def pages_in(place: Path) -> dict[str, str]:
+    with zipfile.ZipFile(place) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_canvas_gives_each_page_to_the_student_whose_file_it_was(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = said(capsys, "return", graded, "--for", "canvas")
+    place = graded / "canvas-feedback.zip"
+    pages = pages_in(place)
+    assert {canvas_takes(name) for name in pages} == {("9", "12345"), ("10", "12346")}
+    assert (ended.code, ended.out.splitlines()[1:]) == (
+        1,
+        ["Not returned (1):", f"  bob: bob/01_dot.py has no name such as {EXPECTED[Form.CANVAS]}"],
+    )
+    name, page = next((name, page) for name, page in pages.items() if "_10_" in name)
+    assert "lovelaceada_10" in page
+    assert not re.search("otaren|bob|<script|<a href=[^#]|src=", page), f"{name} must stand alone"
+    before = place.read_bytes()
+    said(capsys, "return", graded, "--for", "canvas")
+    assert place.read_bytes() == before
+    (other := graded.parent / "mine.zip").write_bytes(b"mine")
+    assert said(capsys, "return", graded, "--for", "canvas", "--to", other).code == 2
+    assert other.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("form", "paths", "name"),
+    [
+        (Form.CANVAS, ["otaren_9_12_01_dot.py", "otaren_9_345_hw.zip/hw/02.py"], "otaren_9_345_report.html"),
+        (Form.CANVAS, ["teamred_blue_LATE_9_12_my_link.py"], "teamred_blue_LATE_9_12_report.html"),
+        (Form.CANVAS, ["LATE_anon_x7_12_01_dot.py"], "LATE_anon_x7_12_report.html"),
+        (Form.CANVAS, ["ren/otaren_9_12_01_dot.py", "ren.zip/01_dot.py", "01_dot.py"], None),
+        (Form.MOODLE, [MOODLE[0]], "Ren Ota_70123_assignsubmission_file_/report.html"),
+        (Form.MOODLE, [MOODLE[1]], "Zoë O'Neil_70124_assignsubmission_file/report.html"),
+        (Form.MOODLE, ["Ren Ota_7_assignsubmission_file_01_dot.py"], "Ren Ota_7_assignsubmission_file_report.html"),
+        (Form.MOODLE, ["A_7_assignsubmission_onlinetext_/a.py", "A_7_assignsubmission_file_/a.py"],
+         "A_7_assignsubmission_file_/report.html"),
+        (Form.MOODLE, ["otaren_9_12_01_dot.py"], None),
+        (Form.FOLDER, ["ren/01_dot.py", "ren/02_timer.py"], "ren/report.html"),
+        (Form.FOLDER, ["Ren.ZIP/kit/01_dot.py"], "Ren/report.html"),
+        (Form.FOLDER, ["otaren_9_12_01_dot.py"], "otaren_9_12_01_dot.html"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_page_is_the_name_that_the_platform_gave(form: Form, paths: list[str], name: str | None) -> None:
+    found = slot(form, "ren", paths)
+    assert (found.name if found else None) == name
+    if found and form is Form.MOODLE:
+        assert moodle_takes(found.name) == found.owner
+    if found and form is Form.CANVAS:
+        assert (canvas_takes(found.name) or ("",))[0] == found.owner
+
+
+def test_a_folder_has_one_page_for_each_student_and_no_older_one(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (old := graded / "_feedback" / "gone" / "report.html").parent.mkdir(parents=True)
+    old.write_text("older")
+    assert said(capsys, "return", graded, "--for", "folder").code == 0
+    found = {str(path.relative_to(old.parents[1])) for path in old.parents[1].rglob("*.html")}
+    assert found == {*(name.replace(".py", ".html") for name in CANVAS), "bob/report.html"}
+    (mine := graded.parent / "mine").mkdir()
+    (mine / "notes.txt").write_text("mine")
+    ended = said(capsys, "return", graded, "--for", "folder", "--to", mine)
+    assert (ended.code, [path.name for path in mine.iterdir()]) == (2, ["notes.txt"])
+    assert said(capsys, "return", graded, "--for", "folder", "--to", mine, "--force").code == 0
+    assert (mine / "notes.txt").read_text() == "mine"
+    assert (mine / "bob" / "report.html").is_file()
+
+
+def test_no_student_gets_the_page_of_another_or_one_that_is_not_final(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "hw"
+    for number, name in enumerate(
+        ("A_7_assignsubmission_file_", "B_7_assignsubmission_file_", "C_8_assignsubmission_file")
+    ):
+        hand_in(folder, name, f"right {number}")
+    hand_in(folder, "D_9_assignsubmission_file_", "boom")
+    run(folder, tmp_path / "out", lessons=("01_dot",))
+    ended = said(capsys, "return", tmp_path / "out", "--for", "moodle")
+    assert list(pages_in(tmp_path / "out" / "moodle-feedback.zip")) == ["C_8_assignsubmission_file/report.html"]
+    assert (ended.code, ended.out.count("belongs to several students"), ended.out.count("no final grade")) == (1, 2, 1)
+    ended = said(capsys, "return", tmp_path / "out", "--for", "canvas")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no page to return for canvas" in ended.err
