@@ -9,10 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from grader.files import storable
+from grader.files import read_plain_file, storable
 from harness.errors import UsageError
 
 FILE: Final = ".seed"  # the file with the secret seed, in the output folder of a graded class
+MAX_BYTES: Final = 1_000_000
 
 
 def new() -> str:
@@ -21,14 +22,11 @@ def new() -> str:
 
 
 def read_file(path: Path) -> str:
-    """Return the seed in a file. Raise `UsageError` if the file is empty or cannot be read."""
+    """Return the seed in a file. Raise `UsageError` if the file is empty, too large or cannot be read."""
     try:
-        seed = path.read_bytes().decode("utf-8", "backslashreplace").strip()
-    except OSError as error:
-        raise UsageError(
-            f"The seed file {path} cannot be read ({error.strerror}). "
-            "Give the --seed-file that this class was first graded with."
-        ) from None
+        seed = read_plain_file(path, MAX_BYTES, "The seed file").decode("utf-8", "backslashreplace").strip()
+    except UsageError as error:
+        raise UsageError(f"{error} Give the --seed-file that this class was first graded with.") from None
     if not seed:
         raise UsageError(f"The seed file {path} is empty. Write some random text into it.")
     return seed

@@ -1,4 +1,4 @@
-"""Show a text that the grader did not write, safely for a terminal, HTML, XML, JSON and CSV."""
+"""Show texts that the grader did not write, safely for a terminal, HTML, XML, JSON and CSV."""
 
 from harness.rendering.texts import shown
 

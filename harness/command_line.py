@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from harness.errors import FairclockError, UsageError
+from harness.rendering.texts import shown
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as in a shell: 128 plus the number of the signal SIGINT."""
@@ -93,8 +94,7 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
 
 def complain(sentence: str, code: int) -> int:
     """Print a sentence as one line to standard error, with escaped control characters, and return `code`."""
-    line = " ".join(sentence.split())
-    print("".join(char if char.isprintable() else ascii(char)[1:-1] for char in line), file=sys.stderr)
+    print(shown(" ".join(sentence.split())), file=sys.stderr)
     return code
 
 

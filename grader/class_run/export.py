@@ -6,7 +6,7 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.files import write_atomically
+from grader.files import read_plain_file, write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.csv_file import CsvFile
 from harness.command_line import named
@@ -81,12 +81,4 @@ def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:
 def _read(path: Path, place: Path) -> bytes:
     if path.resolve() == place.resolve():
         raise UsageError(f"The result would overwrite the export {path}. Name another file with --to.")
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UsageError(
-                f"{path} is larger than {MAX_BYTES:,} bytes. Give the file that the course system exported."
-            )
-        return path.read_bytes()
-    except OSError as fault:
-        why = f"{path} cannot be read ({fault.strerror})"
-        raise UsageError(f"{why}. Give the file that the course system exported.") from None
+    return read_plain_file(path, MAX_BYTES, "The export of the course system")

@@ -24,6 +24,7 @@ from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports.leaderboard import names_for
+from grader.texts import shown
 from harness.command_line import one_of
 from harness.machine.clocks import wall
 from harness.rendering import units
@@ -193,5 +194,4 @@ def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
 
 
 def _say(console: Console, line: str) -> None:
-    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-    console.print(shown, markup=False, highlight=False, soft_wrap=True)
+    console.print(shown(line, lines=False), markup=False, emoji=False, highlight=False, soft_wrap=True)

@@ -26,6 +26,7 @@ from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
 from grader.student_kit import release
+from grader.texts import shown
 from harness.rendering.wrapping import say
 
 ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)
@@ -80,7 +81,7 @@ def run_class(
         meant = graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)
-    shown = err_console.is_terminal if progress is None else progress
+    watched = err_console.is_terminal if progress is None else progress
     with grading.lanes(jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=lambda line: say(out_console, line)) as (
         grade_one,
         executor,
@@ -92,7 +93,7 @@ def run_class(
             grade=grade_one,
             tasks=tasks,
             executor=executor,
-            console=err_console if shown else Console(quiet=True, force_terminal=False),
+            console=err_console if watched else Console(quiet=True, force_terminal=False),
             kit=catalogue.kit_version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
@@ -105,7 +106,7 @@ def run_class(
             command=context.obj or "",
         )
     others = () if lessons else graded_on.not_graded(ended.roll, folder, out)
-    print("\n".join((*filter(None, [chosen]), *others, *ended.lines())))
+    print(shown("\n".join((*filter(None, [chosen]), *others, *ended.lines()))))
     return ended.exit_code
 
 
@@ -131,10 +132,10 @@ def report(
         book.set(board=board, course=course, command=context.obj if asked else "")
         roll, files = summary.publish(book)
         ungraded = tuple(summary.ungraded_lines(roll))
-    print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
+    print(f"Wrote {files.changed} files in {shown(str(out))}. All other files are unchanged.")
     for fault in files.unmade.values() if debug else ():
-        print(fault.trace, file=sys.stderr)
-    print("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines())), end="")
+        print(shown(fault.trace), file=sys.stderr)
+    print(shown("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines()))), end="")
     return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 
@@ -169,7 +170,7 @@ def export_points(
         roll = book.roll()
     options = {"lessons": lessons or (), "columns": column or ()}
     lines, code = export.export(roll, out, form, canvas or moodle, to=to, scale=scale, force=force, **options)
-    print("\n".join(lines))
+    print(shown("\n".join(lines)))
     return code
 
 

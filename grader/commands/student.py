@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from rich.text import Text
 
 from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
@@ -18,6 +19,7 @@ from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation.pool import Pool
 from grader.records import Report
+from grader.texts import shown
 from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
 
@@ -51,7 +53,7 @@ class _Check:
         if path not in self.named:
             _print_files(self.choices[path])
             self.named.add(path)
-        with err_console.status(f"Checking {path.name} …"):
+        with err_console.status(Text(f"Checking {shown(path.name)} …")):
             report = checking.check(self.choices[path].lesson, path, pool, self.only)
         checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
         if self.only is None:
@@ -130,7 +132,7 @@ def notebook(
     """Write an exercise as a Jupyter notebook, for check and submit."""
     name = catalogue.load().named(lesson)
     written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"), force=force)
-    print(f"Wrote {written}. Open it with Jupyter. Its last cell grades your answers.")
+    print(f"Wrote {shown(str(written))}. Open it with Jupyter. Its last cell grades your answers.")
     return 0
 
 

@@ -21,6 +21,7 @@ from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report, Status, Verdict
 from grader.reports import grade_texts
 from grader.task import Task
+from grader.texts import shown
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
 from grader.ways import ways_of
@@ -79,12 +80,12 @@ def watch(
         try:
             return check_files(some)
         except FairclockError as error:
-            console.print(str(error), markup=False, highlight=False)
+            say(console, str(error))
             return error.exit_code
 
     prompt = f" Watching {', '.join(path.name for path in files)}: save to check again, Ctrl-C to stop."
     known, code = _states(watched), run(files)
-    console.print(prompt, markup=False, highlight=False)
+    say(console, prompt)
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(LOOK_S)
@@ -92,7 +93,7 @@ def watch(
             if saved := [path for path, state in known.items() if state != before.get(path)]:
                 console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
                 code = run(saved)
-                console.print(prompt, markup=False, highlight=False)
+                say(console, prompt)
     return code
 
 
@@ -151,8 +152,8 @@ def as_json(reports: Sequence[Report]) -> str:
                 "status": verdict.status.value,
                 "points": verdict.points,
                 "max_points": verdict.max_points,
-                "rationale": attempt.rationale,
-                "help": attempt.help,
+                "rationale": shown(attempt.rationale),
+                "help": shown(attempt.help),
                 "ratio": attempt.speed and attempt.speed.ratio,
                 "tier": attempt.speed and attempt.speed.tier,
                 "most_ratio": attempt.control and attempt.control.most_ratio,
@@ -187,14 +188,14 @@ def _heading(task: Task, verdict: Verdict, width: int) -> Text:
 
 def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -> Iterator[str]:
     attempt = verdict.attempt
-    yield from attempt.rationale.splitlines()
+    yield attempt.rationale
     if attempt.help == NOT_WRITTEN:
         yield f"{task.read[:1].upper()}{task.read[1:]} explains it."
     elif attempt.help:
         yield attempt.help
     if attempt.output_tail.strip() and verdict.status not in EARNS:
         yield "Your code printed:"
-        yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-MOST_PRINTED:])
+        yield from (f"  {line}" for line in shown(attempt.output_tail).strip().split("\n")[-MOST_PRINTED:])
     if past_hints:
         yield from student_state.hints_again(task)
     if verdict.points < verdict.max_points and verdict.status not in UNGRADED:

@@ -20,6 +20,7 @@ from grader import catalogue, paths
 from grader.desk import originals
 from grader.errors import UsageError
 from grader.hand_ins.collect import submission_of
+from harness.rendering.wrapping import say
 from harness.storage.notebook_files import stamp_of
 
 SUFFIXES: Final = (".py", ".ipynb")
@@ -115,7 +116,7 @@ def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
     for number, file in by_number.items():
         saved = datetime.fromtimestamp(file.path.stat().st_mtime).astimezone()
         lines.append(f"  {number}  {file.path}  (saved {saved:%d %b %H:%M})")
-    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    say(console, "\n".join(lines))
     try:
         return choice.take(by_number[Prompt.ask("Which one counts?", console=console, choices=list(by_number))])
     except EOFError:  # Ctrl-D

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from grader import catalogue
 from grader.course.roll import is_faulted
@@ -24,6 +25,7 @@ from grader.hand_ins.notebooks import with_cell_lines
 from grader.hand_ins.refusal import Refusal, digest
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
+from grader.texts import shown
 from harness import syntax
 from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
@@ -103,7 +105,8 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, status: Consol
             if file not in to_grade:
                 say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))
                 continue
-            with status.status(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
+            name = shown(file.path.name)
+            with status.status(Text(f"Checking {name} ({to_grade.index(file) + 1} of {len(to_grade)}) …")):
                 lines = list(_graded(file, pool))
             for line in lines:
                 say(console, line)

@@ -28,6 +28,7 @@ from grader.isolation.pool import Pool
 from grader.records import Report, Submission
 from grader.reports import gradescope
 from grader.task import Task
+from grader.texts import shown
 from grader.trials import native
 from harness.machine.environment import Environment
 
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         return _grade(root, lessons, sandboxed=not trouble)
     except FairclockError as error:
-        print(error)
+        print(shown(str(error)))
         return error.exit_code
 
 
@@ -83,7 +84,7 @@ def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
             report = _report(given.get(lesson) or _nothing(student, lesson), pool, known.tasks(lesson))
             if is_faulted(report):
                 told = "; ".join(verdict.attempt.rationale for verdict in report.verdicts)
-                print(f"{lesson} could not be graded; this is the grader's fault, not the submission's: {told}")
+                print(f"{lesson} could not be graded; this is the grader's fault, not the submission's: {shown(told)}")
                 return 3
             reports.append(report)
     of_lessons = [task for lesson in lessons for task in known.tasks(lesson)]

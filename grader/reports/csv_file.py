@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from grader.course.people import ANY_ORDER, EXACT, LOGIN, Identity, People, fold
 from grader.reports import grade_texts
+from grader.texts import shown
 from harness.errors import UsageError
 
 BOM = "\ufeff"
@@ -189,15 +190,16 @@ def identity(student: str) -> Identity:
 
 
 def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:
-    """Return a table as CSV text with the line end `end`. No cell of the table can act as a formula."""
+    """Return a table as CSV text with the line end `end`. No cell can act as a formula, or on a reader's screen."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator=end)
-    table.writerows([defuse_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    table.writerows([csv_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return text.getvalue()
 
 
-def defuse_formula(text: str) -> str:
-    """Return the text, with an apostrophe in front if a spreadsheet could read it as a formula, also after spaces."""
+def csv_cell(text: str) -> str:
+    """Return the text as it is shown, with an apostrophe in front of what a spreadsheet could read as a formula."""
+    text = shown(text)
     return "'" + text if text.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 

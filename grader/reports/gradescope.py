@@ -10,6 +10,7 @@ import math
 from grader.course.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import grade_texts
+from grader.texts import shown
 from grader.trials.score import UNBELIEVED
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -29,7 +30,7 @@ def render(roll: Roll) -> str:
     result: dict[str, Json] = {
         "score": sum(_counted(report, standing) for report, standing in graded),
         "execution_time": round(sum(report.duration_s for report in roll.reports), 3),
-        "output": "\n".join(lines) or "Nothing was handed in.",
+        "output": shown("\n".join(lines)) or "Nothing was handed in.",
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -40,12 +41,12 @@ def render(roll: Roll) -> str:
             if verdict.attempt.speed and verdict.status not in UNBELIEVED
         ],
         "extra_data": {
-            "student": student,
+            "student": student,  # unchanged, because programs identify the student by it
             "kit": roll.kit,
             "submissions": [_evidence(report) | _policy(standing) for report, standing in graded],
         },
     }
-    return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(result, indent=1, allow_nan=False) + "\n"
 
 
 def _counted(report: Report, standing: Standing | None) -> float:
@@ -69,7 +70,7 @@ def _test(verdict: Verdict) -> Json:
         "score": verdict.points,
         "max_score": verdict.max_points,
         "status": "passed" if verdict.status.value in {"passed", "undecided"} else "failed",
-        "output": grade_texts.explanation(verdict),
+        "output": shown(grade_texts.explanation(verdict)),
         "output_format": "text",
         "visibility": "visible",
         "extra_data": {
@@ -88,7 +89,7 @@ def _policy(standing: Standing | None) -> dict[str, Json]:
     return {
         "points_earned": standing.raw,
         "points_counted": standing.points,
-        "reason": standing.reason,
+        "reason": shown(standing.reason),
         "due": standing.due.isoformat() if standing.due else None,
         "handed_in": standing.handed_in.isoformat() if standing.handed_in else None,
         "days_late": standing.days_late,
@@ -99,7 +100,7 @@ def _policy(standing: Standing | None) -> dict[str, Json]:
 def _evidence(report: Report) -> dict[str, Json]:
     return {
         "lesson": report.submission.lesson,
-        "path": report.submission.path,
+        "path": shown(report.submission.path),
         "sha256": report.submission.sha256,
         "sandboxed": report.sandboxed,
         "missing_layers": list(report.missing),

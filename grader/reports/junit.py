@@ -3,21 +3,20 @@
 A test passes if the answer is right, at any speed. A task without a grade because of an internal error is an error.
 """
 
-import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Verdict
 from grader.reports import grade_texts
-from grader.reports.templates import sanitize
+from grader.texts import shown
 from grader.trials.score import EARNS
 
 
 def render(roll: Roll) -> str:
     """Return the results of a class as JUnit XML."""
-    root = Element("testsuites", name=_plain(roll.title))
+    root = Element("testsuites", name=shown(roll.title))
     for student, alone in roll.one_by_one():
-        suite = SubElement(root, "testsuite", name=_plain(student))
+        suite = SubElement(root, "testsuite", name=shown(student))
         for report in alone.reports:
             for verdict in report.verdicts:
                 test = _test(suite, report.submission.lesson, verdict.task)
@@ -32,7 +31,7 @@ def render(roll: Roll) -> str:
 
 
 def _test(suite: Element, lesson: str, task: str) -> Element:
-    return SubElement(suite, "testcase", classname=_plain(lesson), name=_plain(task.removeprefix(f"{lesson}.")))
+    return SubElement(suite, "testcase", classname=shown(lesson), name=shown(task.removeprefix(f"{lesson}.")))
 
 
 def _fill(test: Element, verdict: Verdict, duration_s: float) -> None:
@@ -43,9 +42,9 @@ def _fill(test: Element, verdict: Verdict, duration_s: float) -> None:
     for name, value in {"points": points, "max_points": most, **measured}.items():
         SubElement(properties, "property", name=name, value=value)
     if verdict.status not in EARNS:
-        text = _plain(grade_texts.explanation(verdict))
+        text = shown(grade_texts.explanation(verdict))
         kind = "error" if verdict.status in UNGRADED else "failure"
-        mark = SubElement(test, kind, type=verdict.status.value, message=text.splitlines()[0])
+        mark = SubElement(test, kind, type=verdict.status.value, message=text.partition("\n")[0])
         mark.text = text
 
 
@@ -54,8 +53,3 @@ def _count(suite: Element) -> None:
     for counted, name in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(counted, str(len(list(suite.iter(name)))))
     suite.set("time", f"{sum(float(test.get('time', 0)) for test in suite.iter('testcase')):.3f}")
-
-
-def _plain(text: str) -> str:
-    """Return the text without characters that XML 1.0 forbids or that control a terminal."""
-    return re.sub("[\ufffe\uffff]", "\N{REPLACEMENT CHARACTER}", sanitize(text))

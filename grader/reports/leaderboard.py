@@ -8,6 +8,7 @@ pseudonyms by default, computed from the student's name and a random key in the 
 import csv
 import hashlib
 import hmac
+import io
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,9 +19,10 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.files import storable
+from grader.files import read_text_file, storable
 from grader.records import Report, Speed, Status, Verdict
 from grader.reports import charts, templates
+from grader.reports.csv_file import csv_cell
 from grader.reports.grade_texts import speed_is_finite
 from harness.charts.plots import Axis
 from harness.rendering.measured import interval
@@ -49,6 +51,7 @@ sequoia sparrow spruce stork swallow swan tern thistle thrush tulip walnut willo
 MOST: Final = 100
 """The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
 COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change the cost."
+MAX_BYTES: Final = 5_000_000  # of the file with names
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +178,13 @@ def board_names(leaderboard: bool | None, names: str | None, before: str) -> str
 
 
 def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
+    text = read_text_file(path, MAX_BYTES, "The file with the names for the leaderboard")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, ValueError, csv.Error) as fault:
-        raise UsageError(
-            f"The names for the leaderboard cannot be read from {path} ({fault}). Give {PSEUDONYMS!r}, {STUDENTS!r}, "
-            "or a CSV file with two columns: the student and the name to show."
-        ) from None
-    known = set(students)
-    names = {row[0].strip(): row[1].strip() for row in rows if len(row) > 1 and row[0].strip() in known}
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as fault:
+        raise UsageError(f"{path} is not a CSV file ({fault}). Write two columns: the student and the name.") from None
+    known = {csv_cell(student).strip(): student for student in students} | {student: student for student in students}
+    names = {known[row[0].strip()]: row[1].strip() for row in rows if len(row) > 1 and row[0].strip() in known}
     if not names:
         raise UsageError(
             f"The first column of {path} has no student of this class. Write the students as in gradebook.csv."

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, defuse_formula, identity, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_cell, identity, match_rows, number
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -73,7 +73,7 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
 def _comment(done: CsvFile, row: int, column: int | None, comment: str) -> None:
     """Write a comment into a row, unless a person wrote one there."""
     if column is not None and (not (before := done.cell(row, column)).strip() or before.startswith(OURS)):
-        done.fill(row, column, defuse_formula(OURS + html.escape(comment)))
+        done.fill(row, column, csv_cell(OURS + html.escape(comment)))
 
 
 def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool, scale: bool) -> float:

@@ -1,7 +1,6 @@
-"""Make HTML pages from Jinja templates. All values are escaped, and dangerous characters are replaced.
+"""Make HTML pages from Jinja templates. All values are escaped, and shown by `grader.texts.shown`.
 
-Control characters are forbidden in HTML. Invisible characters can reverse the text around them or make two names look
-equal. The Content-Security-Policy of a page lists the SHA-256 of its own style and script, so nothing else runs.
+The Content-Security-Policy of a page lists the SHA-256 of its own style and script, so nothing else runs.
 """
 
 import base64
@@ -15,6 +14,7 @@ from markupsafe import Markup
 
 from grader.paths import KIT
 from grader.reports import grade_texts
+from grader.texts import shown
 from harness import glossary
 from harness.rendering import measured, units
 
@@ -25,16 +25,6 @@ GLOSSARY: Final = KIT / "lessons" / "glossary.toml"
 _TAG: Final = re.compile(r"<[^>]*>")
 MOST: Final = 300
 """The maximum number of characters of a student's text in a table. The student's page has the whole text."""
-
-_SIGNS: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
-_SIGNS |= {0x7F: "\N{SYMBOL FOR DELETE}"}
-_SIGNS |= dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
-_UNSEEN = (
-    0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
-    *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080),
-)  # fmt: skip
-"""Invisible characters. The letter joiners U+200C and U+200D are allowed, because Persian names and emoji need them."""
-_SIGNS |= {code: f"[U+{code:04X}]" for code in (*_UNSEEN, *range(0xD800, 0xE000))}
 
 
 def render(name: str, **values: object) -> str:
@@ -67,7 +57,7 @@ def _environment() -> "Environment":
         loader=PackageLoader("grader", "reports"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_sanitized,
+        finalize=_finished,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -78,15 +68,10 @@ def _environment() -> "Environment":
     return environment
 
 
-def sanitize(text: str) -> str:
-    """Return the text with a visible sign for each control or invisible character, except tabs and line ends."""
-    return text.translate(_SIGNS)
-
-
 def shortened(text: str, most: int = MOST) -> str:
     """Return the text, cut to at most `most` characters. A cut text ends in an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _sanitized(value: object) -> object:
-    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _finished(value: object) -> object:
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value

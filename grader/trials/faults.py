@@ -9,6 +9,7 @@ from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.isolation import seccomp
 from grader.records import Attempt, Status
 from grader.task import Mismatch
+from grader.texts import shown
 from harness.machine.clocks import ProcessGoneError
 
 NOT_WRITTEN: Final = "not written yet"
@@ -47,7 +48,7 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(f"{body.get('type')}: {body.get('message')}")
-        self.type = str(body.get("type"))[:WORD_CHARACTERS]
+        self.type = shown(str(body.get("type"))[:WORD_CHARACTERS], lines=False)
         self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
         self.line = line if isinstance(line := body.get("line"), int) else None
         self.flags = {name for name in ("not_written", "syntax", "memory", "missing") if body.get(name) is True}
@@ -62,7 +63,7 @@ def _trace(frames: object) -> tuple[str, ...]:
         number, name, text = (*frame, "", "", "")[:3]
         if isinstance(number, int) and isinstance(name, str) and isinstance(text, str):
             line = f"  line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
-            lines.append("".join(char if char.isprintable() else "?" for char in line.rstrip()))
+            lines.append(shown(line.rstrip(), lines=False))
     return tuple(lines)
 
 
@@ -88,7 +89,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         message, help_text = message.partition(ADVICE)[0], NO_PROCESSES
     elif raised.errno == errno.EPERM:
         help_text = "A submission may not use this operation while it is graded."
-    text = _with_trace(f"{where} raised {raised.type}: {message}{line}.", raised, case)
+    text = _with_trace(f"{where} raised {raised.type}{message and f': {message}'}{line}.", raised, case)
     return WorkerFault(Status.RAISED, text, help_text)
 
 

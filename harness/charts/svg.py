@@ -8,6 +8,8 @@ import html
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from harness.rendering.texts import shown
+
 # Each colour has a contrast of at least 4.5:1 with its background.
 _LIGHT: Final = ("#1f5f99", "#b3261e", "#2d6a1f", "#6a3d9a", "#7a4b00", "#00606b", "#8c1d5a", "#444444")
 _DARK: Final = ("#7db8f5", "#f0a184", "#74d19c", "#c4a6ee", "#edbb62", "#6fd0da", "#f0a1c4", "#b8c0cc")
@@ -36,8 +38,8 @@ Attributes = Mapping[str, str]
 
 
 def escaped(text: str) -> str:
-    """Return `text` escaped for XML. Control characters are removed, because XML forbids them even when escaped."""
-    return html.escape("".join(character for character in text if character.isprintable() or character == "\n"))
+    """Return `text` escaped for XML. Characters that XML forbids even when escaped are shown as escapes of Python."""
+    return html.escape(shown(text))
 
 
 def element(name: str, content: str = "", /, **attributes: Value) -> str:

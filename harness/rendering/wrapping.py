@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
+from harness.rendering.texts import shown
+
 LEAST_COLUMNS, MOST_COLUMNS = 20, 100
 """The smallest and the largest width of text. Longer lines are hard to read."""
 
@@ -15,9 +17,9 @@ def columns(console: Console) -> int | None:
 
 
 def say(console: Console, text: str, indent: int = 0) -> None:
-    """Print a text, indented by `indent` spaces. Long lines are wrapped and keep their indent."""
-    for line in wrapped(text, columns(console), indent):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print any text, indented by `indent` spaces. Long lines are wrapped and keep their indent."""
+    for line in wrapped(shown(text), columns(console), indent):
+        console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:

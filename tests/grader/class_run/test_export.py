@@ -60,7 +60,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     for says, form, source, to, lessons, columns in (
         ("would overwrite the export", "canvas", inside, inside, (), ()),
         ("cannot be read", "canvas", place / "gone.csv", None, (), ()),
-        ("larger than 50,000,000 bytes. Give the file", "moodle", tmp_path / "movie.csv", None, (), ()),
+        ("larger than 50,000,000 bytes", "moodle", tmp_path / "movie.csv", None, (), ()),
         (r"no lesson in this class '77_none'\. There are: 01_dot", "junit", None, None, ("77_none",), ()),
         ("--column needs --canvas", "junit", None, None, (), ("01_dot=Dot",)),
         ("Write --column LESSON=TITLE", "canvas", inside, None, (), ("01_dot",)),

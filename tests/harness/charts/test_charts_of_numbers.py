@@ -89,8 +89,8 @@ def said(drawing: str) -> tuple[str | None, str | None]:
 
 def test_texts_are_escaped_and_attributes_have_their_svg_names() -> None:
     shape = svg.text(1, 2.506, "<&\x07>", font_size=12)
-    assert shape == '<text x="1" y="2.51" class="words" font-size="12">&lt;&amp;&gt;</text>'
-    assert said(svg.document(3, 2, [shape], title="a < b\x1b", description=" of <x> ")) == ("a < b", "of <x>")
+    assert shape == '<text x="1" y="2.51" class="words" font-size="12">&lt;&amp;\\x07&gt;</text>'
+    assert said(svg.document(3, 2, [shape], title="a < b\x1b", description=" of <x> ")) == (r"a < b\x1b", "of <x>")
 
 
 def test_a_histogram_has_a_bar_per_filled_bin_and_its_median_and_the_words_say_so() -> None:
@@ -138,8 +138,8 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values_and_an_unknown_value
     (more, more_width), (less, less_width) = numbers(drawing, "rect", "s s0", "x", "width")
     assert more_width == pytest.approx(2 * less_width, abs=0.02)
     assert less + less_width == pytest.approx(more, abs=0.02)
-    assert said(drawing) == ("Where they are", "add<int>(&): 200; less: -100; unknown: n/a; none: 0.")
-    assert words(drawing)[1:3] == ["add<int>(&)", "200"]
+    assert said(drawing) == ("Where they are", r"add<int>(&\x00): 200; less: -100; unknown: n/a; none: 0.")
+    assert words(drawing)[1:3] == [r"add<int>(&\x00)", "200"]
     with pytest.raises(ValueError, match="one row or more"):
         bar_chart_svg([], title="Nothing")
 
