@@ -46,18 +46,20 @@ class Cost:
 
     `name` stands in reports and files. `clause` states the baseline's cost in relation to a submission's, and `gain` a
     submission's in relation to the baseline's. `clock` is "cpu" or "wall" if a clock measures the cost, or else "".
+    `spread` is the relative difference between two measurements of the same code without a clock: 0 for counts.
     """
 
     name: str
     clause: str
     gain: str
     clock: str = ""
+    spread: float = 0.0
 
     @property
     def margin(self) -> float:
         """The smallest relative distance between a known submission's ratio and a tier.
 
-        A cost that a clock measures varies between runs and machines. Counts repeat exactly, and memory within 1 %.
+        A cost that a clock measures varies between runs and machines. Counts repeat exactly.
         """
         return 0.2 if self.clock else 0.1
 

@@ -244,14 +244,21 @@ class Journal:
     def set(self, *, board: str, course: Course | None, command: str = "") -> None:
         """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None.
 
-        `command` is the command that changes the reports, as it was typed, or "" if it changes nothing.
+        `command` is the command as it was typed. It is stored if it changes a setting.
         """
         values = {"leaderboard": board, **({"course": course.text} if course else {})}
-        values |= {"made_by": storable(command)} if command else {}
-        if values.items() <= {"leaderboard": "", **self.meta}.items():
+        meta = self.meta
+        if values.items() <= {"leaderboard": "", **meta}.items() and "out" in meta:
             return  # so that a run without changes leaves the file as it is
         with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+        self.keep_command(command)
+
+    def keep_command(self, command: str) -> None:
+        """Store the command that changes the reports, as it was typed, with its output folder. Reports show both."""
+        with self.transaction() as db:
+            values = ("made_by", command), ("out", str(self.out))
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values))
 
     @property
     def folder(self) -> str:
@@ -262,7 +269,8 @@ class Journal:
         """Return the commands of this class that reports and messages tell the instructor to type."""
         seed = () if (self.out / seeds.FILE).exists() else ("--seed-file", "FILE")
         bare = ("--no-sandbox",) if self.unsandboxed() else ()
-        return ClassCommands(self.folder, str(self.out), (*seed, *bare), self.meta.get("made_by", ""))
+        meta = self.meta
+        return ClassCommands(self.folder, meta.get("out", "OUT"), (*seed, *bare), meta.get("made_by", ""))
 
     def unsandboxed(self) -> bool:
         """Return whether the newest grading of a submission of this class ran without a sandbox."""

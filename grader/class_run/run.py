@@ -104,6 +104,8 @@ def grade_class(
         left = book.enrol(found, tasks)
         of_run = tuple(one for one in found.submissions if one.lesson in {task.lesson for task in tasks})
         work = Work.of(of_run, book.student_lessons(), regrade)
+        if work.distinct:
+            book.keep_command(command)
         for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and work.distinct else [])):
             _say(console, line)
         grader = HandInGrader(grade, seed, tasks, sandboxed)

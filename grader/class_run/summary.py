@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +37,7 @@ def leaderboard_names(book: Journal, roll: Roll) -> leaderboard.NameOf | None:
     return leaderboard.names_for(board, book.pseudonym_key(), roll.students) if board else None
 
 
-def ungraded_lines(roll: Roll) -> Iterator[str]:
+def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
     """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
     found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
     for report in filter(is_faulted, roll.reports):
@@ -48,7 +48,7 @@ def ungraded_lines(roll: Roll) -> Iterator[str]:
         listed = "; ".join(found[:_SHOWN])
         yield f"Hand-ins that may count but have no grade ({units.count(len(found))}): {listed}{more}."
         yield "The points for these lessons are not final yet. This command grades the hand-ins:"
-        yield f"  {roll.commands.run()}"  # the database stores the course rules and the lessons
+        yield f"  {replace(roll.commands, out=str(out)).run()}"  # the database stores the course rules and the lessons
     yield from roll.unmatched
     for one in roll.gone:
         yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"

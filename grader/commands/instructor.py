@@ -128,10 +128,9 @@ def report(
         names_for(board, "", book.students())
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
-        asked = course or lessons or leaderboard is not None or names
-        book.set(board=board, course=course, command=context.obj if asked else "")
+        book.set(board=board, course=course, command=context.obj or "")
         roll, files = summary.publish(book)
-        ungraded = tuple(summary.ungraded_lines(roll))
+        ungraded = tuple(summary.ungraded_lines(roll, out))
     print(f"Wrote {files.changed} files in {shown(str(out))}. All other files are unchanged.")
     for fault in files.unmade.values() if debug else ():
         print(shown(fault.trace), file=sys.stderr)

@@ -1,5 +1,6 @@
 """The commands that the reports and messages of a class tell the instructor to type."""
 
+import re
 import shlex
 from dataclasses import dataclass
 
@@ -16,6 +17,12 @@ class ClassCommands:
     out: str = "OUT"
     options: tuple[str, ...] = ()
     made_by: str = ""
+
+    @property
+    def made_by_verb(self) -> str:
+        """The words " with python -m grader run" of the last command, without its folders and options, or ""."""
+        found = re.match(r"(python -m grader|fairclock) [a-z]+", self.made_by)
+        return f" with {found[0]}" if found else ""
 
     def run(self, *more: str) -> str:
         """Return the command that grades all hand-ins without a grade."""

@@ -134,6 +134,13 @@ class Roll:
         return f"{at.astimezone(self.course.zone):%Y-%m-%d %H:%M:%S %Z}"
 
     @property
+    def made(self) -> str:
+        """Sentences on the program and the command that made a page, without paths and names, and the last grading."""
+        ends = [span.finished for span in self.spans]
+        graded = f", last graded on {self.moment(max(ends))}" if ends else ""
+        return f"Made by fairclock {self.kit}{self.commands.made_by_verb}{graded}."
+
+    @property
     def lessons(self) -> tuple[str, ...]:
         """The graded lessons of the class, sorted by name."""
         return tuple(sorted({task.lesson for task in self.tasks}))

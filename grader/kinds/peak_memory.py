@@ -82,4 +82,4 @@ def _resident_kib(name: str) -> int:
     return int(found[1]) if found else 0
 
 
-PEAK_MEMORY: Final = PeakMemory("peak memory", "needs {} as much memory", "times less peak memory")
+PEAK_MEMORY: Final = PeakMemory("peak memory", "needs {} as much memory", "times less peak memory", spread=0.01)

@@ -61,7 +61,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         kinds=KINDS,
         concerns=found,
         groups=grouped(found),
-        graded_at=roll.moment(max(span.finished for span in spans)) if spans else "",
         ignored=ignored(roll),
         tasks=tasks,
         can=class_statistics.in_words(tasks),

@@ -7,9 +7,10 @@ from typing import Final
 from urllib.parse import quote
 
 from grader.course.roll import HandIn, folder_name, is_faulted
-from grader.records import UNGRADED, Report, Speed, Status, Verdict
+from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from grader.trials.score import EARNS
+from harness.rendering import measured, units
 
 BOARD = "leaderboard.html"
 PAGE = "report.html"
@@ -111,6 +112,15 @@ def explanation(verdict: Verdict) -> str:
 def speed_is_finite(speed: Speed) -> bool:
     """Return whether a measured ratio and its interval are positive numbers, so that they can be drawn."""
     return all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high))
+
+
+def precision(cost: Cost | None, speed: Speed) -> str:
+    """Return how exactly a ratio is known as text: its interval, or how it was found. Return "" if that is unknown."""
+    if speed.low < speed.high:
+        return " to ".join(measured.interval(speed.ratio, speed.low, speed.high))
+    if cost is None or cost.clock:
+        return ""
+    return f"within {units.percent(cost.spread)}" if cost.spread else "counted"
 
 
 def css_class(verdict: Verdict) -> str:

@@ -36,7 +36,11 @@ def render(roll: Roll) -> str:
         "stdout_visibility": "hidden",
         "tests": [_test(verdict) for verdict in verdicts],
         "leaderboard": [
-            {"name": verdict.task, "value": _finite(verdict.attempt.speed.ratio), "order": "desc"}
+            {
+                "name": grade_texts.task_title(verdict.task),
+                "value": _finite(verdict.attempt.speed.ratio),
+                "order": "desc",
+            }
             for verdict in verdicts
             if verdict.attempt.speed and verdict.status not in UNBELIEVED
         ],

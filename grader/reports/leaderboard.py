@@ -1,16 +1,15 @@
 """The leaderboard: lists of measured ratios that the students of the class can read.
 
-Each task has one list for each machine on which it was measured. Only right answers are listed, without points. If the
-confidence intervals of two students overlap, each of them gets a range of places, such as 3 to 6. The names are
-pseudonyms by default, computed from the student's name and a random key in the database of grades.
+Each task has one list for each machine on which it was measured. Only right answers are listed, without points.
+Students share a place if the best of them is not clearly better. The names are pseudonyms by default, computed from the
+student's name and a random key in the database of grades.
 """
 
 import csv
 import hashlib
 import hmac
 import io
-from bisect import bisect_left, bisect_right
-from collections import Counter
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -20,12 +19,12 @@ from typing import Final
 from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.files import read_text_file, storable
-from grader.records import Report, Speed, Status, Verdict
+from grader.records import Cost, Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.reports.csv_file import csv_cell
 from grader.reports.grade_texts import speed_is_finite
 from harness.charts.plots import Axis
-from harness.rendering.measured import interval
+from harness.rendering.measured import number
 
 NameOf = Callable[[str], str]
 """A function that returns a student's name on the leaderboard, or "" if the student is left out."""
@@ -51,6 +50,7 @@ sequoia sparrow spruce stork swallow swan tern thistle thrush tulip walnut willo
 MOST: Final = 100
 """The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
 COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change the cost."
+"""The sentence on a list whose ratios do not depend on the machine."""
 MAX_BYTES: Final = 5_000_000  # of the file with names
 
 
@@ -58,24 +58,27 @@ MAX_BYTES: Final = 5_000_000  # of the file with names
 class Board:
     """One list of the leaderboard. Its entries are a place, a name and a measured ratio each, the best first.
 
-    `measured` is a sentence on the machine that measured the ratios. `axis` is that of the drawn intervals.
+    `measured` is a sentence on the machine that measured the ratios. `cost` was compared with the baseline's. `axis` is
+    that of the drawn intervals.
     """
 
     measured: str
     warnings: tuple[str, ...]
-    entries: tuple[tuple[str, str, Speed], ...]
+    cost: Cost | None
+    entries: tuple[tuple[int, str, Speed], ...]
     axis: Axis
 
 
 def render(roll: Roll, name_of: NameOf) -> str:
     """Return the leaderboard of a class as an HTML page."""
     tasks = boards(roll, name_of)
-    return templates.render("leaderboard.html", roll=roll, tasks=tasks, MOST=MOST, interval_text=interval_text)
+    first = {task.partition(".")[0]: task for task in reversed(tasks)}
+    return templates.render("leaderboard.html", roll=roll, tasks=tasks, first=first, MOST=MOST)
 
 
 def boards(roll: Roll, name_of: NameOf) -> dict[str, list[Board]]:
     """Return the lists of each task that has any, in the order of the tasks. The longest list of a task is first."""
-    lists: dict[str, dict[tuple[str, tuple[str, ...]], list[tuple[str, Speed]]]] = {}
+    lists: dict[str, dict[tuple[str, tuple[str, ...], Cost | None], list[tuple[str, Speed]]]] = {}
     for report in roll.reports:
         name = name_of(report.submission.student)
         for verdict in report.verdicts:
@@ -90,47 +93,40 @@ def boards(roll: Roll, name_of: NameOf) -> dict[str, list[Board]]:
     return tasks
 
 
-def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
-    """Return the best and the worst possible place of each measured ratio. Place 1 is the best.
+def places(speeds: Sequence[Speed], cost: Cost | None) -> list[int]:
+    """Return the place of each measured ratio. The ratios are sorted, the best first.
 
-    A ratio is better than another if its whole interval lies above the other. Equal measurements share a place.
+    A ratio shares the place of the one before it if both are equal as shown, or if the best ratio of that place is not
+    clearly better: the two intervals overlap. Otherwise its place is its position: after two students in 1 comes 3.
     """
-    lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)
-    equals = Counter((speed.low, speed.ratio, speed.high) for speed in speeds)
-    n = len(speeds)
-    return [
-        (
-            1 + n - bisect_right(lows, speed.high),
-            1 + n - bisect_left(highs, speed.low) - equals[speed.low, speed.ratio, speed.high],
-        )
-        for speed in speeds
-    ]
+    spread = 1 + (cost.spread if cost else 0.0)
+    found: list[int] = []
+    least = before = math.inf
+    for position, speed in enumerate(speeds, start=1):
+        shown = float(number(speed.ratio, speed.low, speed.high).replace(" ", ""))
+        shares = found and (speed.high * spread >= least or shown == before)
+        if not shares:
+            least = speed.low / spread
+        found.append(found[-1] if shares else position)
+        before = shown
+    return found
 
 
-def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """Return a sentence on how a ratio was measured, and warnings. Ratios with equal ones are in one list."""
+def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...], Cost | None]:
+    """Return a sentence on how a ratio was measured, warnings, and the cost. Ratios with equal ones are in one list."""
     if not (verdict.cost and verdict.cost.clock):
-        return COUNTED, ()
+        return COUNTED, (), verdict.cost
     environment = report.environment
     warnings = (*report.notes, *(() if report.sandboxed else ("Graded without a sandbox.",)))
-    return f"Measured on {environment.describe()} (fingerprint {environment.fingerprint()}).", warnings
+    return f"Measured on {environment.describe()} (fingerprint {environment.fingerprint()}).", warnings, verdict.cost
 
 
-def _board(measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
-    ranks = places([speed for _, speed in found])
-    ordered = sorted(zip(ranks, found, strict=True), key=lambda one: (-one[1][1].ratio, one[1][0]))
-    entries = (
-        (str(best) if best == last else f"{best}–{last}", name, speed) for (best, last), (name, speed) in ordered
-    )
+def _board(measured: str, warnings: tuple[str, ...], cost: Cost | None, found: Sequence[tuple[str, Speed]]) -> Board:
+    ordered = sorted(found, key=lambda one: -one[1].ratio)
+    ranks = places([speed for _, speed in ordered], cost)
+    entries = tuple((place, name, speed) for place, (name, speed) in zip(ranks, ordered, strict=True))
     axis = charts.ratio_axis([end for _, speed in found for end in (speed.low, speed.high)])
-    return Board(measured, warnings, tuple(entries), axis)
-
-
-def interval_text(board: Board, speed: Speed) -> str:
-    """Return the interval of a ratio on a list of the leaderboard as text."""
-    if board.measured == COUNTED:
-        return "exact count"
-    return " to ".join(interval(speed.ratio, speed.low, speed.high))
+    return Board(measured, warnings, cost, entries, axis)
 
 
 def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:

@@ -69,11 +69,9 @@ def measured_speed(speed: Speed | None, info: Task | None) -> Speed | None:
 
 
 def interval(cost: Cost | None, speed: Speed) -> str:
-    """Return the interval of a ratio as text in parentheses."""
-    if speed.low == speed.high:
-        return "" if cost and cost.clock else " (exact count)"
-    low, high = measured.interval(speed.ratio, speed.low, speed.high)
-    return f" (interval: {low} to {high})"
+    """Return in parentheses how exactly a ratio is known, or ""."""
+    known = grade_texts.precision(cost, speed)
+    return f" ({'interval: ' if speed.low < speed.high else ''}{known})" if known else ""
 
 
 def next_tier(task: Task | None, speed: Speed) -> str:

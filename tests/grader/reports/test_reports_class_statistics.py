@@ -14,9 +14,10 @@ from outline import Outline
 
 from grader.course.roll import Roll, Span
 from grader.errors import UsageError
+from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME
-from grader.records import Attempt, Control, Report, Speed, Status
+from grader.records import Attempt, Control, Cost, Report, Speed, Status
 from grader.reports import charts, leaderboard
 from grader.reports.class_statistics import (
     PAUSE,
@@ -197,21 +198,34 @@ def boards(class_: Roll, name_of: leaderboard.NameOf = themselves) -> list[leade
     return [board for lists in leaderboard.boards(class_, name_of).values() for board in lists]
 
 
-def listed(board: leaderboard.Board) -> list[tuple[str, str]]:
+def listed(board: leaderboard.Board) -> list[tuple[int, str]]:
     return [(place, name) for place, name, _ in board.entries]
 
 
-def test_students_share_the_places_that_their_intervals_allow() -> None:
+def test_students_share_a_place_with_the_best_that_is_not_clearly_better() -> None:
     (board,) = boards(
         having(
             measured("ada", 4.9, 5, 5.1), measured("bob", 2.9, 3, 3.1), measured("eve", 3.0, 3.1, 3.2),
             measured("may", 3.15, 3.2, 3.3), measured("zoe", 1, 1.1, 1.2),
         ),
     )  # fmt: skip
-    assert listed(board) == [("1", "ada"), ("2–3", "may"), ("2–4", "eve"), ("3–4", "bob"), ("5", "zoe")]
-    equal = (measured(student, 20, 20, 20) for student in ("ada", "bob", "eve"))
-    (board,) = boards(having(*equal, measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30)), themselves)
-    assert listed(board) == [("1", "zoe"), ("2", "ada"), ("2", "bob"), ("2", "eve"), ("5", "may")]
+    assert listed(board) == [(1, "ada"), (2, "may"), (2, "eve"), (4, "bob"), (5, "zoe")]
+
+
+@pytest.mark.parametrize(
+    ("cost", "ratios", "expected"),
+    [
+        (CALLS, (30, 20.001, 20.002, 20, 5), [1, 2, 2, 2, 5]),
+        (CALLS, (1, 1.01, 1.02, 1.03, 1.04), [1, 2, 3, 4, 5]),
+        (PEAK_MEMORY, (3.0, 2.99, 2.96, 2.9, 2.9), [1, 1, 1, 4, 4]),
+        (TIME, (2, 2, 2, 2, 2), [1, 1, 1, 1, 1]),
+    ],
+)
+def test_equal_results_share_a_place_and_the_next_place_counts_all_before_it(
+    cost: Cost, ratios: Sequence[float], expected: list[int]
+) -> None:
+    speeds = [Speed(ratio, ratio, ratio, 9, 1) for ratio in sorted(ratios, reverse=True)]
+    assert leaderboard.places(speeds, cost) == expected
 
 
 def test_only_right_answers_with_a_number_stand_there() -> None:
@@ -221,7 +235,7 @@ def test_only_right_answers_with_a_number_stand_there() -> None:
     endless = measured("eve", 1, float("inf"), float("inf"))
     others = class_of(submission("may", "edge"), submission("zoe", "beyond")).reports
     (board,) = boards(having(measured("ada", 1.9, 2, 2.1), cheat, endless, *others))
-    assert listed(board) == [("1", "may"), ("2", "ada")]
+    assert listed(board) == [(1, "may"), (2, "ada")]
     assert not boards(having(measured("ada", 1.9, 2, 2.1)), lambda _name: ""), "an empty name is left out"
     page = leaderboard.render(class_of(submission("ada", "wrong")), themselves)
     assert "There is no right answer with a measured cost yet." in page
@@ -234,7 +248,7 @@ def test_what_was_clocked_elsewhere_or_otherwise_never_stands_in_one_list(other:
     class_ = having(measured("ada", 1.9, 2, 2.1), measured("bob", 3.9, 4, 4.1), measured("eve", 8, 9, 10, **other))
     first, second = boards(class_)
     assert [name for _, name in listed(first)] == ["bob", "ada"]
-    assert listed(second) == [("1", "eve")]
+    assert listed(second) == [(1, "eve")]
     assert (first.measured, first.warnings) != (second.measured, second.warnings)
     text = Outline(leaderboard.render(class_, themselves)).text
     assert "There are 2 lists, one for each machine and environment." in text
@@ -248,13 +262,17 @@ def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
     elsewhere = measured("bob", 4, 4, 4, environment=replace(ENVIRONMENT, cpu="another"))
     (board,) = boards(having(counted(measured("ada", 2, 2, 2)), counted(elsewhere)))
     assert board.measured == leaderboard.COUNTED
-    assert {leaderboard.interval_text(board, speed) for _, _, speed in board.entries} == {"exact count"}
+    page = Outline(leaderboard.render(having(counted(elsewhere)), themselves)).text
+    assert "Dot: batched" in page
+    assert "Times fewer calls How exact 1 bob 4× counted" in page
 
 
 def test_a_long_list_ends_and_says_how_many_are_left() -> None:
     many = [measured(f"s{n}", n, n, n) for n in range(1, leaderboard.MOST + 8)]
     page = leaderboard.render(having(*many), themselves)
-    assert page.count('<td class="place">') == leaderboard.MOST
+    assert f"All {leaderboard.MOST} places" in page
+    assert f">s{leaderboard.MOST + 7}<" in page
+    assert ">s7<" not in page
     assert "7 more students are not shown." in page
 
 

@@ -45,7 +45,7 @@ def test_a_result_has_gradescopes_shape_and_our_evidence() -> None:
             "extra_data": evidence,
         }
     ]
-    assert result["leaderboard"] == [{"name": "01_dot.batched", "value": 3.0, "order": "desc"}]
+    assert result["leaderboard"] == [{"name": "Dot: batched", "value": 3.0, "order": "desc"}]
 
 
 def test_a_student_has_all_tests_of_all_lessons_and_no_others() -> None:

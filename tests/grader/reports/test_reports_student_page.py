@@ -58,11 +58,11 @@ def test_it_says_what_was_measured_and_what_comes_next() -> None:
     assert student_page.next_tier(replace(GUIDE, tiers=()), speed) == ""
 
 
-def test_a_ratio_without_an_interval_is_called_a_count_only_if_something_was_counted() -> None:
+def test_a_ratio_without_an_interval_is_called_counted_only_if_something_was_counted() -> None:
     class_ = changed(class_of(submission()), rounds=(), speed=Speed(3.0, 3.0, 3.0, 1, 1))
     (report,) = class_.reports
     for cost, said in (
-        (CALLS, "Measured the baseline makes 3× as many calls as the submission (exact count)"),
+        (CALLS, "Measured the baseline makes 3× as many calls as the submission (counted)"),
         (TIME, "Measured the baseline takes 3× as long as the submission Next"),
     ):
         other = replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))
