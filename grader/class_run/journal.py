@@ -10,7 +10,7 @@ The database also stores which lessons count, the rules on dates and attempts, a
 import secrets
 import sqlite3
 from collections.abc import Collection as Names
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -155,8 +155,7 @@ class Journal:
         seed = seeds.read_file(source)
         seed_sha256 = digest(seed.encode())
         if known is None:
-            with self.transaction() as db:
-                db.execute("INSERT INTO meta VALUES ('seed_sha256', ?)", [seed_sha256])
+            self._keep({"seed_sha256": seed_sha256})
         elif known != seed_sha256:
             raise UsageError(
                 f"{self.out} was not graded with the seed in {source}. "
@@ -242,23 +241,19 @@ class Journal:
         return self.meta.get("leaderboard", "")
 
     def set(self, *, board: str, course: Course | None, command: str = "") -> None:
-        """Store which names the leaderboard shows, or "" for no leaderboard, and the course rules unless None.
-
-        `command` is the command as it was typed. It is stored if it changes a setting.
-        """
-        values = {"leaderboard": board, **({"course": course.text} if course else {})}
-        meta = self.meta
-        if values.items() <= {"leaderboard": "", **meta}.items() and "out" in meta:
-            return  # so that a run without changes leaves the file as it is
-        with self.transaction() as db:
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-        self.keep_command(command)
+        """Store which names the leaderboard shows, or "", the course rules unless None, and the `command` as typed."""
+        values, meta = {"leaderboard": board, **({"course": course.text} if course else {})}, self.meta
+        if "out" not in meta or not values.items() <= {"leaderboard": "", **meta}.items():
+            self._keep(values)  # a run without changes leaves the file as it is
+            self.keep_command(command)
 
     def keep_command(self, command: str) -> None:
         """Store the command that changes the reports, as it was typed, with its output folder. Reports show both."""
+        self._keep({"made_by": command, "out": str(self.out)})
+
+    def _keep(self, values: Mapping[str, str]) -> None:
         with self.transaction() as db:
-            values = ("made_by", command), ("out", str(self.out))
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values))
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values.items()))
 
     @property
     def folder(self) -> str:
@@ -267,15 +262,10 @@ class Journal:
 
     def commands(self) -> ClassCommands:
         """Return the commands of this class that reports and messages tell the instructor to type."""
-        seed = () if (self.out / seeds.FILE).exists() else ("--seed-file", "FILE")
-        bare = ("--no-sandbox",) if self.unsandboxed() else ()
-        meta = self.meta
+        last = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
+        bare = ("--no-sandbox",) if last and not last["sandboxed"] else ()
+        seed, meta = () if (self.out / seeds.FILE).exists() else ("--seed-file", "FILE"), self.meta
         return ClassCommands(self.folder, meta.get("out", "OUT"), (*seed, *bare), meta.get("made_by", ""))
-
-    def unsandboxed(self) -> bool:
-        """Return whether the newest grading of a submission of this class ran without a sandbox."""
-        row = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
-        return row is not None and not row["sandboxed"]
 
     def pseudonym_key(self) -> str:
         """Return the random key from which pseudonyms are computed. It is made once per class and never published."""
