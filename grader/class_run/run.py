@@ -104,21 +104,19 @@ def grade_class(
         left = book.enrol(found, tasks)
         of_run = tuple(one for one in found.submissions if one.lesson in {task.lesson for task in tasks})
         work = Work.of(of_run, book.student_lessons(), regrade)
-        if work.distinct:
+        if todo := work.distinct:
             book.keep_command(command)
-        for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and work.distinct else [])):
+        for line in (*_opening(folder, found, work, tasks, kit), *([about] if about and todo else [])):
             _say(console, line)
         grader = HandInGrader(grade, seed, tasks, sandboxed)
-        kept = grading.grade_all(
-            work.distinct, grader, book, work.again, executor, _progress(console, len(work.distinct))
-        )
+        kept = grading.grade_all(todo, grader, book, work.again, executor, _progress(console, len(todo)))
         roll, files = publish(book)
     return Summary(
         roll,
         out,
         kept,
         wall() - began_s,
-        interrupted=kept < len(work.distinct),
+        interrupted=kept < len(todo),
         board=bool(board),
         unmade=files.lines(),
         told=(*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again)),
