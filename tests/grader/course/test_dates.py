@@ -27,36 +27,37 @@ def changes_of(zone: ZoneInfo, year: int) -> list[datetime]:
 
 @st.composite
 def zone_and_times(draw: st.DrawFn) -> tuple[ZoneInfo, datetime, datetime]:
-    """Draw a zone and two times within three days of a change of its clock."""
+    """Draw a zone, and a local and a UTC time within three days of a change of its clock."""
     zone = ZoneInfo(draw(st.sampled_from(sorted(available_timezones()))))
     change = draw(st.sampled_from(changes_of(zone, draw(st.integers(1975, 2035)))))
-    one, other = (draw(st.integers(-200_000, 200_000)) * SECOND for _ in range(2))
-    return zone, change + one, change + other
+    near = st.integers(-7200, 7200) | st.integers(-200_000, 200_000)
+    wall = LocalTime.at_utc(change - SECOND, zone).wall
+    return zone, wall + draw(near) * SECOND, change + draw(near) * SECOND
 
 
-def days(zone: str, *when: int) -> tuple[ZoneInfo, datetime, datetime]:
-    """Return a zone and a due time in UTC digits, read by the clock on the wall, and a time two days later."""
-    written = datetime(*when, tzinfo=UTC)  # type: ignore[misc,arg-type]
-    return ZoneInfo(zone), written, written + 2 * DAY
+def skipped(zone: str, *when: int) -> tuple[ZoneInfo, datetime, datetime]:
+    """Return a zone, a local time that its clock skips or that lies a day before the gap, and two days later in UTC."""
+    wall = datetime(*when, tzinfo=UTC).replace(tzinfo=None)  # type: ignore[misc,arg-type]
+    return ZoneInfo(zone), wall, wall.replace(tzinfo=UTC) + 2 * DAY
 
 
-@example(days("Pacific/Apia", 2011, 12, 29, 18), 3)
-@example(days("Pacific/Apia", 2011, 12, 30, 12), 1)
-@example(days("Pacific/Kwajalein", 1993, 8, 20, 23), 2)
-@example(days("Australia/Lord_Howe", 2026, 10, 3, 2, 15), 1)
-@example(days("America/Santiago", 2026, 9, 5, 0, 30), 1)
-@example(days("Asia/Beirut", 2026, 3, 28, 0, 30), 1)
+@example(skipped("Pacific/Apia", 2011, 12, 29, 18), 3)
+@example(skipped("Pacific/Apia", 2011, 12, 30, 12), 1)
+@example(skipped("Pacific/Kwajalein", 1993, 8, 20, 23), 2)
+@example(skipped("Australia/Lord_Howe", 2026, 10, 4, 2, 15), 1)
+@example(skipped("America/Santiago", 2026, 9, 6, 0, 30), 1)
+@example(skipped("Asia/Beirut", 2026, 3, 29, 0, 30), 1)
 @given(zone_and_times(), st.integers(0, 5))
 def test_in_every_zone_lateness_is_counted_by_the_clock_on_the_wall(
     drawn: tuple[ZoneInfo, datetime, datetime], more: int
 ) -> None:
-    zone, written, at = drawn
-    due = LocalTime.at_wall(written.replace(tzinfo=None), zone)
+    zone, wall, at = drawn
+    due = LocalTime.at_wall(wall, zone)
     last = due.later(more * DAY)
     assert due.days_until(due.utc) == 0
     assert due.days_until(last.utc) <= more
     assert due.days_until(last.utc + SECOND) == more + 1 or last.utc == due.later((more + 1) * DAY).utc
-    assert due.days_until(at) <= due.days_until(at + more * SECOND)
+    assert due.days_until(at) <= due.days_until(at + timedelta(seconds=more))
     assert last.days_until(at) == max(0, due.days_until(at) - more), "an extension takes its days off"
     assert last.wall - due.wall == more * DAY
 
@@ -65,15 +66,13 @@ def test_in_every_zone_lateness_is_counted_by_the_clock_on_the_wall(
 def test_in_every_zone_a_local_time_is_the_last_moment_that_shows_it_or_the_first_after_a_gap(
     drawn: tuple[ZoneInfo, datetime, datetime],
 ) -> None:
-    zone, at, _ = drawn
-    wall = at.replace(tzinfo=None)
+    zone, wall, at = drawn
     found = to_utc(wall, zone)
-    shown = LocalTime.at_utc(found, zone).wall
-    before = LocalTime.at_utc(found - SECOND, zone).wall
-    assert shown == wall or before < wall < shown, "shown, or the first moment after a gap"
-    again = to_utc(LocalTime.at_utc(at, zone).wall, zone)
-    assert again >= at
-    assert LocalTime.at_utc(again, zone).wall == LocalTime.at_utc(at, zone).wall
+    before, shown, after = (LocalTime.at_utc(found + n * SECOND, zone).wall for n in (-1, 0, 7200))
+    assert (shown == wall != after) or before < wall < shown, "the last that is shown, or the first after a gap"
+    local = LocalTime.at_utc(at, zone)
+    assert to_utc(local.wall, zone) >= at
+    assert LocalTime.at_utc(to_utc(local.wall, zone), zone).wall == local.wall
 
 
 READ = """
