@@ -71,7 +71,8 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
         chosen, standing = attempts[counted.index], None
         if chosen.grading is not None:
             points, late = (counted.raw, counted.points, counted.reason), rule.days_late(chosen.at)
-            standing = Standing(student, lesson, *points, rule.due, chosen.at, late, len(attempts))
+            standing = Standing(student, lesson, *points, rule.due_utc, chosen.at, late, len(attempts))
+            standing = replace(standing, late_by_unknown=chosen.late_by_unknown)
         yield StudentLesson(standing, chosen if standing else None, may, gone)
 
 
@@ -91,8 +92,8 @@ def by_hand(
         raw, points, reason = together(tuple(of.values()), measured.get(key), rule, chosen)
         if one and one.waiting and {task.task for task in tasks if task.lesson == key[1]} - of.keys():
             points = None
-        before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due)
-        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True)
+        before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due_utc)
+        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True, late_by_unknown=False)
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -124,6 +124,7 @@ class Summary:
             "refused": sum(report.submission.refused for report in self.roll.reports),
             "against the rules": ends.count(Status.CHEATED),
             "with an impossible time": ends.count(Status.IMPOSSIBLE),
+            "late by an unknown time": sum(one.late_by_unknown for one in self.roll.standings),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
             "replaced before grading": len(self.roll.gone),

@@ -74,7 +74,7 @@ def together(
     raw = round(by_hand + rest, 2)
     if any(one.status in UNGRADED for one in others):
         return raw, None, said
-    counted = count([Handed(handed.at, rest)], rule)
+    counted = count([Handed(handed.at, rest, time_source=handed.time_source)], rule)
     points, why = (counted.points or 0.0, counted.reason) if counted else (rest, "")
     return raw, round(by_hand + points, 2), " ".join((said, *_of_others(why)))
 

@@ -5,38 +5,43 @@ the class is an error, because the name may be misspelt.
 """
 
 import difflib
-import re
-import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from dataclasses import dataclass, field, replace
+from datetime import UTC, timedelta, tzinfo
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Final
 
+from grader.course.dates import Extension, LocalTime
+from grader.course.entries import MOST_DAYS, NAMED, Entry, load, spelled
 from grader.course.policy import NO_PENALTY, DateRule, LatePenalty, Which
+from grader.files import read_text_file
 from harness.errors import UsageError
 
-KEYS = ("title", "timezone", "attempts", "students", "late", "lessons", "extensions", "sections", "struck")
-ALL = "all"
+MAX_BYTES: Final = 1 << 20
+ALL: Final = "all"
+_KEYS = ("title", "timezone", "attempts", "students", "drop_lowest", "late", "lessons", *NAMED)
+_OF_A_LESSON = ("due", "closes", "attempts")
 _SHOWN = 8
-_MOMENT = "a date such as 2026-11-20T23:59:00"
-_MORE = re.compile(r"(\d+(?:\.\d+)?) (hour|day|week)s?")
-_SHA256 = re.compile(r"[0-9a-f]{8,64}")
-_LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Dates:
     """The due date, the closing date and the choice of the attempt that counts, for one lesson."""
 
-    due: datetime | None = None
-    closes: datetime | None = None
+    due: LocalTime | None = None
+    closes: LocalTime | None = None
     which: Which | None = None
 
 
 @dataclass(frozen=True)
 class Course:
-    """The rules of a course: due dates, lateness, extensions, and which attempt counts. `text` is the course file."""
+    """The rules of a course: due dates, lateness, extensions, and which attempt counts. `text` is the course file.
+
+    `files` has the lessons of misnamed files by student, or by "" for all students. `weights` has the lessons with a
+    weight. The names of students are in the Unicode form NFC.
+    """
 
     text: str = ""
     title: str = ""
@@ -46,28 +51,50 @@ class Course:
     closes_after: timedelta | None = None
     lessons: Mapping[str, Dates] = field(default_factory=dict)
     sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
-    extensions: Mapping[str, Mapping[str, datetime | timedelta]] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, LocalTime | Extension]] = field(default_factory=dict)
     struck: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     students: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    extra_credit: frozenset[str] = frozenset()
+    drop_lowest: int = 0
 
     def strikes(self, student: str, lesson: str, sha256: str) -> bool:
         """Return whether the course file excludes the attempt whose file has this SHA-256. It then does not count."""
         return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
 
+    def lesson_of(self, student: str, path: str) -> str | None:
+        """Return the lesson of a misnamed file, or None. `path` is the file's path as reports show it.
+
+        A name in the course file means each file with this name, and a path each file whose path ends with it.
+        """
+        parts = PurePosixPath(unicodedata.normalize("NFC", path)).parts
+        for whose in (student, ""):
+            for given, lesson in self.files.get(whose, {}).items():
+                wanted = PurePosixPath(given).parts
+                if wanted == parts[-len(wanted) :]:
+                    return lesson
+        return None
+
     def rule(self, student: str, lesson: str) -> DateRule:
         """Return the dates and the penalty for lateness that hold for a student in a lesson."""
         dates = self.lessons.get(lesson, Dates())
-        due, closes = dates.due, dates.closes
-        if closes is None and due is not None and self.closes_after is not None:
-            closes = due + self.closes_after
-        own = [by_lesson.get(lesson, Dates()) for students, by_lesson in self.sections.values() if student in students]
+        due, closes, which = dates.due, dates.closes, dates.which
+        for students, by_lesson in self.sections.values():
+            own = by_lesson.get(lesson, Dates()) if student in students else Dates()
+            due, closes = _moved(due, closes, own.due)
+            closes, which = own.closes or closes, own.which or which
+        due, closes = _moved(due, closes, self._extended(student, lesson, due))
+        if closes is None and due and self.closes_after is not None:
+            closes = due.later(self.closes_after)
+        return DateRule(which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
+
+    def _extended(self, student: str, lesson: str, due: LocalTime | None) -> LocalTime | None:
         given = self.extensions.get(student, {})
-        for more, closing in (*((one.due, one.closes) for one in own), (given.get(lesson, given.get(ALL)), None)):
-            to = (due + more if due else None) if isinstance(more, timedelta) else more
-            if to and due and closes:
-                closes += to - due
-            due, closes = to or due, closing or closes
-        return DateRule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
+        to = given.get(lesson, given.get(ALL))
+        if isinstance(to, Extension):
+            return to.of(due) if due else None
+        return due if to and due and lesson not in given and to.utc < due.utc else to  # `all` makes no lesson earlier
 
     def require_known(self, handed_in: Iterable[str], name: str) -> None:
         """Raise `UsageError` if this course file, called `name`, names a student who is not in the class."""
@@ -83,32 +110,42 @@ class Course:
                 )
 
     def _named(self) -> Iterator[tuple[str, str]]:
-        yield from ((f"extensions.{student}", student) for student in self.extensions)
         for section, (students, _) in self.sections.items():
-            yield from ((f"sections.{section}.students", student) for student in sorted(students))
-        yield from ((f"struck.{student}", student) for student in self.struck)
+            yield from ((spelled("sections", section, "students"), student) for student in sorted(students))
+        for table, named in (("extensions", self.extensions), ("struck", self.struck), ("files", self.files)):
+            yield from ((spelled(table, student), student) for student in named if student)
+
+
+def _moved(
+    due: LocalTime | None, closes: LocalTime | None, to: LocalTime | None
+) -> tuple[LocalTime | None, LocalTime | None]:
+    """Return the due date `to`, if there is one, and the closing date moved by the same calendar time."""
+    if to and due and closes:
+        closes = closes.later(to.wall - due.wall)
+    return to or due, closes
 
 
 def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
     """Return the rules in the text of a course file called `name`. With `lessons`, it may only name these lessons.
 
-    Raise `UsageError`, which names the wrong key and a correct value.
+    Raise `UsageError`, which quotes the line and names a correct value.
     """
-    try:
-        top = _Entry(name, "", tomllib.loads(text)).table(*KEYS)
-    except tomllib.TOMLDecodeError as fault:
-        raise UsageError(f"{name} is not TOML: {str(fault).rstrip('.')}.") from None
-    if not isinstance(top["title"].value, str | None):
-        raise top["title"].wrong('a text, such as "Measuring"')
+    return _parse(text, name, tuple(lessons))
+
+
+@lru_cache(maxsize=8)
+def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
+    top = load(text, name).table(*_KEYS)
     zone, extended = top["timezone"].zone(), (*lessons, ALL) if lessons else ()
     late = top["late"].table("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days")
     closes_after = late["closes_after_days"]
     sections = {title: one.table("students", "lessons") for title, one in top["sections"].each().items()}
     extensions = {student: one.each(extended) for student, one in top["extensions"].each().items()}
     struck = {student: one.each(lessons) for student, one in top["struck"].each().items()}
-    return Course(
+    of_lessons = _tables(top["lessons"], lessons, (*_OF_A_LESSON, "weight", "extra_credit"))
+    course = Course(
         text=text,
-        title=top["title"].value or "",
+        title=top["title"].string("Measuring"),
         zone=zone or UTC,
         which=top["attempts"].which() or Which.LATEST,
         late=LatePenalty(
@@ -116,124 +153,55 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
             timedelta(minutes=late["grace_minutes"].number(0.0)),
             late["at_most_percent"].number(100.0, 100) / 100,
         ),
-        closes_after=None if closes_after.value is None else timedelta(days=closes_after.number(0.0)),
-        lessons=_lessons(top["lessons"], zone, lessons),
+        closes_after=timedelta(days=closes_after.number(0.0, MOST_DAYS)) if closes_after.is_given else None,
+        lessons=_dates(of_lessons, zone),
         sections={
-            title: (frozenset(one["students"].names()), _lessons(one["lessons"], zone, lessons))
+            title: (frozenset(one["students"].names()), _dates(_tables(one["lessons"], lessons, _OF_A_LESSON), zone))
             for title, one in sections.items()
         },
         extensions={
             who: {lesson: one.extension(zone) for lesson, one in own.items()} for who, own in extensions.items()
         },
         struck={who: {lesson: one.digests() for lesson, one in own.items()} for who, own in struck.items()},
+        files=_files(top["files"], lessons),
         students=top["students"].names(),
+        weights={lesson: own["weight"].number(0) for lesson, own in of_lessons.items() if own["weight"].is_given},
+        extra_credit=frozenset(lesson for lesson, own in of_lessons.items() if own["extra_credit"].is_true()),
+        drop_lowest=top["drop_lowest"].count(),
     )
+    for who, own in extensions.items():
+        for lesson, one in own.items():
+            usual, to = replace(course, extensions={}).rule(who, lesson).due, course.extensions[who][lesson]
+            if usual and isinstance(to, LocalTime) and to.utc < usual.utc:
+                raise one.wrong(f"a date after the due date, {usual}")
+    return course
 
 
 def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
     """Return the rules in a course file, or None without a file. Raise `UsageError` if it is unreadable or wrong."""
-    if file is None:
-        return None
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(
-            f"{file} cannot be read ({fault}); give the path of the course file, such as course.toml."
-        ) from None
-    return parse(text, str(file), lessons)
+    return parse(read_text_file(file, MAX_BYTES, "The course file"), str(file), lessons) if file else None
 
 
-def _lessons(table: "_Entry", zone: tzinfo | None, lessons: Sequence[str]) -> dict[str, Dates]:
-    found = {lesson: entry.table("due", "closes", "attempts") for lesson, entry in table.each(lessons).items()}
+def _tables(table: Entry, lessons: Sequence[str], keys: Sequence[str]) -> dict[str, dict[str, Entry]]:
+    return {lesson: entry.table(*keys) for lesson, entry in table.each(lessons).items()}
+
+
+def _dates(tables: Mapping[str, Mapping[str, Entry]], zone: tzinfo | None) -> dict[str, Dates]:
     dates = {
         lesson: Dates(own["due"].moment(zone), own["closes"].moment(zone), own["attempts"].which())
-        for lesson, own in found.items()
+        for lesson, own in tables.items()
     }
     for lesson, one in dates.items():
-        if one.due and one.closes and one.closes < one.due:
-            raise found[lesson]["closes"].wrong("a date after the due date")
+        if one.due and one.closes and one.closes.utc < one.due.utc:
+            raise tables[lesson]["closes"].wrong("a date after the due date")
     return dates
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One key of a course file and its value, or None if the file lacks the key. The methods raise `UsageError`."""
-
-    file: str
-    key: str
-    value: object = None
-
-    def wrong(self, instead: str) -> UsageError:
-        return UsageError(f"{self.file}: {self.key} is wrong; write {instead}.")
-
-    def table(self, *keys: str) -> dict[str, "_Entry"]:
-        """Return the entries of this table with these keys. No other key is allowed."""
-        found = self.each(keys)
-        return {key: found.get(key, _Entry(self.file, self._path(key))) for key in keys}
-
-    def each(self, known: Sequence[str] = ()) -> dict[str, "_Entry"]:
-        """Return all entries of this table. With `known`, other keys are not allowed."""
-        value = {} if self.value is None else self.value
-        if not isinstance(value, dict):
-            raise self.wrong(f"a table, that is a line [{self.key}] with keys below it")
-        for key in value if known else ():
-            if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                meant = f"write {self._path(near[0])}" if near else f"allowed keys: {', '.join(known)}"
-                raise UsageError(f"{self.file}: {self._path(key)} is not allowed here; {meant}.")
-        return {key: _Entry(self.file, self._path(key), one) for key, one in value.items()}
-
-    def _path(self, key: str) -> str:
-        return f"{self.key}.{key}" if self.key else key
-
-    def names(self) -> tuple[str, ...]:
-        students = [] if self.value is None else self.value
-        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
-            raise self.wrong('a list of names, such as ["ada", "bob"]')
-        return tuple(students)
-
-    def number(self, default: float, most: float = 1e4) -> float:
-        value = default if self.value is None else self.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-            raise self.wrong(f"a number from 0 to {most:g}")
-        return float(value)
-
-    def which(self) -> Which | None:
-        found = next((which for which in Which if which == self.value), None)
-        if found is None and self.value is not None:
-            raise self.wrong(" or ".join(f'"{one}"' for one in Which))
-        return found
-
-    def zone(self) -> tzinfo | None:
-        if self.value is None:
-            return None
-        try:
-            return ZoneInfo(self.value if isinstance(self.value, str) else "")
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise self.wrong('a time zone of this machine, such as "Europe/Berlin" or "UTC"') from None
-
-    def moment(self, zone: tzinfo | None) -> datetime | None:
-        """Return a time in UTC. A date without a time means the last second of that day."""
-        value = self.value
-        if isinstance(value, date) and not isinstance(value, datetime):
-            value = datetime.combine(value, time(23, 59, 59))
-        if value is not None and not isinstance(value, datetime):
-            raise self.wrong(_MOMENT)
-        if value and value.tzinfo is None and zone is None:
-            here = f"{value.isoformat()}+01:00"
-            raise self.wrong(f'a date with an offset ({here}), or add timezone = "Europe/Berlin" at the top')
-        return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC) if value else None
-
-    def extension(self, zone: tzinfo | None) -> datetime | timedelta:
-        match = _MORE.fullmatch(self.value.strip()) if isinstance(self.value, str) else None
-        if match:
-            return float(match[1]) * _LENGTH[match[2]]
-        if isinstance(self.value, str) or not (moment := self.moment(zone)):
-            raise self.wrong(f'{_MOMENT}, or a time such as "2 days"')
-        return moment
-
-    def digests(self) -> tuple[str, ...]:
-        given = [str(one).lower() for one in self.value] if isinstance(self.value, list) else []
-        if not given or not all(map(_SHA256.fullmatch, given)):
-            raise self.wrong('a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
-        return tuple(given)
+def _files(table: Entry, lessons: Sequence[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for name, entry in table.each().items():
+        for file, one in (entry.each() if isinstance(entry.value, dict) else {name: entry}).items():
+            if "." not in file or not isinstance(one.value, str) or (lessons and one.value not in lessons):
+                raise one.wrong(f'a lesson for the name of a file in quotes, such as "hw2.py" = "{(*lessons, "")[0]}"')
+            found.setdefault(name if one is not entry else "", {})[file] = one.value
+    return found

@@ -71,6 +71,18 @@ class LocalTime:
         return f"{at:%a} {at.day} {at:%b} {at:%Y} {clock} {'UTC' * name.startswith(('+', '-'))}{name}"
 
 
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """The length of an extension: `elapsed` time for hours, else calendar time, which keeps the time of day."""
+
+    length: timedelta
+    elapsed: bool = False
+
+    def of(self, due: LocalTime) -> LocalTime:
+        """Return the extended due date."""
+        return due.after(self.length) if self.elapsed else due.later(self.length)
+
+
 def to_utc(wall: datetime, zone: tzinfo) -> datetime:
     """Return the moment, in UTC, at which the clocks of a zone show `wall`, which has no offset.
 

@@ -1,20 +1,22 @@
 """Decide which attempt of a student counts and for how many points.
 
-For each day begun after the due date, the student loses a share of the points earned. Attempts after the closing date
-get no points. An attempt whose time is unknown counts as in time.
+For each calendar day begun after the due date, the student loses a share of the points earned. Attempts after the
+closing date get no points. An attempt whose time is unknown counts as in time. If the learning platform marked such an
+attempt as late, nothing is taken off, and a person must decide.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
+from grader.course.dates import LocalTime
 from grader.records import TimeSource
 from harness.rendering.units import percent, some
 
-DAY = timedelta(days=1)
-_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+LATE_BY_UNKNOWN: Final = "The learning platform marked this file as late, but gives no time."
+_BEFORE_ALL, _AFTER_ALL = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class Which(StrEnum):
@@ -45,20 +47,28 @@ class DateRule:
     """
 
     which: Which = Which.LATEST
-    due: datetime | None = None
-    closes: datetime | None = None
+    due: LocalTime | None = None
+    closes: LocalTime | None = None
     late: LatePenalty = NO_PENALTY
-    usual_due: datetime | None = None
+    usual_due: LocalTime | None = None
+
+    @property
+    def due_utc(self) -> datetime | None:
+        """The due date in UTC."""
+        return self.due.utc if self.due else None
 
     def days_late(self, at: datetime | None) -> int:
-        """Return the number of days begun since the due date, or 0 within the grace time or at an unknown time."""
-        if at is None or self.due is None or at - self.due <= self.late.grace:
+        """Return the number of calendar days begun since the due date.
+
+        It is 0 within the grace time and at an unknown time.
+        """
+        if at is None or self.due is None or at - self.due.utc <= self.late.grace:
             return 0
-        return max(0, math.ceil((at - self.due) / DAY))
+        return self.due.days_until(at)
 
     def is_closed(self, at: datetime | None) -> bool:
         """Return whether an attempt was handed in after the closing date."""
-        return bool(self.closes and at and at > self.closes)
+        return bool(self.closes and at and at > self.closes.utc)
 
     def share_lost(self, at: datetime | None) -> float:
         """Return the share of the points that the student loses for lateness, from 0 to 1."""
@@ -79,6 +89,11 @@ class Handed:
     there: bool = True
     time_source: TimeSource = TimeSource.FILE
 
+    @property
+    def late_by_unknown(self) -> bool:
+        """Whether the learning platform marked the attempt as late, but gives no time. Then a person must decide."""
+        return self.at is None and self.time_source is TimeSource.LATE_MARK
+
 
 @dataclass(frozen=True, slots=True)
 class CountedAttempt:
@@ -92,7 +107,7 @@ class CountedAttempt:
 
 def candidates(attempts: Sequence[Handed], rule: DateRule) -> tuple[int, ...]:
     """Return the indices of the attempts that may count, in order of time. Only these attempts are graded."""
-    order = [place for place in _order(attempts) if attempts[place].there or rule.which is not Which.LATEST]
+    order = [place for place in _order(attempts, rule) if attempts[place].there or rule.which is not Which.LATEST]
     in_time = [place for place in order if not rule.is_closed(attempts[place].at)] or order[-1:]
     taken = [place for place in in_time if not attempts[place].refused] or in_time
     one = {Which.LATEST: taken[-1:], Which.FIRST: taken[:1]}
@@ -110,13 +125,16 @@ def count(attempts: Sequence[Handed], rule: DateRule) -> CountedAttempt | None:
         return CountedAttempt(ungraded[0], None, None, "")
     index = max(may, key=lambda place: _after(attempts[place], rule))  # the earliest of attempts with equal points
     chosen = attempts[index]
-    number = f"Attempt {_order(attempts).index(index) + 1} of {len(attempts)} counts: the {rule.which}."
+    number = f"Attempt {_order(attempts, rule).index(index) + 1} of {len(attempts)} counts: the {rule.which}."
     told = [number if len(attempts) > 1 else "", _why(chosen, rule)]
     return CountedAttempt(index, chosen.points, _after(chosen, rule), " ".join(filter(None, told)))
 
 
-def _order(attempts: Sequence[Handed]) -> list[int]:
-    return sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
+def _order(attempts: Sequence[Handed], rule: DateRule) -> list[int]:
+    """Return the indices of the attempts in order of time. Unknown times are first, unless marked as late."""
+    late = rule.due.utc if rule.due else _AFTER_ALL
+    times = [one.at or (late if one.late_by_unknown else _BEFORE_ALL) for one in attempts]
+    return sorted(range(len(attempts)), key=lambda place: (times[place], attempts[place].late_by_unknown, place))
 
 
 def _after(attempt: Handed, rule: DateRule) -> float:
@@ -125,10 +143,18 @@ def _after(attempt: Handed, rule: DateRule) -> float:
 
 def _why(attempt: Handed, rule: DateRule) -> str:
     raw = f"{attempt.points or 0.0:g}"
+    if attempt.late_by_unknown:
+        return f"{LATE_BY_UNKNOWN} Nothing is taken off by itself; a person must decide."
+    dated = rule.due or rule.closes
+    if dated is None:
+        return ""
+    if attempt.at is None:
+        return "The time of the hand-in is unknown, so the hand-in counts as on time."
+    handed_in = f"handed in {LocalTime.at_utc(attempt.at, dated.zone)}"
     if rule.is_closed(attempt.at):
-        return f"This file was handed in after the closing date: 0 of the {raw} earned points count."
+        return f"Closed {rule.closes}, {handed_in}: 0 of the {raw} earned points count."
     if days := rule.days_late(attempt.at):
         lost, points = percent(rule.share_lost(attempt.at)), _after(attempt, rule)
-        return f"{some(days, 'day')} late: {lost} are taken off, so {points:g} of the {raw} earned points count."
-    unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
-    return unknown if rule.due and not attempt.at else ""
+        begun = f"Due {rule.due}, {handed_in}: {some(days, 'day')} begun."
+        return f"{begun} {lost} are taken off, so {points:g} of the {raw} earned points count."
+    return ""

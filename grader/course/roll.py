@@ -13,6 +13,7 @@ from typing import Any, Final
 from grader.course.by_hand import HandEntry
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
+from grader.course.dates import LocalTime
 from grader.files import storable
 from grader.hand_ins.left_out import LeftOut
 from grader.records import UNGRADED, Report, Status
@@ -49,7 +50,8 @@ class Standing:
     """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
 
     Both points are None while an attempt that may count has no grade. `by_hand` is True if a person gave at least a
-    part of the points. Then both points contain this part.
+    part of the points. Then both points contain this part. `late_by_unknown` is True if the learning platform marked
+    the hand-in as late without a time, and no person has decided yet.
     """
 
     student: str
@@ -62,6 +64,7 @@ class Standing:
     days_late: int = 0
     attempts: int = 1
     by_hand: bool = False
+    late_by_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ class Roll:
 
     def moment(self, at: datetime) -> str:
         """Return a time as text, in the course's time zone."""
-        return f"{at.astimezone(self.course.zone):%Y-%m-%d %H:%M:%S %Z}"
+        return str(LocalTime.at_utc(at, self.course.zone))
 
     @property
     def made(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from grader.course.policy import LATE_BY_UNKNOWN
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Status, Verdict
 from grader.reports import grade_texts
@@ -71,9 +72,20 @@ def concerns(roll: Roll) -> list[Concern]:
     """
     return [
         *(one for status in _FIRST for one in _of_status(roll, status)),
+        *_late_by_unknown(roll),
         *_of_files(roll),
         *_of_status(roll, Status.UNDECIDED),
     ]
+
+
+def _late_by_unknown(roll: Roll) -> Iterator[Concern]:
+    first = {task.lesson: task.task for task in reversed(roll.tasks)}
+    for one in roll.standings:
+        if one.late_by_unknown:
+            command = roll.commands.grade(one.student, first.get(one.lesson, one.lesson))
+            to_do = "Look up the time on the platform. If points must be taken off, give the points by hand."
+            what, status = grade_texts.title(one.lesson), "late by an unknown time"
+            yield Concern(one.student, what, status, LATE_BY_UNKNOWN, command=command, to_do=to_do)
 
 
 def _of_files(roll: Roll) -> Iterator[Concern]:

@@ -126,7 +126,7 @@ def lateness(at: datetime, rule: DateRule) -> str:
     if not rule.due:
         return ""
     days = rule.days_late(at)
-    if not days and at > rule.due:
+    if not days and at > rule.due.utc:
         return ", after the due date but within the minutes without penalty"
     closed = ", after the closing date" if rule.is_closed(at) else ""
     return f", {units.some(days, 'day')} late{closed}" if days else f", on time{closed}"

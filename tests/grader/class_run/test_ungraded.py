@@ -83,7 +83,7 @@ def test_the_command_names_seed_and_sandbox_and_students_must_be_in_the_class_or
     assert points(folder.parent / "out") == {"ada": "0", "bob": "6", "ivy": ""}
     text = Outline((out / "ivy" / reports.PAGE).read_text()).text
     assert "nothing handed in , this exercise has 10 points" in text
-    assert "Due 2026-11-24 00:00:00 UTC" in text
+    assert "Due Tue 24 Nov 2026 00:00 UTC" in text
     (out / seeds.FILE).rename(folder.parent / "seed")
     with closing(sqlite3.connect(out / journal.FILE)) as db, db:
         db.execute("UPDATE gradings SET sandboxed = 0")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from commanding import ROOT
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from grader.course import policy
 from grader.course.course_file import Course, parse
-from grader.course.policy import DAY, NO_PENALTY, CountedAttempt, DateRule, Handed, LatePenalty, Which
+from grader.course.dates import DAY, LocalTime
+from grader.course.policy import NO_PENALTY, CountedAttempt, DateRule, Handed, LatePenalty, Which
+from grader.records import TimeSource
 from harness.errors import UsageError
 
 WHOLE = """
@@ -38,33 +41,66 @@ lessons.01_dot.due = 2026-11-21T23:59:00
 """
 
 
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
 def read(text: str) -> Course:
     return parse(text, "course.toml", ("01_dot", "02_timer"))
 
 
-def utc(*when: int) -> datetime:
-    return datetime(*when, tzinfo=UTC)  # type: ignore[misc,arg-type]
+def at(*when: int) -> LocalTime:
+    return LocalTime.at_wall(datetime(*when, tzinfo=UTC).replace(tzinfo=None), BERLIN)  # type: ignore[misc,arg-type]
 
 
 def test_dates_are_those_of_the_time_zone_and_a_date_alone_is_its_end() -> None:
     course, late = read(WHOLE), LatePenalty(0.1, timedelta(minutes=15), 0.5)
-    dot = DateRule(Which.BEST, utc(2026, 11, 20, 22, 59), utc(2026, 11, 27, 22, 59), late)
-    timer = DateRule(Which.FIRST, utc(2026, 11, 27, 22, 59, 59), utc(2026, 12, 1, 12), late)
+    dot = DateRule(Which.BEST, at(2026, 11, 20, 23, 59), at(2026, 11, 27, 23, 59), late)
+    timer = DateRule(Which.FIRST, at(2026, 11, 27, 23, 59, 59), at(2026, 12, 1, 13), late)
     assert (course.rule("eve", "01_dot"), course.rule("eve", "02_timer")) == (dot, timer)
 
 
 def test_an_extension_and_a_section_move_due_date_and_closing_alike() -> None:
     course = read(WHOLE)
     for student, lesson, due, closes in (
-        ("ada", "01_dot", utc(2026, 11, 22, 22, 59, 59), utc(2026, 11, 29, 22, 59, 59)),
-        ("ada", "02_timer", utc(2026, 11, 29, 22, 59, 59), utc(2026, 12, 3, 12)),
-        ("bob", "01_dot", utc(2026, 11, 21, 22, 59), utc(2026, 11, 28, 22, 59)),
+        ("ada", "01_dot", at(2026, 11, 22, 23, 59, 59), at(2026, 11, 29, 23, 59, 59)),
+        ("ada", "02_timer", at(2026, 11, 29, 23, 59, 59), at(2026, 12, 3, 13)),
+        ("bob", "01_dot", at(2026, 11, 21, 23, 59), at(2026, 11, 28, 23, 59)),
     ):
         rule = course.rule(student, lesson)
         assert (rule.due, rule.closes) == (due, closes)
     assert course.rule("bob", "02_timer") == course.rule("eve", "02_timer")
     assert read("").rule("ada", "01_dot") == DateRule()
     assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == DateRule()
+
+
+def test_days_and_weeks_of_an_extension_are_calendar_time_and_hours_are_elapsed_time() -> None:
+    dates = 'timezone = "Europe/Berlin"\n[lessons.01_dot]\ndue = 2026-10-24T18:00:00\ncloses = 2026-10-26\n'
+    for more, due in {
+        '"2 days"': at(2026, 10, 26, 18),
+        '"1 week"': at(2026, 10, 31, 18),
+        '"48 hours"': at(2026, 10, 26, 17),
+        "2026-10-20T00:00:00+02:00": at(2026, 10, 24, 18),
+    }.items():
+        rule = read(f"{dates}[extensions.ada]\nall = {more}").rule("ada", "01_dot")
+        assert (rule.due, rule.closes) == (
+            due,
+            at(2026, 10, 26, 23, 59, 59).later(due.wall - at(2026, 10, 24, 18).wall),
+        )
+
+
+def test_names_have_one_unicode_form_and_misnamed_files_a_lesson() -> None:
+    course = read(
+        '[struck."Jose\u0301"]\n01_dot = ["3fa1c0de"]\n[files]\n"hw2.py" = "02_timer"\n'
+        '[files.ada]\n"hw2.py" = "01_dot"\n"late/e\u0301.py" = "02_timer"'
+    )
+    assert course.strikes("Jos\u00e9", "01_dot", "3fa1c0de" * 8)
+    for student, path, lesson in (
+        ("bob", "bob/hw2.py", "02_timer"),
+        ("ada", "ada/hw2.py", "01_dot"),
+        ("ada", "ada.zip/late/\u00e9.py", "02_timer"),
+        ("ada", "ada/\u00e9.py", None),
+    ):
+        assert course.lesson_of(student, path) == lesson
 
 
 def test_who_is_named_and_not_in_the_class_is_an_error_that_names_the_nearest() -> None:
@@ -89,24 +125,42 @@ def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None
 
 
 MISTAKES = {
-    "due = ": "course.toml is not TOML: Invalid value (at end of document).",
+    "due = ": "course.toml is not TOML: Invalid value.",
     "title = 3": 'title is wrong; write a text, such as "Measuring".',
     'attempt = "best"': "attempt is not allowed here; write attempts.",
     "[lessons.01_dott]": "lessons.01_dott is not allowed here; write lessons.01_dot.",
     "[lessons.zebra]": "lessons.zebra is not allowed here; allowed keys: 01_dot, 02_timer.",
     "[lessons.01_dot]\ndeadline = 2026-01-01": "lessons.01_dot.deadline is not allowed here; allowed keys: due,",
     'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first".',
-    '[lessons.01_dot]\ndue = "soon"': "lessons.01_dot.due is wrong; write a date such as 2026-11-20T23:59:00.",
+    '[lessons.01_dot]\ndue = "soon"': "lessons.01_dot.due is wrong; write a date from 1970 to 2999, such as",
     "[lessons.01_dot]\ndue = 2026-11-20": 'or add timezone = "Europe/Berlin" at the top.',
     "[lessons.01_dot]\ndue = 2026-11-20T23:59:59": "write a date with an offset (2026-11-20T23:59:59+01:00)",
     "[lessons.01_dot]\ndue = 2026-11-20T00:00:00Z\ncloses = 2026-11-19T00:00:00Z": "write a date after the due date.",
     "[late]\npercent_per_day = 110": "late.percent_per_day is wrong; write a number from 0 to 100.",
     'timezone = "Mars/Base"': "timezone is wrong; write a time zone of this machine",
-    '[extensions.ada]\n01_dot = "soon"': "extensions.ada.01_dot is wrong; write a date such as",
+    '[extensions.ada]\n01_dot = "soon"': "extensions.ada.01_dot is wrong; write a date from",
     "[extensions]\nada = 2026-11-20": "extensions.ada is wrong; write a table, that is a line [extensions.ada]",
     '[sections.a]\nstudents = "ada"': 'sections.a.students is wrong; write a list of names, such as ["ada", "bob"].',
     '[struck.ada]\n01_dot = ["3fa1"]': "struck.ada.01_dot is wrong; write a list with at least the first 8 digits",
     "late = 10": "late is wrong; write a table",
+    "[extensions.José García]": "line 1 `[extensions.José García]` is not TOML: Expected",
+    "[extensions. José García ] # \u0301": '; write [extensions."José García"].',
+    "[extensions.“J. Doe”]": 'write [extensions."J. Doe"].',
+    "[extensions.J. Doe]\nall = 2026-11-20": "extensions.J.Doe is not allowed here; allowed keys: 01_dot,",
+    '[extensions]\nada.b.all = "2 days"': 'write "ada.b".all =.',
+    "[sections.Gruppe Ä.lessons.01_dot]": 'write [sections."Gruppe Ä".lessons.01_dot].',
+    '[files]\nhw 2.py = "01_dot"': 'write "hw 2.py" =.',
+    '[files]\nhw2.py = "01_dot"': 'line 2 `hw2.py = "01_dot"`: files.hw2.py is wrong; write a lesson for',
+    '[extensions."Jose\u0301"]\n[extensions."Jos\u00e9"]': "appears twice; write it once.",
+    "[lessons.01_dot]\nweight = -1": "line 2 `weight = -1`: lessons.01_dot.weight is wrong; write a number from 0",
+    "drop_lowest = 1.5": "drop_lowest is wrong; write a whole number from 0 to 100.",
+    "[lessons.01_dot]\ndue = 9999-12-31T23:00:00Z": "write a date from 1970 to 2999, such as",
+    '[extensions.ada]\nall = "99999 weeks"': "at most 3650 days",
+    "lessons.01_dot.due = 2026-11-20T00:00:00Z\nextensions.ada.01_dot = 2026-11-19T00:00:00Z": "write a date after the",
+    "a = " + "[" * 2000 + "]" * 2000: "course.toml is nested too deeply.",
+    ".".join("a" * 2000) + " = 1": "course.toml is nested too deeply.",
+    "[late]\npercent_per_day = " + "9" * 5000: "course.toml is not TOML: A number has too many digits.",
+    "a = 2026-01-01T00:00:00+25:00": "course.toml",
 }
 
 
@@ -130,19 +184,24 @@ def test_the_course_file_on_the_page_is_valid_and_uses_every_table() -> None:
 
 # ---------------------------------------------------------------------------------------- which attempt counts
 
-DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
+DUE = at(2026, 11, 20, 23, 59)
 HOUR = timedelta(hours=1)
-TWO_DAYS = "2 days late: 20 % are taken off, so 4.8 of the 6 earned points count."
-TEN_A_DAY = DateRule(due=DUE, closes=DUE + 7 * DAY, late=LatePenalty(0.1, timedelta(minutes=15), 0.5))
+TWO_DAYS = (
+    "Due Fri 20 Nov 2026 23:59 CET, handed in Sun 22 Nov 2026 00:59 CET: 2 days begun. "
+    "20 % are taken off, so 4.8 of the 6 earned points count."
+)
+TEN_A_DAY = DateRule(due=DUE, closes=DUE.later(7 * DAY), late=LatePenalty(0.1, timedelta(minutes=15), 0.5))
 
-moments = st.none() | st.integers(-200, 400).map(lambda hours: DUE + hours * HOUR)
+moments = st.none() | st.integers(-200, 400).map(lambda hours: DUE.utc + hours * HOUR)
 earned = st.none() | st.integers(0, 40).map(lambda quarter: quarter / 4)
-attempts = st.lists(st.builds(Handed, moments, earned, st.booleans(), st.booleans()), max_size=6)
+attempts = st.lists(
+    st.builds(Handed, moments, earned, st.booleans(), st.booleans(), st.sampled_from(TimeSource)), max_size=6
+)
 rules = st.builds(
     DateRule,
     st.sampled_from(Which),
     st.none() | st.just(DUE),
-    st.none() | st.integers(0, 200).map(lambda hours: DUE + hours * HOUR),
+    st.none() | st.integers(0, 200).map(lambda hours: DUE.after(hours * HOUR)),
     st.builds(LatePenalty, st.integers(0, 100).map(lambda part: part / 100), st.timedeltas(timedelta(0), DAY)),
 )
 
@@ -154,25 +213,32 @@ def counted(*given_: Handed, rule: DateRule = TEN_A_DAY) -> CountedAttempt:
 
 
 def test_each_day_begun_takes_its_part_up_to_the_most_and_after_closing_nothing_counts() -> None:
-    one_day = "1 day late: 10 % are taken off, so 5.4 of the 6 earned points count."
+    one_day = "1 day begun. 10 % are taken off, so 5.4 of the 6 earned points count."
     for late, points, reason in (
         (-HOUR, 6.0, ""),
         (timedelta(minutes=15), 6.0, ""),
         (timedelta(minutes=16), 5.4, one_day),
         (DAY, 5.4, one_day),
         (DAY + HOUR, 4.8, TWO_DAYS),
-        (6 * DAY, 3.0, "6 days late: 50 % are taken off, so 3 of the 6 earned points count."),
-        (7 * DAY + HOUR, 0.0, "This file was handed in after the closing date: 0 of the 6 earned points count."),
+        (6 * DAY, 3.0, "6 days begun. 50 % are taken off, so 3 of the 6 earned points count."),
+        (7 * DAY + HOUR, 0.0, ": 0 of the 6 earned points count."),
     ):
-        assert counted(Handed(DUE + late, 6.0)) == CountedAttempt(0, 6.0, points, reason), late
+        found = counted(Handed(DUE.utc + late, 6.0))
+        assert (found.points, found.reason.endswith(reason)) == (points, True), late
+        assert (found.reason == "") == (reason == "")
     unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
     assert counted(Handed(None, 6.0)) == CountedAttempt(0, 6.0, 6.0, unknown)
     assert counted(Handed(None, 6.0), rule=DateRule()).reason == ""
+    marked = Handed(None, 6.0, time_source=TimeSource.LATE_MARK)
+    assert counted(marked).points == 6.0
+    assert "a person must decide" in counted(marked).reason
+    assert counted(marked, Handed(DUE.utc, 4.0)).points == 6.0, "marked as late is later than on time"
 
 
 def test_the_attempt_that_the_course_chose_counts() -> None:
-    three = (Handed(DUE + DAY + HOUR, 6.0), Handed(DUE, 4.0), Handed(DUE + HOUR, 10.0))
-    late = "1 day late: 10 % are taken off, so 9 of the 10 earned points count."
+    three = (Handed(DUE.utc + DAY + HOUR, 6.0), Handed(DUE.utc, 4.0), Handed(DUE.utc + HOUR, 10.0))
+    days = "Due Fri 20 Nov 2026 23:59 CET, handed in Sat 21 Nov 2026 00:59 CET: 1 day begun."
+    late = f"{days} 10 % are taken off, so 9 of the 10 earned points count."
     for which, index, points, reason in (
         (Which.FIRST, 1, 4.0, "Attempt 1 of 3 counts: the first."),
         (Which.BEST, 2, 9.0, f"Attempt 2 of 3 counts: the best. {late}"),
@@ -180,19 +246,19 @@ def test_the_attempt_that_the_course_chose_counts() -> None:
     ):
         found = counted(*three, rule=replace(TEN_A_DAY, which=which))
         assert found == CountedAttempt(index, three[index].points, points, reason)
-    late_best = (Handed(DUE, 6.0), Handed(DUE + 5 * DAY, 10.0))
+    late_best = (Handed(DUE.utc, 6.0), Handed(DUE.utc + 5 * DAY, 10.0))
     assert counted(*late_best, rule=replace(TEN_A_DAY, which=Which.BEST)).points == 6.0, "5 points after lateness"
-    assert counted(Handed(DUE, 6.0), Handed(DUE + 8 * DAY, 10.0)).points == 6.0, "the latest in time"
+    assert counted(Handed(DUE.utc, 6.0), Handed(DUE.utc + 8 * DAY, 10.0)).points == 6.0, "the latest in time"
 
 
 def test_what_was_refused_replaced_or_not_graded_counts_only_where_it_must() -> None:
     for which, replaced in ((Which.LATEST, 6.0), (Which.BEST, 10.0), (Which.FIRST, 10.0)):
         rule = DateRule(which)
-        assert counted(Handed(DUE, 0.0, refused=True), Handed(DUE + HOUR, 6.0), rule=rule).points == 6.0
-        assert counted(Handed(DUE, 0.0, refused=True), rule=rule).points == 0.0
-        assert counted(Handed(DUE - HOUR, 10.0, there=False), Handed(DUE, 6.0), rule=rule).points == replaced
-    assert counted(Handed(DUE, None)) == CountedAttempt(0, None, None, "")
-    assert counted(Handed(DUE, 6.0), Handed(DUE + HOUR, None)).points is None
+        assert counted(Handed(DUE.utc, 0.0, refused=True), Handed(DUE.utc + HOUR, 6.0), rule=rule).points == 6.0
+        assert counted(Handed(DUE.utc, 0.0, refused=True), rule=rule).points == 0.0
+        assert counted(Handed(DUE.utc - HOUR, 10.0, there=False), Handed(DUE.utc, 6.0), rule=rule).points == replaced
+    assert counted(Handed(DUE.utc, None)) == CountedAttempt(0, None, None, "")
+    assert counted(Handed(DUE.utc, 6.0), Handed(DUE.utc + HOUR, None)).points is None
     assert policy.count((), TEN_A_DAY) is None
 
 
@@ -206,7 +272,7 @@ def test_never_more_counts_than_was_earned_and_the_best_is_never_worse_than_anot
     assert rule.which is Which.BEST or len(may) <= 1
     if found and found.points is not None and found.raw is not None:
         assert 0 <= found.points <= found.raw == given_[found.index].points
-        assert found.points == found.raw or "off" in found.reason or "closing" in found.reason
+        assert found.points == found.raw or "off" in found.reason or "Closed" in found.reason
     graded = [replace(one, points=0.0 if one.refused else one.points or 0.0) for one in given_]
     best, other = policy.count(graded, replace(rule, which=Which.BEST)), policy.count(graded, rule)
     if other:
@@ -216,14 +282,14 @@ def test_never_more_counts_than_was_earned_and_the_best_is_never_worse_than_anot
 
 @given(moments, st.integers(0, 40), rules, st.timedeltas(timedelta(0), 9 * DAY))
 def test_later_is_never_worth_more_and_an_extension_never_less(
-    at: datetime | None, points: int, rule: DateRule, more: timedelta
+    handed_in: datetime | None, points: int, rule: DateRule, more: timedelta
 ) -> None:
     def worth(at: datetime | None, rule: DateRule) -> float:
         return counted(Handed(at, points), rule=rule).points or 0.0
 
-    now = worth(at, rule)
-    if at:
-        assert worth(at + more, rule) <= now
+    now = worth(handed_in, rule)
+    if handed_in:
+        assert worth(handed_in + more, rule) <= now
     if rule.due:
-        closes = rule.closes + more if rule.closes else None
-        assert worth(at, replace(rule, due=rule.due + more, closes=closes)) >= now
+        closes = rule.closes.later(more) if rule.closes else None
+        assert worth(handed_in, replace(rule, due=rule.due.later(more), closes=closes)) >= now

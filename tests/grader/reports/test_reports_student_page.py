@@ -108,7 +108,7 @@ def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names(
     began = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
     class_ = replace(class_of(submission()), spans=(Span("ada", "01_dot", began, began + timedelta(seconds=3)),))
     text = Outline(student_page.render(class_, GUIDES)).text
-    graded = "2026-05-04 12:00:03 UTC"
+    graded = "Mon 4 May 2026 12:00:03 UTC"
     for part in (ENVIRONMENT.describe(), ENVIRONMENT.fingerprint(), "00ff", "In a sandbox.", graded, KIT):
         assert part in text
     bare = replace(class_, reports=(replace(class_.reports[0], sandboxed=False, missing=()),))
@@ -168,26 +168,26 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
     counted = course_policy.count([Handed(at, 6.0)], rule)
     assert counted
     days = rule.days_late(at)
-    standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due, at, days)
+    standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due_utc, at, days)
     class_ = replace(class_of(submission(student)), course=COURSE, standings=(standing,))
     return Outline(student_page.render(class_)).text
 
 
 def test_the_page_says_what_was_due_when_and_by_which_rule() -> None:
     text = dated_page(DUE)
-    assert "Due 2026-11-22 23:59:00 CET (your own due date; the class has 2026-11-20 23:59:00 CET)" in text
+    assert "Due Sun 22 Nov 2026 23:59 CET (your own due date; the class has Fri 20 Nov 2026 23:59 CET)" in text
     rule = (
         "Late submissions For each day or part of a day, 10 % of the earned points are taken off, at most 50 %. "
-        "Lateness of up to 15 minutes has no penalty. Submissions after 2026-11-29 23:59:00 CET do not count."
+        "Lateness of up to 15 minutes has no penalty. Submissions after Sun 29 Nov 2026 23:59 CET do not count."
     )
     assert rule in text
     assert "your own due date" not in dated_page(DUE, "bob")
     assert "Handed in at an unknown time, so the hand-in counts as on time" in dated_page(None)
-    two_days = "Handed in 2026-11-24 00:59:00 CET, 2 days late Points that count 2 days late: 20 % are taken off"
-    closed = "8 days late, after the closing date Points that count This file was handed in after the closing date"
+    two_days = "2 days begun. 20 % are taken off, so 4.8 of the 6 earned points count."
+    closed = "8 days late, after the closing date Points that count Closed Sun 29 Nov 2026 23:59 CET, handed in Mon 30"
     for late, told in (
-        (timedelta(0), "Handed in 2026-11-22 23:59:00 CET, on time File"),
-        (timedelta(minutes=10), "2026-11-23 00:09:00 CET, after the due date but within the minutes without penalty"),
+        (timedelta(0), "Handed in Sun 22 Nov 2026 23:59 CET, on time File"),
+        (timedelta(minutes=10), "Mon 23 Nov 2026 00:09 CET, after the due date but within the minutes without penalty"),
         (timedelta(days=1, hours=1), two_days),
         (timedelta(days=8), closed),
     ):

@@ -1,0 +1,250 @@
+"""The keys and values of a course file, and errors that quote the line and show a correct spelling."""
+
+import difflib
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from grader.course.dates import DAY, YEARS, Extension, LocalTime
+from grader.course.policy import Which
+from grader.texts import shown
+from harness.errors import UsageError
+
+NAMED: Final = ("extensions", "sections", "struck", "files")
+"""The tables whose keys are names that the instructor chooses."""
+
+MOST_DAYS: Final = 3650
+_DATE = f"a date from {YEARS[0]} to {YEARS[-1]}, such as 2026-11-20T23:59:00"
+_MORE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) (hour|day|week)s?")
+_HOURS: Final = {"hour": 1, "day": 24, "week": 168}
+_SHA256 = re.compile(r"[0-9a-f]{8,64}")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_MANY_PARTS = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")
+_AT = re.compile(r" \(at line (\d+), column \d+\)$| \(at end of document\)$")
+_QUOTED_CHARACTERS = 100
+_MOST = 100
+_EXAMPLE: Final = "grader/class_run/README.md"
+_QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e \t"
+_HEADER = re.compile(rf"""\[\s*({"|".join(NAMED)})\s*\.\s*([^]]+?)((?:\.lessons\.[^]]*)?)\s*\]?\s*(?:\#.*)?""")
+_KEY = re.compile(rf"""((?:{"|".join(NAMED)})\.)?([^=\[]+?)((?:\.(?!py\b|ipynb\b)[\w-]+)?)\s*=.*""", re.ASCII)
+
+
+def load(text: str, file: str) -> "Entry":
+    """Return the whole course file called `file`. Raise `UsageError`, which quotes the line, if it is not TOML."""
+    too_deep = UsageError(f"{file} is nested too deeply. Write it like the example in {_EXAMPLE}.")
+    if _MANY_PARTS.search(text):  # tomllib would need minutes
+        raise too_deep
+    try:
+        return Entry(text, file, (), tomllib.loads(text))
+    except RecursionError:
+        raise too_deep from None
+    except ValueError as fault:  # also for a number with too many digits
+        found = _AT.search(str(fault))
+        number = int(found[1] or 0) if found else 0
+        wrong = shown(_AT.sub("", str(fault)), lines=False)
+        if "integer string conversion" in wrong:
+            wrong = "A number has too many digits"
+        raise UsageError(f"{_place(text, file, number)} is not TOML: {wrong}.{_respelled(text, number)}") from None
+
+
+def spelled(*path: str) -> str:
+    """Return a key as TOML spells it, such as `extensions."José García".all`."""
+    return ".".join(key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in path)
+
+
+def name_of(text: str) -> str:
+    """Return the name that a person wrote in the Unicode form NFC, without spaces around it."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key of a course file with its value, or None if the file lacks the key. The methods raise `UsageError`."""
+
+    text: str = field(repr=False)
+    file: str
+    path: tuple[str, ...]
+    value: object = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the file has this key."""
+        return self.value is not None
+
+    def wrong(self, instead: str) -> UsageError:
+        """Return an error that quotes the line of this key and tells what to write instead."""
+        return UsageError(f"{self.place()}: {shown(spelled(*self.path), lines=False)} is wrong; write {instead}.")
+
+    def place(self) -> str:
+        """Return the name of the file, with the number and the text of this key's line."""
+        return _place(self.text, self.file, _line_of(self.text, self.path))
+
+    def table(self, *keys: str) -> dict[str, "Entry"]:
+        """Return the entries of this table with these keys. No other key is allowed."""
+        found = self.each(keys)
+        return {key: found.get(key, self._at(key, None)) for key in keys}
+
+    def each(self, known: Sequence[str] = ()) -> dict[str, "Entry"]:
+        """Return all entries of this table, by name. With `known`, other keys are not allowed."""
+        value = {} if self.value is None else self.value
+        if not isinstance(value, dict):
+            raise self.wrong(f"a table, that is a line [{shown(spelled(*self.path), lines=False)}] with keys below it")
+        found: dict[str, Entry] = {}
+        for key, one in value.items():
+            entry = self._at(key, one)
+            if known and key not in known:
+                raise entry.unknown(known)
+            if found.setdefault(name_of(key), entry) is not entry:
+                raise UsageError(f"{entry.place()}: {shown(spelled(*entry.path))} appears twice; write it once.")
+        return found
+
+    def _at(self, key: str, value: object) -> "Entry":
+        return Entry(self.text, self.file, (*self.path, key), value)
+
+    def unknown(self, known: Sequence[str]) -> UsageError:
+        """Return an error that says that this key is not allowed, with the nearest of the `known` keys."""
+        key, number = self.path[-1], _line_of(self.text, self.path)
+        near = difflib.get_close_matches(key[:_QUOTED_CHARACTERS], known, 1)
+        instead = f"write {spelled(*self.path[:-1], near[0])}" if near else f"allowed keys: {', '.join(known)}"
+        name = shown(spelled(*self.path), lines=False)
+        dotted = _respelled(self.text, number) if not near and self.path[0] in NAMED else ""
+        return UsageError(f"{_place(self.text, self.file, number)}: {name} is not allowed here; {instead}.{dotted}")
+
+    def string(self, example: str) -> str:
+        """Return a text, or "" without the key."""
+        if not isinstance(self.value, str | None):
+            raise self.wrong(f'a text, such as "{example}"')
+        return self.value or ""
+
+    def names(self) -> tuple[str, ...]:
+        """Return a list of names in the Unicode form NFC."""
+        students = [] if self.value is None else self.value
+        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
+            raise self.wrong('a list of names, such as ["ada", "bob"]')
+        return tuple(map(name_of, students))
+
+    def number(self, default: float, most: float = 1e4) -> float:
+        """Return a number from 0 to `most`."""
+        value = default if self.value is None else self.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise self.wrong(f"a number from 0 to {most:g}")
+        return float(value)
+
+    def count(self) -> int:
+        """Return a whole number; without the key, 0."""
+        if self.number(0, _MOST) % 1:
+            raise self.wrong(f"a whole number from 0 to {_MOST}")
+        return int(self.number(0))
+
+    def is_true(self) -> bool:
+        """Return true or false; without the key, false."""
+        if not isinstance(self.value, bool | None):
+            raise self.wrong("true or false")
+        return bool(self.value)
+
+    def which(self) -> Which | None:
+        """Return the rule that chooses an attempt."""
+        found = next((which for which in Which if which == self.value), None)
+        if found is None and self.value is not None:
+            raise self.wrong(" or ".join(f'"{one}"' for one in Which))
+        return found
+
+    def zone(self) -> tzinfo | None:
+        """Return a time zone."""
+        if self.value is None:
+            return None
+        try:
+            return ZoneInfo(self.value if isinstance(self.value, str) else "")
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise self.wrong('a time zone of this machine, such as "Europe/Berlin" or "UTC"') from None
+
+    def moment(self, zone: tzinfo | None) -> LocalTime | None:
+        """Return a time in the course's zone, or in UTC without one. A date without a time means its last second."""
+        value = self.value
+        if value is None:
+            return None
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time(23, 59, 59))
+        if not isinstance(value, datetime) or value.year not in YEARS:
+            raise self.wrong(_DATE)
+        if value.tzinfo:
+            return LocalTime.at_utc(value, zone or UTC)
+        if zone is None:
+            here = f"{value.isoformat()}+01:00"
+            raise self.wrong(f'a date with an offset ({here}), or add timezone = "Europe/Berlin" at the top')
+        return LocalTime.at_wall(value, zone)
+
+    def extension(self, zone: tzinfo | None) -> LocalTime | Extension:
+        """Return a due date, or the length of an extension."""
+        match = _MORE.fullmatch(self.value.strip()) if isinstance(self.value, str) else None
+        if match and (length := float(match[1]) * timedelta(hours=_HOURS[match[2]])) <= MOST_DAYS * DAY:
+            return Extension(length, elapsed=match[2] == "hour")
+        if isinstance(self.value, str) or not (moment := self.moment(zone)):
+            raise self.wrong(f'{_DATE}, or a time such as "2 days", at most {MOST_DAYS} days')
+        return moment
+
+    def digests(self) -> tuple[str, ...]:
+        """Return the first characters of SHA-256 values."""
+        given = [str(one).lower() for one in self.value] if isinstance(self.value, list) else []
+        if not given or not all(map(_SHA256.fullmatch, given)):
+            raise self.wrong('a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
+        return tuple(given)
+
+
+def _place(text: str, file: str, number: int) -> str:
+    lines = text.splitlines()
+    if not 1 <= number <= len(lines):
+        return file
+    line = lines[number - 1].strip()
+    cut = line[:_QUOTED_CHARACTERS] + "…" * (len(line) > _QUOTED_CHARACTERS)
+    return f"{file}, line {number} `{shown(cut, lines=False)}`"
+
+
+def _line_of(text: str, path: tuple[str, ...]) -> int:
+    """Return the number of the line that defines the longest part of a key's path, or 0."""
+    best, number = 0, 0
+    header: tuple[str, ...] = ()
+    for place, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("["):
+            keys = header = _keys(line)
+        elif "=" in line:
+            keys = (*header, *_keys(line.partition("=")[0] + "=0"))
+        else:
+            continue
+        same = min(len(keys), len(path))
+        if same > best and keys[:same] == path[:same]:
+            best, number = same, place
+    return number
+
+
+def _keys(line: str) -> tuple[str, ...]:
+    try:
+        value: object = tomllib.loads(line)
+    except (ValueError, RecursionError):
+        return ()
+    keys: list[str] = []
+    while isinstance(value, dict) and value:
+        ((key, value),) = value.items()
+        keys.append(key)
+    return tuple(keys)
+
+
+def _respelled(text: str, number: int) -> str:
+    """Return a sentence with the correct spelling of a name in this line, or "" if the name is not the mistake."""
+    lines = text.splitlines()
+    line = lines[number - 1].strip() if 1 <= number <= len(lines) else ""
+    if found := _HEADER.fullmatch(line):
+        write = f"[{found[1]}.{spelled(found[2].strip(_QUOTES))}{found[3]}]"
+    elif found := _KEY.fullmatch(line):
+        write = f"{found[1] or ''}{spelled(found[2].strip(_QUOTES))}{found[3]} ="
+    else:
+        return ""
+    if write in line:
+        return ""
+    return f" A name with a space, a dot or an accent needs quotes; write {shown(write, lines=False)}."
