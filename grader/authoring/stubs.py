@@ -11,7 +11,7 @@ marks, it contains only the lines that begin with `# STUB: `, without these char
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
 outside of functions is then left out. `python -m grader stubs` writes all stubs again, a list of the written
-stubs (`grader.desk.originals`), and the texts about other ways (`grader.authoring.task_texts`). The committed files
+stubs (`grader.hand_ins.originals`), and the texts about other ways (`grader.authoring.task_texts`). The committed files
 equal the generated files.
 """
 
@@ -25,9 +25,9 @@ import typer
 
 from grader import catalogue, paths
 from grader.authoring import task_texts
-from grader.desk import originals
 from grader.errors import UsageError
 from grader.files import write_atomically
+from grader.hand_ins import originals
 from harness import syntax
 
 BEGIN = "# BEGIN SOLUTION"

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.prompt import Prompt
 
 from grader import catalogue, paths
-from grader.desk import originals
 from grader.errors import UsageError
+from grader.hand_ins import originals
 from grader.hand_ins.collect import submission_of
 from harness.rendering.wrapping import say
 from harness.storage.notebook_files import stamp_of

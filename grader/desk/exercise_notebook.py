@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, paths
-from grader.desk import originals
 from grader.errors import UsageError
 from grader.files import write_atomically
+from grader.hand_ins import originals
 from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax

@@ -3,6 +3,7 @@
 Equal files give an equal zip. A file that would be refused in the grading of the class is refused here.
 """
 
+import shlex
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,8 +36,9 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     """Return, for each lesson, which file is put into the zip.
 
     With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
-    The files in `take` are always selected. Changed files outside `places` are reported. Raise `UsageError` for a
-    missing place and for a file that is not an exercise.
+    A file that the student has not changed is selected only if `places` or `take` names it. The files in `take` are
+    always selected. Changed files outside `places` are reported. Raise `UsageError` for a missing place and for a file
+    that is not an exercise.
     """
     lessons = catalogue.load().lessons
     named = {file.lesson: file for file in map(_named, take)}
@@ -47,7 +49,8 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
             advice = "Run the command in the folder of the kit, or name the exercises."
             raise UsageError(f"There is no {what} {place}. {advice}")
     inside = exercise_files.find_files(lessons, [*filter(Path.is_dir, places)]) if places else everywhere
-    for file in map(_named, (place for place in places if not place.is_dir())):
+    by_name = [_named(place) for place in places if not place.is_dir()]
+    for file in by_name:
         inside[file.lesson].append(file)
     if not any(inside.values()) and not named:
         raise UsageError(f"There is no exercise in {places[0]}. Exercises have names such as {lessons[0]}.py.")
@@ -56,11 +59,13 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
         choice = exercise_files.choose(lesson, inside[lesson])
         if lesson in named:
             choice = choice.take(named[lesson])
+        elif choice.taken and not choice.taken.changed and choice.taken not in by_name:
+            choice = replace(choice, taken=None, unchanged=(choice.taken, *choice.unchanged))
         known = {file.code for file in (*inside[lesson], *named.values())}
         outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
         reason = "this exercise is not in the places that you named"
         choices.append(replace(choice, left_out=(*choice.left_out, *((file, reason) for file in outside))))
-    return [choice for choice in choices if choice.taken or choice.candidates or choice.left_out or not places]
+    return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
 
 
 def submit(
@@ -70,12 +75,21 @@ def submit(
 
     With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
     `KeyboardInterrupt`. Return 1 if a file could not be read as an exercise, else 0. Raise `UsageError` if no file is
-    selected.
+    selected, for example because the student has changed none.
     """
     files = [choice.taken for choice in choices if choice.taken]
+    unchanged = [one for choice in choices if not choice.taken for one in choice.unchanged[:1]]
     if not files:
-        with_reason = [choice for choice in choices if choice.left_out]
-        raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
+        if not unchanged:
+            with_reason = [choice for choice in choices if choice.left_out]
+            raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
+        others = (unused_file_line(*each) for choice in choices for each in choice.left_out)
+        told = (
+            "You have not changed any exercise, so there is nothing to hand in.",
+            *(others if any(choice.left_out for choice in choices) else ["Write your answer into an exercise first."]),
+            f"To hand in a file as it is, name it: python -m grader submit {shlex.quote(str(unchanged[0].path))}",
+        )
+        raise UsageError(" ".join(told))
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
     count = f"{len(files)} exercise{'' if len(files) == 1 else 's'}"
@@ -85,9 +99,13 @@ def submit(
     except KeyboardInterrupt:
         say(console, f"Grading stopped. {out} is complete and has all {len(files)} files.")
         raise
+    if unchanged:
+        say(
+            console, f"Not in the zip, because you have not changed them: {', '.join(one.lesson for one in unchanged)}."
+        )
     left_out = [each for choice in choices for each in choice.left_out]
     warnings = [unused_file_line(file, why) for file, why in left_out]
-    if missing := [choice.lesson for choice in choices if not choice.taken and not choice.left_out]:
+    if missing := [one.lesson for one in choices if not (one.taken or one.left_out or one.unchanged)]:
         warnings.append(f"There is no file for {', '.join(missing)}.")
     for line in ("", "Please check before you hand in:", *(f"  {each}" for each in warnings)) if warnings else ():
         say(console, line)

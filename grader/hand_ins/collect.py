@@ -25,7 +25,7 @@ from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 from grader.files import file_name
-from grader.hand_ins import archives, left_out
+from grader.hand_ins import archives, left_out, originals
 from grader.hand_ins.left_out import LeftOut, LessonNames
 from grader.hand_ins.location import Location, folder_time
 from grader.hand_ins.manifest import NAME as MANIFEST
@@ -56,6 +56,11 @@ class Collection:
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...] = ()
 
+    @property
+    def unchanged(self) -> set[tuple[str, str]]:
+        """The students and lessons of the exercise files into which nothing was written."""
+        return {(one.student, one.lesson) for one in self.left_out if one.why == originals.UNCHANGED}
+
 
 def collect(
     folder: Path,
@@ -85,7 +90,7 @@ def collect(
             student = reader.student(re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
             reader.read_entry(Location(path, root, student, name))
     found = reader.collection()
-    if not found.submissions:
+    if not (found.submissions or found.unchanged):
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)
         raise UsageError(f"{folder} contains no hand-in; expected names such as {expected}.{left}")
@@ -136,7 +141,8 @@ class _Reader:
         for student, refused in self.unread.items():
             for lesson in of_class:
                 attempts.setdefault((student, lesson), [replace(refused, lesson=lesson)])
-        without = self.students - {student for student, _ in attempts}
+        unchanged = {one.student for one in self.left_out if one.why == originals.UNCHANGED}
+        without = self.students - {student for student, _ in attempts} - unchanged
         return Collection(
             tuple(sorted(self.students)),
             tuple(attempt for key in sorted(attempts) for attempt in _distinct(attempts[key])),
@@ -235,7 +241,11 @@ class _Reader:
 
     def _add(self, submission: Submission) -> None:
         self.students.add(submission.student)
-        if submission.lesson:
+        given = submission
+        if given.source is not None and originals.is_original(given.lesson, given.source):
+            why = originals.UNCHANGED
+            self._leave_out([LeftOut(given.student, given.path, given.lesson, why, misnamed=False)])
+        elif submission.lesson:
             self.given.append(submission)
         else:
             self.unread.setdefault(submission.student, submission)

@@ -21,9 +21,10 @@ from typing import Final
 
 from grader import catalogue, overlays, paths, ways
 from grader.authoring import kit_leaks, stubs
-from grader.desk import exercise_notebook, originals
+from grader.desk import exercise_notebook
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
+from grader.hand_ins import originals
 from grader.paths import KIT
 from harness.storage.user_files import refuse_edited
 

@@ -14,8 +14,8 @@ from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, 
 from grader import catalogue, kinds, paths
 from grader.authoring import kit_leaks, task_texts
 from grader.authoring.stubs import stub_of, write_all
-from grader.desk import originals
 from grader.errors import GraderFault, UsageError
+from grader.hand_ins import originals
 from grader.kinds import simulated
 from grader.student_kit import release
 from grader.task import Scenario, SimulatedExam, Task

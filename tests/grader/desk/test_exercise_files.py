@@ -11,8 +11,9 @@ import pytest
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, run_and_saved, solve, student_kit
 
 from grader import catalogue, paths
-from grader.desk import exercise_notebook, originals
+from grader.desk import exercise_notebook
 from grader.desk.exercise_files import FileChoice, choose, find_files
+from grader.hand_ins import originals
 from grader.hand_ins.notebooks import python_source
 
 FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
@@ -205,6 +206,8 @@ def test_only_a_change_of_the_code_changes_an_exercise() -> None:
         STUB.replace("\n", "\r\n"),
         STUB.replace('"""About it."""', '"""Something else."""'),
         "# mine\n" + STUB + "\n\n# todo\n",
+        "\ufeff" + STUB.replace("    ", "\t").replace("\n", "\r\n").replace('area."""', 'area.\r\n\t"""'),
+        STUB.replace("(r)", "(\n    r  # the radius\n  )").replace("\n\n\n", "\n\f\n \n"),
         STUB + '\nif __name__ == "__main__":\n    print(area(3))\n',
     ):
         assert originals.code_digest(same) == originals.code_digest(STUB), same
@@ -212,7 +215,6 @@ def test_only_a_change_of_the_code_changes_an_exercise() -> None:
         STUB.replace("raise NotImplementedError", "return math.pi * r**2"),
         STUB.replace("raise", "  raise"),
         STUB + '\nif __name__ == "__main__":\n    pass\nelse:\n    area = abs\n',
-        STUB.replace('"""Return the area."""', '"""Return the area.\n\n    # include\n    """'),
         "def f(:\n",
         "x = '\0'",
         "(" * 10_000,

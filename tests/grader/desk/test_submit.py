@@ -42,9 +42,10 @@ def test_a_solved_notebook_is_packed_and_listed_with_its_points(kit: Path) -> No
     files = packed(kit)
     assert files[f"{LESSON}.ipynb"] == notebook_of(kit).read_bytes()
     assert f"{LESSON}.py" not in files
-    assert len(files) == len(LESSONS) + 1
+    assert len(files) == 2
     assert row(ended.out, LESSON) == f"{LESSON} 10 / 10 {NOTEBOOK}"
-    assert row(ended.out, "13_bytecode").endswith("lessons/exercises/13_bytecode.py (not changed yet)")
+    others = ", ".join(lesson for lesson in LESSONS if lesson != LESSON)
+    assert f"Not in the zip, because you have not changed them: {others}." in " ".join(ended.out.split())
     assert "Now your files are graded on this machine." in ended.out
 
 
@@ -60,7 +61,16 @@ def test_without_grading_the_files_are_listed_and_one_that_cannot_be_taken_is_na
     ended = in_kit(kit, "submit", "--no-grade")
     assert ended.code == 1
     assert re.search(rf"Not used: {NOTEBOOK}\. .* is not a notebook", ended.out)
-    assert len(packed(kit)) == len(LESSONS)
+    assert len(packed(kit)) == 2
+
+
+def test_without_a_change_there_is_nothing_to_hand_in_unless_a_file_is_named(kit: Path) -> None:
+    ended = in_kit(kit, "submit", "--no-grade")
+    assert (ended.code, (kit / "submission.zip").exists()) == (2, False)
+    assert ended.err.startswith("You have not changed any exercise")
+    _, _, named = ended.err.strip().partition("python -m grader submit ")
+    assert in_kit(kit, "submit", "--no-grade", named).code == 0
+    assert packed(kit).keys() == {Path(named).name, "manifest.json"}
 
 
 def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is_named(kit: Path) -> None:
@@ -73,7 +83,7 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     taken = in_kit(kit, "submit", "--no-grade", "--take", NOTEBOOK)
     assert taken.code == 0
     assert f"Not used: {FILE}. You chose {NOTEBOOK}." in taken.out
-    assert {f"{LESSON}.ipynb", "01_correct_first.py"} <= packed(kit).keys()
+    assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}
 
 
 def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
@@ -89,9 +99,10 @@ def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
 
 def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:
     solve(notebook_of(kit))
-    outside = in_kit(kit, "submit", "lessons/exercises", "--no-grade").out
-    assert "replaces" not in outside
-    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside
+    outside = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
+    assert (outside.code, (kit / "submission.zip").exists()) == (2, False)
+    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside.err
+    assert in_kit(kit, "submit", FILE, "--no-grade").code == 0
     assert f"{LESSON}.py" in packed(kit)
     assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", NOTEBOOK, "--no-grade").out
     assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}, "only named files"

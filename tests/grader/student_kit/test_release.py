@@ -18,8 +18,8 @@ from once import once
 from grader import catalogue, overlays, paths
 from grader.authoring.stubs import stub_of
 from grader.commands.apps import run_grader
-from grader.desk import originals
 from grader.errors import GraderFault, UsageError
+from grader.hand_ins import originals
 from grader.student_kit import release
 
 LESSONS = ("04_autorange", "06_ab_testing")
