@@ -69,9 +69,8 @@ def course_total(
     counted = [one for one in parts if one not in dropped]
     earned, most = fsum(one.value for one in counted), fsum(one.weight for one in counted if not one.extra)
     percent = round(100 * earned / most, 2) if most else None
-    lines = [
-        f"{title(one.lesson)}: {_line(one, dropped=one in dropped, weighted=bool(course.weights))}" for one in parts
-    ]
+    weighted = bool(course.weights)
+    lines = [f"{title(one.lesson)}: {_line(one, dropped=one in dropped, weighted=weighted)}" for one in parts]
     terms = " + ".join(_number(one.value) for one in counted) or "0"
     share = "" if percent is None else f" ({_number(percent)} %)"
     lines.append(f"Total: {terms} = {_number(round(earned, 2))} of {_number(most)}{share}")

@@ -47,7 +47,7 @@ def test_the_total_follows_the_weights_and_its_arithmetic_says_how() -> None:
     st.frozensets(st.sampled_from("abcdef")),
     st.integers(0, 7),
 )
-def test_the_total_is_the_one_of_a_second_computation_and_a_further_drop_never_lowers_it(
+def test_the_total_is_that_of_a_second_computation(
     points: dict[str, int], weights: dict[str, int], extra: frozenset[str], drop: int
 ) -> None:
     course = Course(weights={name: float(one) for name, one in weights.items()}, extra_credit=extra, drop_lowest=drop)
