@@ -315,4 +315,5 @@ class Journal:
             course=course,
             commands=self.commands(),
             by_hand=history,
+            at=datetime.now(UTC),
         )

@@ -111,7 +111,7 @@ class Roll:
     `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
     were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
     attempt that was not found. `commands` are the commands that the reports tell the instructor to type. `by_hand` is
-    the history of all points and comments that a person gave.
+    the history of all points and comments that a person gave. `at` is the time at which the class was read.
     """
 
     title: str
@@ -131,6 +131,7 @@ class Roll:
     course: Course = field(default_factory=Course)
     commands: ClassCommands = field(default_factory=ClassCommands)
     by_hand: tuple[HandEntry, ...] = ()
+    at: datetime | None = None
 
     def moment(self, at: datetime) -> str:
         """Return a time as text, in the course's time zone."""
@@ -196,6 +197,22 @@ class Roll:
         for one in self.standings:
             if one.by_hand or table[one.student].get(one.lesson) is not None:
                 table[one.student][one.lesson] = one.points
+        return table
+
+    def gradebook(self) -> dict[str, dict[str, float | None]]:
+        """Return the points that count, as `grades` does, and 0 for each lesson that a student missed.
+
+        A student of the course's own list missed a lesson that is due, if the student handed in no file that may belong
+        to it. A lesson without a due date is due.
+        """
+        table, listed = self.grades(), {*self.course.students}
+        unclear = {(file.student, file.lesson) for file in self.left_out}
+        for student in filter(listed.__contains__, table):
+            for lesson in self.lessons:
+                due = self.course.rule(student, lesson).due_utc
+                handed_in = {(student, lesson), (student, "")} & unclear
+                if lesson not in table[student] and not handed_in and not (due and self.at and self.at <= due):
+                    table[student][lesson] = 0.0
         return table
 
     def standings_of(self, student: str) -> dict[str, Standing]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_text, identity, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, identity, match_rows, missed_lines, number
 from harness.errors import UsageError
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -30,7 +30,7 @@ def render(roll: Roll) -> str:
     """Return the points of a class as CSV text that Canvas imports: a row per student, and a column per lesson."""
     rows = [[*HEADER, *map(_heading, roll.lessons)]]
     rows.append([POSSIBLE, "", "", "", "", *(grade_texts.points(roll.possible(each)) for each in roll.lessons)])
-    for student, grades in roll.grades().items():
+    for student, grades in roll.gradebook().items():
         earned = (grades.get(lesson) for lesson in roll.lessons)
         cells = ["" if points is None else grade_texts.points(points) for points in earned]
         rows.append([student, "", "", student, "", *cells])
@@ -60,8 +60,9 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
         at: _factor(roll, lessons, done, (most[0], at), comma=comma, scale=scale) for at, lessons in found.items()
     }
     people = _people(done)
-    placed = match_rows({student: identity(student) for student, given in roll.grades().items() if given}, people)
-    for student, given in roll.grades().items():
+    grades = {student: given for student, given in roll.gradebook().items() if given}
+    placed = match_rows({student: identity(student) for student in grades}, people)
+    for student, given in grades.items():
         for at, lessons in found.items():
             points = {lesson: given[lesson] for lesson in lessons if lesson in given}
             earned = sum(one for one in points.values() if one is not None) * factors[at]
@@ -79,7 +80,8 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
                 done.write(row, at, earned, comma=comma)
     empty = "; ".join(line.label for line in people if line.row not in placed.rows.values())
     done.notes += placed.notes
-    done.notes += [f"Cells that were not changed, because nothing was handed in: {empty}."] if empty else []
+    done.notes += [f"Cells that were not changed, because no grade belongs to the row: {empty}."] if empty else []
+    done.notes += missed_lines(roll)
     return done
 
 

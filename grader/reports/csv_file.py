@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.people import ANY_ORDER, EXACT, LOGIN, Identity, People, fold
+from grader.course.roll import Roll
 from grader.reports import grade_texts
 from grader.texts import shown
 from harness.errors import UsageError
@@ -187,6 +188,13 @@ def identity(student: str) -> Identity:
     moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
     numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
     return Identity((student, *numbers), (moodle["name"] if moodle else student,))
+
+
+def missed_lines(roll: Roll) -> list[str]:
+    """Return a line that names the students who get 0 points in a lesson because they handed in nothing, or []."""
+    handed_in, table = roll.grades(), roll.gradebook()
+    missed = [f"{who} ({', '.join(lessons)})" for who in table if (lessons := table[who].keys() - handed_in[who])]
+    return [f"0 points, because nothing was handed in ({len(missed)}): {'; '.join(missed)}."] if missed else []
 
 
 def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:

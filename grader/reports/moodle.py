@@ -4,12 +4,12 @@ Rows with a locked grade and comments that a person wrote are not changed. Moodl
 """
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_cell, identity, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_cell, identity, match_rows, missed_lines, number
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -47,13 +47,15 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
         what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
         raise UsageError(f"{name} uses {what}. {_ONE_MAXIMUM}")
     factor = next(iter(factors.values()), 1.0)
-    grades = {student: {one: given[one] for one in lessons if one in given} for student, given in roll.grades().items()}
-    handed_in = {student: given for student, given in grades.items() if given}
-    placed = match_rows({one: identity(one) for one in handed_in}, [_row(row, cells) for row, cells in rows.items()])
-    for student, given in handed_in.items():
+    every = {student: {one: of[one] for one in lessons if one in of} for student, of in roll.gradebook().items()}
+    grades = {student: given for student, given in every.items() if given}
+    handed_in = roll.grades()
+    placed = match_rows({one: identity(one) for one in grades}, [_row(row, cells) for row, cells in rows.items()])
+    for student, given in grades.items():
+        text = _points_text(given, handed_in[student])
         earned = [points for points in given.values() if points is not None]
         if student in placed.why:
-            done.missing.append(f"{student}: {_points_text(given)}, but {student!r} {placed.why[student]}")
+            done.missing.append(f"{student}: {text}, but {student!r} {placed.why[student]}")
         elif len(earned) < len(given):
             done.missing.append(f"{student}: not all of these lessons are graded yet: {', '.join(given)}")
         else:
@@ -63,10 +65,10 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
                 done.missing.append(f"{rows[row][IDENTIFIER]}: {locked}")
             else:
                 done.write(row, at[GRADE], points, comma=comma)
-                _comment(done, row, at.get(FEEDBACK), _points_text(given))
+                _comment(done, row, at.get(FEEDBACK), text)
     empty = len(rows) - len(placed.rows)
-    nothing = f"Rows that were not changed, because nothing was handed in: {empty}."
-    done.notes += [*placed.notes, *([nothing] if empty else [])]
+    nothing = f"Rows that were not changed, because no grade belongs to the row: {empty}."
+    done.notes += [*placed.notes, *([nothing] if empty else []), *missed_lines(roll)]
     return done
 
 
@@ -90,9 +92,11 @@ def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool,
     return most / possible if scale else 1.0
 
 
-def _points_text(given: Mapping[str, float | None]) -> str:
+def _points_text(given: Mapping[str, float | None], handed_in: Collection[str]) -> str:
     return ", ".join(
-        f"{lesson} {'?' if points is None else grade_texts.points(points)}" for lesson, points in given.items()
+        f"{lesson} {'?' if points is None else grade_texts.points(points)}"
+        f"{'' if lesson in handed_in else ' (nothing was handed in)'}"
+        for lesson, points in given.items()
     )
 
 

@@ -29,14 +29,14 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
     `infos` are the tasks that are known. `pseudonym` is the student's name on the leaderboard.
     """
     (student,) = roll.students
-    grades = roll.grades()[student]
+    grades = roll.gradebook()[student]
     functions = (measured_speed, failing_case, compared, interval, next_tier, reached_share, ladder, rounds_chart)
     return templates.render(
         "student.html",
         roll=roll,
         student=student,
         pseudonym=pseudonym,
-        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final) if roll.reports else "",
+        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final) if grades else "",
         possible=sum(roll.possible(lesson) for lesson in roll.lessons),
         reports={report.submission.lesson: report for report in roll.reports},
         grades=grades,

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from classroom import KIT, TASKS
@@ -11,7 +12,9 @@ from exported import CANVAS, MOODLE, class_of, submission, with_a_fault
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
+from grader.hand_ins.left_out import LeftOut
 from grader.reports import canvas, moodle
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError
@@ -214,6 +217,26 @@ def test_other_points_possible_are_refused_or_scaled_with_the_decimal_sign_of_th
     assert cells["ada", "Dot (9001)"] == ("", "60")
     commas = CANVAS.replace(", ", "¤").replace(",", ";").replace("¤", ", ").replace("10.00;10.00", "7,50;5,00")
     assert b"ada;Tuesday;4,5;" in in_canvas(class_of(submission("ada")), commas, scale=True).data
+
+
+def test_who_missed_a_lesson_that_is_due_gets_0_points_and_is_named() -> None:
+    rules = 'students = ["ada", "eve", "zoe", "bob"]\n[lessons.01_dot]\ndue = 2026-11-20T18:00:00Z\n'
+    of = replace(class_of(submission("ada")), course=parse(rules, "course.toml"), at=datetime(2026, 11, 21, tzinfo=UTC))
+    of = replace(
+        of,
+        students=("ada", "bob", "eve", "zoe"),
+        tasks=TASKS[:1],
+        left_out=(LeftOut("bob", "bob/1.py", "", "Unknown.", misnamed=True),),
+    )
+    done = in_canvas(of)
+    assert differing(CANVAS, done.data) == {("ada", "Dot (9001)"): ("", "6"), ("eve", "Dot (9001)"): ("", "0")}
+    assert "zoe, 01_dot: 0 points, but the cell in Canvas contains EX" in done.missing
+    assert "0 points, because nothing was handed in (2): eve (01_dot); zoe (01_dot)." in done.notes
+    rows = moodle_rows(in_moodle(of, MOODLE.replace("10.00,No", "10.00,Yes")).data)
+    assert rows[2]["Feedback comments"] == "Graded by fairclock: 01_dot 0 (nothing was handed in)"
+    before = replace(of, at=datetime(2026, 11, 20, tzinfo=UTC))
+    assert (in_canvas(before).written, [row[5] for row in gradebook_rows(before)[2:]]) == (1, ["6", "", "", ""])
+    assert [row[5] for row in gradebook_rows(of)[2:]] == ["6", "", "0", "0"]
 
 
 def test_what_is_not_graded_is_not_filled_in_and_is_named() -> None:
