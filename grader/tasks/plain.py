@@ -86,11 +86,9 @@ def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable
     got_s = as_number(answer)
     if got_s is None:
         return Mismatch(expected, shown(answer), "Return one number: the seconds that one call takes.")
-    error = off_by(got_s, truth_s)
-    if abs(error) <= allowed:
+    if abs(off_by(got_s, truth_s)) <= allowed:
         return None
-    side = "long" if error > 0 else "short"
-    size = f"{units.ratio(1 + error)} the right time" if error > 1 else f"{units.percent(abs(error))} too {side}"
+    size = units.deviation(got_s, truth_s, "too long", "too short")
     return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {why(got_s)}")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from grader.task import Array, Inputs, Mismatch, TensorExam
 from grader.trials.inputs import SharedMemory
-from harness.rendering.units import percent
+from harness.rendering.units import deviation, number, percent
 
 SHOWN: Final = 6
 """Arrays with more elements are not shown in full in a message."""
@@ -113,11 +113,10 @@ def _elements(want: NDArray[np.float64], got: NDArray[np.float64], allowed: NDAr
 
 
 def _off(want: float, got: float, allowed: float) -> str:
-    if np.isfinite(want) and np.isfinite(got) and want != 0:
-        return f"off by {percent(abs(got / want - 1))}, allowed {percent(allowed / abs(want))}"
-    if np.isfinite(want) and np.isfinite(got):
-        return f"off by {abs(got - want):.3g}, allowed {allowed:.3g}"
-    return "the expected or the actual value is NaN or infinite"
+    if not (math.isfinite(want) and math.isfinite(got)):
+        return deviation(got, want)
+    relative = allowed < abs(want)
+    return f"{deviation(got, want)}, allowed {percent(allowed / abs(want)) if relative else number(allowed)}"
 
 
 def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, str]:

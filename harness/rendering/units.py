@@ -10,6 +10,8 @@ Format = Callable[[float], str]
 """A function that converts a number to text, such as `seconds` or `ratio`."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+_DIGITS_BELOW = 1e15
+"""A number from here on is written with an exponent. Nobody reads that many digits, and floats do not have more."""
 _MINUTE_S, _HOUR_S = 60, 3600
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -28,6 +30,8 @@ def number(value: float, digits: int = 3) -> str:
         return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
+    if abs(value) >= _DIGITS_BELOW:
+        return f"{value:.{digits - 1}e}".replace("e+", "e")
     if round(value, 9) == round(value) != 0:
         return f"{round(value):,}".replace(",", " ")
     # The exponent is that of the rounded number: 9.996 with three digits is 10.0, not 10.00.
@@ -76,6 +80,28 @@ def percent(fraction: float, digits: int = 2) -> str:
     if "." in text and "e" not in text:
         text = text.rstrip("0").rstrip(".")
     return text if text == UNKNOWN else f"{text} %"
+
+
+def deviation(got: float, want: float, more: str = "too large", less: str = "too small") -> str:
+    """Return in words how far a value is from the right one: "3 % too large", "12 times too small", "1e15 times …".
+
+    `more` and `less` say on which side the value is. A right value of 0, infinity or NaN has words of its own.
+    """
+    if math.isnan(got) or math.isnan(want):
+        return "NaN instead of a number" if math.isnan(got) else "a number instead of NaN"
+    if math.isinf(got) or math.isinf(want):
+        ends = "infinite instead of finite", "finite instead of infinite", "the wrong sign"
+        return ends[math.isinf(want) + (math.isinf(want) and math.isinf(got))]
+    if want == 0:
+        return f"off by {number(abs(got))}"
+    if got * math.copysign(1, want) < 0:
+        return "the wrong sign"
+    times = abs(got / want)
+    if 0.5 < times < 2 or got == 0:
+        return f"{percent(abs(times - 1))} {more if times > 1 else less}"
+    factor = times if times > 1 else abs(want / got)
+    found = number(factor, 2) if factor < 1e6 else f"{factor:.1e}".replace("e+0", "e").replace("e+", "e")
+    return f"{'over 1e308' if math.isinf(factor) else found} times {more if times > 1 else less}"
 
 
 def ratio(value: float, digits: int = 3) -> str:

@@ -211,13 +211,12 @@ def _between(value: float, low: float, high: float) -> bool:
 
 
 def _median_is_true(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
-    error = off_by(measured.median_s, truth.per_run_s)
-    if abs(error) <= MEDIAN_ALLOWED:
+    if abs(off_by(measured.median_s, truth.per_run_s)) <= MEDIAN_ALLOWED:
         return None
-    side = "long" if error > 0 else "short"
+    apart = units.deviation(measured.median_s, truth.per_run_s, "too long", "too short")
     return Mismatch(
         f"a median of {units.seconds(truth.per_run_s, 4)}, within {units.percent(MEDIAN_ALLOWED)}",
-        f"{units.seconds(measured.median_s, 4)}, {units.percent(abs(error))} too {side}",
+        f"{units.seconds(measured.median_s, 4)}, {apart}",
         _disturbed(measured, truth, log),
     )
 

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from harness.rendering import measured
 from harness.rendering.tables import Table
-from harness.rendering.units import TIMES, count, number, percent, ratio, seconds, size
+from harness.rendering.units import TIMES, count, deviation, number, percent, ratio, seconds, size
 from harness.rendering.wrapping import say, wrapped
 
 
@@ -43,6 +43,27 @@ def test_a_duration_is_shown_in_a_fitting_unit_and_one_that_rounds_up_gets_the_n
     assert {value: seconds(value) for value in texts} == texts
 
 
+@pytest.mark.parametrize(
+    ("got", "want", "said"),
+    [
+        (1.03, 1, "3 % too large"), (-0.97, -1, "3 % too small"), (12, 1, "12 times too large"),
+        (1, 999.6, "1 000 times too small"), (1.0942e15, 1, "1.1e15 times too large"),
+        (1e308, 1e-300, "over 1e308 times too large"), (1e-300, 1e308, "over 1e308 times too small"),
+        (-3, 3, "the wrong sign"), (0, 3, "100 % too small"), (-3, 0, "off by 3"), (1e300, 0, "off by 1.00e300"),
+        (math.inf, 1, "infinite instead of finite"), (1, -math.inf, "finite instead of infinite"),
+        (math.inf, -math.inf, "the wrong sign"), (math.nan, 1, "NaN instead of a number"),
+        (1, math.nan, "a number instead of NaN"),
+    ],
+)  # fmt: skip
+def test_a_deviation_is_a_percentage_or_a_factor_from_tiny_to_huge(got: float, want: float, said: str) -> None:
+    assert deviation(got, want) == said
+
+
+@given(st.floats(), st.floats())
+def test_a_deviation_of_any_two_numbers_is_short(got: float, want: float) -> None:
+    assert 0 < len(deviation(got, want)) <= 40
+
+
 def test_counts_percentages_ratios_and_sizes_have_their_digits_and_units() -> None:
     texts = {2000: "2 000", 1248.4: "1 248", 999: "999", 0: "0", -12000: "-12 000", inf: "∞"}
     assert {value: count(value) for value in texts} == texts
@@ -54,6 +75,7 @@ def test_counts_percentages_ratios_and_sizes_have_their_digits_and_units() -> No
     assert {value: size(value) for value in texts} == texts
     assert {show(nan) for show in (seconds, count, percent, ratio, size)} == {"n/a"}
     assert number(1.5e-12) == "1.50e-12"
+    assert number(1.09423919750621840e17) == "1.09e17"
     assert percent(1e-12) == "1.0e-10 %"
 
 
