@@ -10,12 +10,13 @@ from typing import Final
 
 from grader import kinds
 from grader.errors import FairclockError, GraderFault, NoisyMachineError, WorkerFault
-from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation import forkserver, sandbox
 from grader.isolation.pool import Pool
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.session import Session
+from grader.source import Notebook
 from grader.task import Task
+from grader.trials.faults import MISSING
 from grader.trials.score import score
 from harness.machine.clocks import wall
 from harness.machine.environment import Environment
@@ -32,6 +33,7 @@ def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) 
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         session = Session(seed, trees)
         verdicts = tuple(grade_task(task, submission, session) for task in tasks)
+        remarks = trees.remarks
     environment = Environment.capture()
     return Report(
         submission=submission,
@@ -41,6 +43,7 @@ def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) 
         duration_s=wall() - began_s,
         missing=sandbox.missing_layers() if pool.sandboxed else (),
         notes=notes(environment),
+        remarks=remarks,
     )
 
 
@@ -60,8 +63,10 @@ def grade_task(task: Task, submission: Submission, session: Session) -> Verdict:
         attempt = Attempt(Status.TOO_NOISY, rationale=f"{error} This is not the submission's fault.")
     except (GraderFault, FairclockError) as fault:
         attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
-    if submission.source is not None and submission.path.endswith(".ipynb"):
-        attempt = replace(attempt, rationale=with_cell_lines(attempt.rationale, submission.source))
+    if isinstance(submission.source, Notebook):
+        said = submission.source.with_cell_lines(attempt.rationale)
+        why = session.pool.remarks if said.startswith(MISSING) else ()
+        attempt = replace(attempt, rationale="\n".join((said, *why)))
     return score(task, attempt)
 
 

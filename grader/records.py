@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from grader.source import Source
 from harness.machine.environment import Environment
 from harness.paired.decide import BENEFIT
 from harness.paired.rounds import Round
@@ -123,7 +124,7 @@ class Submission:
     lesson: str
     path: str
     sha256: str
-    source: str | None
+    source: Source | None
     refusal: str = ""
     handed_in: datetime | None = None
     time_source: TimeSource = TimeSource.UNKNOWN
@@ -221,7 +222,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of one submission in all tasks. `missing` names the security layers that the sandbox lacked."""
+    """The results of one submission in all tasks. `missing` names the security layers that the sandbox lacked.
+
+    `remarks` are sentences on cells of a notebook that raised an exception or were not run.
+    """
 
     submission: Submission
     verdicts: tuple[Verdict, ...]
@@ -230,6 +234,7 @@ class Report:
     duration_s: float
     notes: tuple[str, ...] = field(default=())
     missing: tuple[str, ...] = field(default=())
+    remarks: tuple[str, ...] = field(default=())
 
     @property
     def points(self) -> float:

@@ -151,7 +151,7 @@ def _known(task: Task, submission: Submission, session: Session) -> Verdict:
     examiner = kinds.examiner(task, session.seed, task.full_name, submission.sha256)
     if isinstance(examiner, SimulatedExaminer) and submission.source is not None:
         with suppress(Exception):  # a submission that raises is graded in a worker instead
-            return score(task, examiner.examine_here(submission.source))
+            return score(task, examiner.examine_here(str(submission.source)))
     return grade_task(task, submission, session)
 
 

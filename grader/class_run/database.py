@@ -50,7 +50,7 @@ CREATE TABLE gradings (
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
     source TEXT, refusal TEXT NOT NULL,
     kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
-    missing_layers TEXT NOT NULL,
+    missing_layers TEXT NOT NULL, remarks TEXT NOT NULL,
     started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL,
     regrade INTEGER NOT NULL, content TEXT NOT NULL
 );

@@ -30,7 +30,7 @@ OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError,
 """SQLite errors about the values of one row. All other errors concern the whole file, such as a full disk."""
 
 _SPEED: Final = ("ratio", "low", "high", "rounds_played", "tier", "undecided")
-_SUBMISSION: Final = ("student", "lesson", "path", "sha256", "content", "source", "refusal")
+_SUBMISSION: Final = ("student", "lesson", "path", "sha256", "content", "refusal")
 _ATTEMPT: Final = ("rationale", "help", "cases_passed", "cases", "output_tail")
 """The columns with the fields of a submission and of an attempt that have the same names."""
 
@@ -59,9 +59,11 @@ def of_report(report: Report) -> dict[str, Cell]:
     """Return what a row of the table `gradings` stores of a report."""
     return {
         **{name: getattr(report.submission, name) for name in _SUBMISSION},
+        "source": None if report.submission.source is None else str(report.submission.source),
         "sandboxed": report.sandboxed,
         "environment": json.dumps(report.environment.to_dict(), sort_keys=True),
         "notes": json.dumps([storable(note) for note in report.notes]),
+        "remarks": json.dumps([storable(remark) for remark in report.remarks]),
         "missing_layers": json.dumps([storable(layer) for layer in report.missing]),
         "duration_s": report.duration_s,
     }
@@ -127,6 +129,7 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
         missing=tuple(json.loads(row["missing_layers"])),
+        remarks=tuple(json.loads(row["remarks"])),
     )
     return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded)
 

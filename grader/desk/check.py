@@ -123,7 +123,7 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
     if ask_hint and unfinished > 1:
         several = f"{unfinished} tasks are unfinished."
         say(console, f"{several} To get a hint, run the hint command of one of these tasks.", 1)
-    for note in report.notes:
+    for note in (*report.remarks, *report.notes):
         say(console, note, 1)
 
 
@@ -161,7 +161,9 @@ def as_json(reports: Sequence[Report]) -> str:
                 "ways": [asdict(way) for way in ways_of(task).ways if is_full],
             }
         )
-    return json.dumps({"environment": reports[0].environment.to_dict(), "tasks": tasks}, indent=1) + "\n"
+    remarks = [remark for report in reports for remark in report.remarks]
+    made = {"environment": reports[0].environment.to_dict(), "remarks": remarks, "tasks": tasks}
+    return json.dumps(made, indent=1) + "\n"
 
 
 def task_state(task: Task, verdict: Verdict) -> str:

@@ -178,6 +178,6 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
     submission = submission_of(path, student="", lesson=lesson)
     if submission.source is None:
         return ExerciseFile(lesson, path, "", refusal=submission.refusal or f"{path} could not be read")
-    code = originals.code_digest(submission.source)
+    code = originals.code_digest(str(submission.source))
     began_with = stamp_of(path.read_bytes(), originals.CODE) if path.suffix == ".ipynb" else ""
     return ExerciseFile(lesson, path, code, code != originals.listed(lesson)[originals.CODE], began_with)

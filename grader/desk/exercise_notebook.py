@@ -47,7 +47,8 @@ python -m grader check {file}
 python -m grader check {file} --hint
 ```
 
-Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): the grader cannot run them."""
+Do not rename the notebook. The grader runs all its cells in order, as Jupyter does, except for shell lines (`!pip`) \
+and magics that measure (`%timeit`)."""
 
 CHECK: Final = """\
 if __name__ == "__main__":

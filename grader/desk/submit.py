@@ -22,7 +22,6 @@ from grader.files import write_atomically, zip_of
 from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
-from grader.hand_ins.notebooks import with_cell_lines
 from grader.hand_ins.refusal import Refusal, digest
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
@@ -137,12 +136,11 @@ def unused_file_line(file: ExerciseFile, why: str) -> str:
 
 def _syntax_fault(file: ExerciseFile) -> str:
     """Return a message on the syntax error of a file with its line, or "" if there is none."""
-    source = submission_of(file.path, student="", lesson=file.lesson).source or ""
+    source = submission_of(file.path, student="", lesson=file.lesson).source
     try:
-        syntax.parse(source)
+        syntax.parse(source if isinstance(source, str) else "")  # a cell that is not Python ends only itself
     except SyntaxError as error:
-        said = f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points"
-        return with_cell_lines(said, source)
+        return f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points"
     except (ValueError, RecursionError, MemoryError):
         return "Python cannot read this file, so it earns no points"
     return ""
@@ -160,6 +158,7 @@ def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
         yield _row(file, f"not graded here; run python -m grader check {file.lesson}")
         return
     yield _row(file, "", points=grade_texts.points(report.points))
+    yield from (f"      {remark}" for remark in report.remarks)
     for task, verdict in checking.tasks_with_verdicts(report):
         if verdict.points < verdict.max_points:
             earned = checking.out_of(verdict.points, verdict.max_points)

@@ -30,14 +30,15 @@ from grader.hand_ins.left_out import LeftOut, LessonNames
 from grader.hand_ins.location import Location, folder_time
 from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
-from grader.hand_ins.notebooks import python_source
+from grader.hand_ins.notebooks import read_notebook
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
 from grader.records import Sender, Submission, TimeSource
+from grader.source import Source
 from harness.errors import UsageError
 
-_READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
+_READERS: dict[str, tuple[int, Callable[[bytes, str], Source]]] = {
     ".py": (MAX_SOURCE_BYTES, python_text),
-    ".ipynb": (MAX_NOTEBOOK_BYTES, python_source),
+    ".ipynb": (MAX_NOTEBOOK_BYTES, read_notebook),
 }
 # Canvas adds -1 to the name of a second hand-in.
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<stem>.+?)(?:-\d+)?(?P<suffix>\.\w+)")
@@ -242,7 +243,7 @@ class _Reader:
     def _add(self, submission: Submission) -> None:
         self.students.add(submission.student)
         given = submission
-        if given.source is not None and originals.is_original(given.lesson, given.source):
+        if given.source is not None and originals.is_original(given.lesson, str(given.source)):
             why = originals.UNCHANGED
             self._leave_out([LeftOut(given.student, given.path, given.lesson, why, misnamed=False)])
         elif submission.lesson:

@@ -10,6 +10,7 @@ from typing import Final
 
 from grader.hand_ins.refusal import Refusal, digest
 from grader.records import Fault, Submission, TimeSource
+from grader.source import Source
 
 MACHINE_ERRORS: Final = frozenset(
     {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ETIMEDOUT, errno.ESTALE, errno.EINTR}
@@ -50,8 +51,8 @@ class Location:
             raise Refusal(f"{self.shown} is larger than {limit:,} bytes; hand in only the exercise.")
         return data
 
-    def submission(self, lesson: str, data: bytes, source: str | None, refusal: str = "") -> Submission:
-        """Return the submission of the file. `source` is the Python text in its bytes `data`, or None if refused."""
+    def submission(self, lesson: str, data: bytes, source: Source | None, refusal: str = "") -> Submission:
+        """Return the submission of the file. `source` is the code in its bytes `data`, or None if refused."""
         at, when = self.at or (_modified(self.path) if self.dated else None), TimeSource.FOLDER
         if not self.at:
             when = TimeSource.FILE if at else TimeSource.UNKNOWN

@@ -1,8 +1,9 @@
 """Compile the C source that a submission's file contains as a string.
 
 This program runs in its own sandbox and imports only the standard library. Its standard input is a JSON object: the
-file's text, the string's name, and a compiler command for each library. The file's Python code is parsed, not run. The
-last line that it prints is a JSON object: `libraries` in base64, or a `fault` of the file with a message.
+file's text (or the texts of a notebook's cells, each with the number of lines above it), the string's name, and a
+compiler command for each library. The Python code is parsed, not run. The last line that it prints is a JSON object:
+`libraries` in base64, or a `fault` of the file with a message.
 """
 
 import ast
@@ -28,22 +29,28 @@ class FaultError(Exception):
         self.told = {"fault": kind, "line": line, "message": message}
 
 
-def c_source(text: str, name: str) -> str:
-    """Return the string that the file assigns to `name`. Raise `FaultError` if there is none.
+def c_source(texts: list[tuple[int, str]], name: str) -> str:
+    """Return the string that the last of these texts assigns to `name`. Raise `FaultError` if there is none.
 
-    A `#line` directive is put before the C source, so that the compiler reports the line numbers of the whole file.
+    Each text comes with the number of lines above it. A `#line` directive is put before the C source, so that the
+    compiler reports the line numbers of the whole file. A text that is not Python matters only if no other text assigns
+    the name.
     """
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FaultError("syntax", getattr(error, "lineno", None), str(getattr(error, "msg", error))) from None
-    assigned = [node for node in body if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)]
-    if not assigned:
-        raise FaultError("missing")
-    value = assigned[-1].value
-    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-        raise FaultError("no string", value.lineno)
-    return f'#line {value.lineno} "{SOURCE}"\n{value.value}\n'
+    fault = FaultError("missing")
+    for above, text in reversed(texts):
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = getattr(error, "lineno", None)
+            fault = FaultError("syntax", line and line + above, str(getattr(error, "msg", error)))
+            continue
+        assigned = [node for node in body if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)]
+        if assigned:
+            value = assigned[-1].value
+            if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+                raise FaultError("no string", value.lineno + above)
+            return f'#line {value.lineno + above} "{SOURCE}"\n{value.value}\n'
+    raise fault
 
 
 def library(command: list[str], source: str) -> str:
@@ -71,7 +78,7 @@ def library(command: list[str], source: str) -> str:
 def answer(given: dict[str, Any]) -> dict[str, Any]:
     """Return the compiled libraries for a request, or the fault of the submission's file."""
     try:
-        source = c_source(given["text"], given["name"])
+        source = c_source(given["texts"], given["name"])
         return {"libraries": {name: library(command, source) for name, command in given["commands"].items()}}
     except FaultError as fault:
         return fault.told

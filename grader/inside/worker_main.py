@@ -4,9 +4,8 @@ The supervisor starts `python -m grader.inside.worker_main CONTROL CONFIG`. CONT
 socket, and CONFIG is a JSON text. The process imports torch if needed, and forks a worker on each request. Each worker
 has its own channel, inputs and outputs. It permanently restricts its own rights, and then serves requests. After a
 worker has loaded a submission, the supervisor does not trust its messages. The supervisor itself reads the clock, the
-bytes of the answer and the list of processes.
-
-This file runs inside the sandbox. It imports the standard library, other files of `grader/inside`, and torch.
+bytes of the answer and the list of processes. This file runs inside the sandbox. It imports the standard library, other
+files of `grader/inside`, and torch.
 """
 
 import contextlib
@@ -24,15 +23,13 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grader.inside import confine, loading, protocol
-from grader.inside.protocol import Channel
+from grader.inside import confine, loading, notebook_shell, protocol
 
 OUTPUT = sys.stdout  # stored because a submission may replace `sys.stdout`
 DONE = protocol.frame(protocol.DONE)
 END_TIMEOUT_S = 2.0  # the time in which a worker process must end by itself after it has closed its channel
 
-Step = Callable[[], str | None]
-"""A timed call. It returns what is wrong with the answer, or None."""
+Step = Callable[[], str | None]  # a timed call, which returns what is wrong with the answer, or None
 
 
 class Worker:
@@ -40,21 +37,25 @@ class Worker:
 
     def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None, folder: str) -> None:
         channel, inputs, outputs = descriptors
-        self.channel = Channel(channel)
-        self.folder = folder
-        self.file = ""
+        self.channel = protocol.Channel(channel)
+        self.folder, self.file = folder, ""
         self.module = types.ModuleType("submission")
+        self.shell = notebook_shell.NotebookShell(self.module)
         self.step: Step = _no_op
         self.timed: Step = _no_op
         self.null: Step = _no_op
-        self.inputs = mmap.mmap(inputs, 0)
-        self.outputs = mmap.mmap(outputs, 0)
+        self.inputs, self.outputs = mmap.mmap(inputs, 0), mmap.mmap(outputs, 0)
         self.torch: Any = torch
 
     def load(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Execute the source text in a request as a new module."""
+        """Execute the source text in a request as a new module, or a cell of the notebook whose text came before."""
+        if "cell" in body:
+            return {"skipped": self.shell.run_cell(*body["cell"])}
         self.module, self.file = loading.new_module(body["source"], self.folder)
-        loading.execute(body["source"], self.module)
+        if body["notebook"]:
+            self.shell = notebook_shell.NotebookShell(self.module)
+        else:
+            loading.execute(body["source"], self.module)
         return {}
 
     def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -138,8 +139,7 @@ class Worker:
         """
         send, receive, descriptor = os.write, os.read, self.channel.descriptor
         while True:
-            problem = step()
-            if problem is not None:
+            if (problem := step()) is not None:
                 self.channel.send(protocol.DONE, {"problem": problem})
                 return b""
             send(descriptor, DONE)
@@ -225,7 +225,7 @@ def serve(service: Worker) -> None:
             kind, body = channel.receive(began=began)
 
 
-def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
+def report_error(channel: protocol.Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
     """Report an exception to the grader, and return the next request. Meanwhile, more memory is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
@@ -248,7 +248,7 @@ def fork_on_request(
     Return only in a fork: its `count` file descriptors and its configuration. This process calls `forked` with the
     fork's process id, or with None if the kernel refuses the fork.
     """
-    channel = Channel(control.fileno())
+    channel = protocol.Channel(control.fileno())
     while True:
         kind, body = channel.receive()
         if kind == protocol.REAP:
@@ -289,7 +289,7 @@ def warm_up(*, tensors: bool) -> types.ModuleType | None:
 def serve_workers(control: socket.socket, torch: types.ModuleType | None) -> None:
     """Fork a worker process on each request. In a worker, set limits and serve requests. Never return."""
     try:
-        channel = Channel(control.fileno())
+        channel = protocol.Channel(control.fileno())
         channel.send(protocol.HELLO, {"pid": os.getpid()})
         descriptors, given = fork_on_request(control, 3, lambda pid: channel.send(protocol.DONE, {"pid": pid}))
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
@@ -311,7 +311,7 @@ def main() -> None:
     """Import torch if needed, and fork a worker process on each request."""
     control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
     sys.argv = ["submission"]
-    if Channel(control.fileno()).has_message():
+    if protocol.Channel(control.fileno()).has_message():
         os._exit(0)  # the supervisor has closed the socket; otherwise it sends nothing before this process is ready
     serve_workers(control, warm_up(tensors=config["tensors"]))
 

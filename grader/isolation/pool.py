@@ -28,6 +28,8 @@ MOST_FAILURES: Final = 2
 class Pool:
     """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool."""
 
+    remarks: tuple[str, ...] = ()
+
     def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
         self.sandboxed = sandboxed
         self.hidden: Sequence[Path] = tuple(hidden)
@@ -136,6 +138,8 @@ class HandInTrees:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
         self._pool, self._tensors = pool, tensors
         self._tree: ForkServer | None = None
+        self.remarks: tuple[str, ...] = ()
+        """Sentences on the cells of the notebook that was loaded last."""
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
@@ -151,6 +155,7 @@ class HandInTrees:
             self._tree = tree if fault.status in FUNCTION_FAULTS else None
             raise
         finally:
+            self.remarks = tree.remarks or self.remarks
             if self._tree is None:
                 tree.close()
 

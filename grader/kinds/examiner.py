@@ -13,6 +13,7 @@ from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Cost
 from grader.session import Session
+from grader.source import Source
 from grader.task import Array, Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
 from grader.trials import native
 from grader.trials.turns import Supply
@@ -46,7 +47,7 @@ class Examiner(ABC, Generic[E]):
     timed: int = TIMED
 
     @abstractmethod
-    def examine(self, source: str, session: Session) -> Attempt:
+    def examine(self, source: Source, session: Session) -> Attempt:
         """Grade a source text. Raise `WorkerFault` if it ends its own grading, or `GraderFault`: an internal error."""
 
     @abstractmethod
@@ -97,7 +98,7 @@ class Examiner(ABC, Generic[E]):
         """
         names: dict[str, Any] = {"__name__": "submission"}
         text = native.built_once(self.task, source).timed
-        exec(compile(text, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, like this line
+        exec(compile(str(text), "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, like this line
         return self.bound(names)
 
     @abstractmethod
@@ -136,7 +137,7 @@ class MeasuredCost(Cost, ABC):
     """A kind of cost that is measured from outside the submission's process."""
 
     @abstractmethod
-    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: str, session: Session) -> Attempt:
+    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: Source, session: Session) -> Attempt:
         """Compare the cost of a right submission, run in new processes of `tree`, with the baseline's cost."""
 
     @abstractmethod

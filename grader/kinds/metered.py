@@ -13,6 +13,7 @@ from grader.limits import Limits
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
+from grader.source import Source
 from grader.task import Task, TensorExam, tier_of
 from grader.trials.correctness import Answer
 from grader.trials.faults import blame_grader, blame_submission
@@ -48,7 +49,7 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
     def said(self, baseline: float, own: float) -> str:
         """Return a sentence for the student with the costs of the baseline and of the submission."""
 
-    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: str, session: Session) -> Attempt:
+    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: Source, session: Session) -> Attempt:
         """Compare the cost of a right submission, run in the process tree `tree`, with the baseline's."""
         task, exam = examiner.task, examiner.exam
         if not isinstance(exam, TensorExam):
@@ -85,7 +86,7 @@ class MeteredCost(MeasuredCost, ABC, Generic[R]):
         return Attempt(Status.PASSED, self.said(*costs), speed=speed)
 
     def readings(
-        self, task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]
+        self, task: Task, tree: ForkServer, source: Source, drawn: Sequence[Drawn]
     ) -> tuple[list[R], list[Answer]]:
         """Load a source text in a new process of `tree`, call its function on each input, and read the meter."""
         input_bytes = ALIGNMENT + max(at + base.nbytes for one in drawn for at, base in one.packed.bases)

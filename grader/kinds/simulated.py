@@ -25,6 +25,7 @@ from grader.kinds.examiner import Examiner, Solver, told
 from grader.records import Attempt, Cost, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
+from grader.source import Source
 from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
 from grader.trials.faults import FIRST, RAISED_IN, blame_submission
 from grader.trials.known_mistakes import docstring
@@ -59,14 +60,14 @@ class Played:
 class SimulatedExaminer(Examiner[SimulatedExam]):
     """Grades a function in simulated scenarios, which are new each time because they count calls."""
 
-    def examine(self, source: str, session: Session) -> Attempt:
+    def examine(self, source: Source, session: Session) -> Attempt:
         """Grade a submission in all scenarios, in a sandboxed process. Scenarios cannot measure a cost by a clock."""
         if self.task.cost.clock:
             raise self.cannot_measure()
         with session.pool.fresh(tensors=self.exam.needs_torch or imports_torch(source)) as tree:
             return self.examine_in(tree, source)
 
-    def examine_in(self, tree: ForkServer, source: str) -> Attempt:
+    def examine_in(self, tree: ForkServer, source: Source) -> Attempt:
         """Grade a submission in all scenarios, in a new process of `tree`."""
         with worker(tree, self.task.limits) as one:
             with blame_submission("The file"):
@@ -163,9 +164,9 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         return answer
 
 
-def imports_torch(source: str) -> bool:
+def imports_torch(source: Source) -> bool:
     """Return whether a submission imports torch. Then it needs a process that was forked with torch imported."""
-    return re.search(r"^\s*(import|from)\s+torch\b", source, re.MULTILINE) is not None
+    return re.search(r"^\s*(import|from)\s+torch\b", str(source), re.MULTILINE) is not None
 
 
 def _played(solver: Solver, scenario: Scenario) -> Played:

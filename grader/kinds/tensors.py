@@ -15,6 +15,7 @@ from grader.kinds.examiner import Change, Examiner, Solver, told
 from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
+from grader.source import Source
 from grader.task import Array, Drawing, Inputs, Mismatch, Task, TensorExam
 from grader.trials import faults, native
 from grader.trials.correctness import Answer, Expected, judge, same
@@ -47,7 +48,7 @@ class Failure:
 class TensorExaminer(Examiner[TensorExam]):
     """Grades a function of tensors."""
 
-    def examine(self, source: str, session: Session) -> Attempt:
+    def examine(self, source: Source, session: Session) -> Attempt:
         """Check the answers to all test cases. If all are right, measure the cost, in new processes."""
         cases = self.exam.cases(generator(*self.seed, "cases"))
         built = native.built(self.task, source, sandboxed=session.pool.sandboxed, hidden=tuple(session.pool.hidden))

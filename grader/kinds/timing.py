@@ -10,6 +10,7 @@ from grader.kinds.examiner import Examiner, MeasuredCost, Solver
 from grader.records import Attempt, Control, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
+from grader.source import Source
 from grader.trials import speed
 from harness.paired.rounds import Outcome
 from harness.rendering.units import ratio
@@ -21,7 +22,7 @@ CALLS: Final = 3
 class TimedCost(MeasuredCost):
     """The CPU time of a function, or its wall time."""
 
-    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: str, session: Session) -> Attempt:
+    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: Source, session: Session) -> Attempt:
         """Time a right submission, run in `tree`, against the baseline at each input size."""
         rng, by_wall = generator(*examiner.seed, "timed"), self.clock == "wall"
         ended = []

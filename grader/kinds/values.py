@@ -21,6 +21,7 @@ from grader.kinds.examiner import Examiner, Solver
 from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
+from grader.source import Source
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import SharedMemory
@@ -37,7 +38,7 @@ MOST_ANSWER_BYTES: Final = 1 << 20
 class ValueExaminer(Examiner[ValueExam]):
     """Grades a function of plain values."""
 
-    def examine(self, source: str, session: Session) -> Attempt:
+    def examine(self, source: Source, session: Session) -> Attempt:
         """Check a submission's answers to all test cases. If all are right, time it against the baseline."""
         with session.pool.fresh(tensors=simulated.imports_torch(source)) as tree:
             checked = self._correctness.examine_in(tree, source)

@@ -61,7 +61,7 @@ def _counted(report: Report, standing: Standing | None) -> float:
 def _lines(report: Report, standing: Standing | None) -> str:
     lesson = report.submission.lesson
     earned = f"{grade_texts.points(report.points)} of {grade_texts.points(report.max_points)} points."
-    lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.notes]
+    lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.remarks, *report.notes]
     if is_faulted(report):
         lines.append("a part of this file could not be graded. This is not your fault. The file will be graded again.")
     return "\n".join(f"{lesson}: {line}" for line in lines if line)

@@ -2,12 +2,13 @@
 
 import contextlib
 import errno
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.isolation import seccomp
 from grader.records import Attempt, Status
+from grader.source import CodeCell
 from grader.task import Mismatch
 from grader.texts import shown
 from harness.machine.clocks import ProcessGoneError
@@ -37,6 +38,9 @@ FIRST: Final = "The first:"
 """The label before the first simulated test case with a wrong answer."""
 HAPPENED: Final = "It happened with"
 """The label before the test case in which the submission's process ended."""
+MISSING: Final = "The file has no function"
+"""The beginning of the message about a function that is not there."""
+MOST_REMARKS: Final = 8
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
@@ -78,7 +82,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         return WorkerFault(Status.RAISED, text, NOT_WRITTEN)
     if "missing" in raised.flags:
         help_text = "Write it under this name. The exercise file has its first line."
-        return WorkerFault(Status.RAISED, f"The file has no function {where}.", help_text)
+        return WorkerFault(Status.RAISED, f"{MISSING} {where}.", help_text)
     if "syntax" in raised.flags:
         return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {raised.message}{line}.", "Correct the line that is named.")
     if "memory" in raised.flags:
@@ -91,6 +95,25 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         help_text = "A submission may not use this operation while it is graded."
     text = _with_trace(f"{where} raised {raised.type}{message and f': {message}'}{line}.", raised, case)
     return WorkerFault(Status.RAISED, text, help_text)
+
+
+def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> Iterator[str]:
+    """Yield sentences on the cells of a notebook that raised an exception, and on commands that were `skipped`.
+
+    `skipped` is a list of cell numbers with commands. It comes from the submission's process.
+    """
+    pairs = skipped[:MOST_REMARKS] if isinstance(skipped, list) else []
+    lines = [f"{pair[1]} (cell {pair[0]})"[:LINE_CHARACTERS] for pair in pairs if isinstance(pair, list) and pair[1:]]
+    if lines:
+        yield f"These commands work only in Jupyter, so they were not run: {shown(', '.join(lines), lines=False)}."
+    for cell, error in raised[:MOST_REMARKS]:
+        message = shown(error.message.strip().partition("\n")[0][:LINE_CHARACTERS])
+        said = f"is not Python: {message}" if "syntax" in error.flags else f"raised {error.type}: {message}"
+        where = f" (line {error.line} of the file)" if error.line else ""
+        yield f"Cell {cell.number} ({cell.title}) {said}{where}."
+    if raised:
+        more = f"{len(raised) - MOST_REMARKS} more cells raised exceptions. " if len(raised) > MOST_REMARKS else ""
+        yield f"{more}The other cells were run. In Jupyter, “Run All Cells” stops at the first exception."
 
 
 def _with_trace(text: str, raised: Raised, case: str) -> str:

@@ -23,6 +23,7 @@ from grader.isolation import sandbox
 from grader.limits import Limits
 from grader.paths import GRADER
 from grader.records import Status
+from grader.source import CodeCell, Notebook, Source
 from grader.task import Task
 from grader.trials.faults import HAPPENED, NOT_PYTHON, NOT_WRITTEN, untrusted
 from harness.machine import programs
@@ -53,10 +54,10 @@ _NOISE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Python texts that load a submission: one to check answers, one to time. For Python code they are equal."""
+    """Code that loads a submission: one to check answers, one to time. For Python code they are equal."""
 
-    checked: str
-    timed: str
+    checked: Source
+    timed: Source
 
 
 @cache
@@ -72,8 +73,8 @@ def require() -> str:
     raise MachineError(f"A C compiler is missing: {INSTALL_HINT}.")
 
 
-def built(task: Task, source: str, *, sandboxed: bool = False, hidden: tuple[Path, ...] = ()) -> Built:
-    """Return the Python texts that load a submission: `source` itself, or texts with its compiled C function.
+def built(task: Task, source: Source, *, sandboxed: bool = False, hidden: tuple[Path, ...] = ()) -> Built:
+    """Return the code that loads a submission: `source` itself, or texts with its compiled C function.
 
     If `sandboxed`, the compiler runs in a sandbox, in which the paths `hidden` are hidden. Raise `WorkerFault` if the
     source does not compile, and `MachineError` if there is no C compiler.
@@ -102,13 +103,15 @@ def program(name: str) -> str:
 
 
 def _compiled(
-    source: str, name: str, limits: Limits, *, compiling: str, sandboxed: bool, hidden: tuple[Path, ...]
+    source: Source, name: str, limits: Limits, *, compiling: str, sandboxed: bool, hidden: tuple[Path, ...]
 ) -> Mapping[str, Any]:
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
+    cells = source.placed() if isinstance(source, Notebook) else [(0, CodeCell(1, source))]
+    texts = [(above, cell.text) for above, cell in cells]
     argv = [sys.executable, "-S", "-s", "-P", "-B", "-c", program("native_build")]
     status, printed = sandbox.run(
         argv,
-        json.dumps({"text": source, "name": name, "commands": commands}).encode(),
+        json.dumps({"texts": texts, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.wall_factor,
         sandboxed=sandboxed,
@@ -130,7 +133,7 @@ built_once = cache(built)
 
 def baseline(task: Task) -> str:
     """Return the Python text that loads the task's baseline. A baseline in C is compiled without a sandbox."""
-    return built_once(task, task.baseline).timed
+    return str(built_once(task, task.baseline).timed)
 
 
 def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
@@ -143,7 +146,7 @@ def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
     if task is None:
         raise UsageError("Give a function, not a text: no task of this lesson is written in C.")
     try:
-        text = built(task, f"{task.name} = {source!r}").timed
+        text = str(built(task, f"{task.name} = {source!r}").timed)
     except WorkerFault as fault:
         said = str(fault).replace("of the file", "of the text")
         raise NotImplementedError(said) if fault.help == NOT_WRITTEN else UsageError(said) from None

@@ -19,6 +19,7 @@ from grader.errors import NoisyMachineError
 from grader.isolation.forkserver import ForkServer
 from grader.records import Control
 from grader.session import Session
+from grader.source import Source
 from grader.task import Task
 from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
@@ -90,7 +91,7 @@ class Contestants:
     """What a duel needs. `trusted` starts processes for the baseline, and `tree` processes for the submission."""
 
     task: Task
-    source: str
+    source: Source
     trusted: ForkServer
     tree: ForkServer
     cores: Cores
@@ -196,7 +197,7 @@ def duel(
     task: Task,
     supply: Supply,
     tree: ForkServer,
-    source: str,
+    source: Source,
     session: Session,
     rng: np.random.Generator,
     *,

@@ -19,6 +19,7 @@ from typing import Final
 from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
+from grader.source import Source
 from grader.trials.correctness import INPUTS_CHANGED
 from grader.trials.faults import untrusted, wrong_after_all
 from grader.trials.worker_client import WorkerClient
@@ -127,7 +128,7 @@ class Side:
         """Return the number of inputs per turn: one for each measured call, and one for a warm-up call."""
         return self.calls + warm_up
 
-    def start(self, source: str, first: TimedInput, drawn: Sequence[TimedInput], cores: Cores) -> None:
+    def start(self, source: Source, first: TimedInput, drawn: Sequence[TimedInput], cores: Cores) -> None:
         """Load a source text, prepare timed calls on these cores, warm up, and set the number of calls per turn.
 
         Later inputs must have the memory layout of `first`. `drawn` are the inputs of the first calls.

@@ -16,8 +16,9 @@ from grader.inside.protocol import Channel
 from grader.isolation.forkserver import ForkServer
 from grader.limits import Limits
 from grader.records import Status
+from grader.source import CodeCell, Notebook, Source
 from grader.trials.deadline import Deadline
-from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, untrusted
+from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, cell_remarks, untrusted
 from grader.trials.inputs import Packed, SharedMemory
 from harness.machine.clocks import CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
@@ -65,12 +66,33 @@ class WorkerClient:
         """The end of the output that the submission printed."""
         return self._server.output_tail
 
-    def load(self, source: str) -> None:
-        """Run a source text as a module in the worker. Raise `WorkerFault` or `Raised` if this fails."""
+    def load(self, source: Source) -> None:
+        """Run the code of a submission as a module in the worker. Raise `WorkerFault` or `Raised` if this fails.
+
+        A cell of a notebook that raises an exception ends only itself, and adds a remark to those of the process tree.
+        """
+        body = {"source": str(source), "notebook": isinstance(source, Notebook)}
         try:
-            self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
+            self._request(protocol.LOAD, body, self.limits.load_s, "while the file was being loaded")
+            if isinstance(source, Notebook):
+                self._run_cells(source)
         except protocol.ProtocolError as error:
             raise WorkerFault(Status.REFUSED, f"The file is too long to be graded: {error}.") from None
+
+    def _run_cells(self, notebook: Notebook) -> None:
+        """Run the cells of a notebook in order. They share one time limit."""
+        self._begin(self.limits.load_s, "while the notebook was being loaded")
+        raised = list[tuple[CodeCell, Raised]]()
+        for above, cell in notebook.placed():
+            self._where = f"in cell {cell.number} ({cell.title})"
+            self._send(protocol.LOAD, {"cell": [cell.text, cell.number, above]})
+            kind, answer = self._receive()
+            if kind == protocol.RAISED and not cell.may_raise:
+                raised.append((cell, Raised(answer)))
+        self._send(protocol.LOAD, {"cell": ["", 0, 0]})  # an empty cell: its answer names all skipped commands
+        skipped = self._served(*self._receive()).get("skipped")
+        remarks = cell_remarks(raised, skipped)
+        self._server.remarks = (*notebook.remarks, *map(notebook.with_cell_lines, remarks))
 
     def call(self, function: str, packed: Packed) -> dict[str, Any]:
         """Call a function once with tensors. Return the worker's message about its answer, which is not trusted.

@@ -79,9 +79,9 @@ def notebook(*cells: str) -> bytes:
 
 
 def attempt_for(submission: Submission) -> Attempt:
-    source = submission.source
-    if source is None:
+    if submission.source is None:
         return Attempt(Status.REFUSED, submission.refusal)
+    source = str(submission.source)
     if "boom" in source:
         raise ZeroDivisionError("a hidden case: [1, 2, 3]")
     if "wrong" in source:

@@ -26,6 +26,7 @@ from grader.course.roll import Roll, is_faulted
 from grader.hand_ins import archives, collect, location
 from grader.records import Report, Submission
 from grader.reports import canvas, class_page, gradescope, student_page
+from grader.source import Source
 
 EVE = "eve"
 HONEST = {"ada": "6", "zoe": "6"}
@@ -85,7 +86,7 @@ def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make reading Python text fail where the text names EVE."""
     limit, real = collect._READERS[".py"]
 
-    def failing(data: bytes, name: str) -> str:
+    def failing(data: bytes, name: str) -> Source:
         if b"# eve" in data:
             raise PLANTED
         return real(data, name)

@@ -205,7 +205,7 @@ def test_each_way_is_read_and_gives_right_answers(tmp_path: Path) -> None:
     for way in WAYS:
         submission = restyled_solution(task, way, tmp_path)
         assert submission.source is not None, submission.refusal
-        assert is_right(task, submission.source), way
+        assert is_right(task, str(submission.source)), way
 
 
 @pytest.mark.long

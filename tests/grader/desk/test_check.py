@@ -32,7 +32,6 @@ NOT_TAKEN = {
     str(ROOT / "LICENSE"): "is neither Python (.py) nor a notebook",
     str(ROOT / "harness" / "rendering" / "units.py"): "does not have the name of an exercise",
     str(CLASS / "kofi" / "01_correct_first.py"): "is not UTF-8 text; save it as UTF-8",
-    str(CLASS / "ivan" / "01_correct_first.ipynb"): "only a notebook can run (%load_ext",
 }
 """What `check` cannot take, and a part of the message."""
 

@@ -18,7 +18,7 @@ from grader import catalogue, paths
 from grader.desk import exercise_notebook
 from grader.desk.exercise_notebook import cells, code_blocks
 from grader.errors import UsageError
-from grader.hand_ins.notebooks import python_source
+from grader.hand_ins.notebooks import read_notebook
 from harness.storage.notebook_files import notebook
 
 LESSONS = catalogue.load().lessons
@@ -108,7 +108,7 @@ def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_
     assert (done.code, done.out) == (0, f"Wrote {out}. Open it with Jupyter. Its last cell grades your answers.\n")
     nbformat.validate(nbformat.read(out, as_version=4))  # type: ignore[no-untyped-call]
     assert grader("notebook", "99").code == 2
-    source = python_source(out.read_bytes(), out.name).splitlines()
+    source = str(read_notebook(out.read_bytes(), out.name)).splitlines()
     number, cell = re.findall(r"line (\d+) of cell (\d+)", grader("check", out).out)[0]
     assert "raise NotImplementedError" in source[source.index(f"# cell {cell}") + int(number)]
 

@@ -28,7 +28,7 @@ def test_a_zip_is_taken_with_a_note_if_it_was_not_made_by_submit_of_this_kit(tmp
     write_zip({"01_dot": kit / "01_dot.py"}, folder / "eve.zip", kit="0.0.1")
     write_zip({"01_dot": kit / "01_dot.py", "02_timer": kit / "02_timer.ipynb"}, folder / "may.zip", kit=KIT)
     found = collected(folder)
-    assert [(one.student, one.path, one.source) for one in found.submissions] == [
+    assert [(one.student, one.path, str(one.source)) for one in found.submissions] == [
         ("ada", "ada.zip/hw1/01_dot.py", "x = 3"),
         ("bob", "bob/homework.zip/01_dot.py", "x = 2"),
         ("eve", "eve.zip/01_dot.py", "x = 1"),

@@ -22,6 +22,7 @@ from grader.inside.native_build import FaultError, c_source
 from grader.isolation.pool import Pool
 from grader.records import Status, Submission, Verdict
 from grader.session import Session
+from grader.source import Source
 from grader.task import Task
 from grader.trials import native
 from grader.trials.faults import NOT_WRITTEN
@@ -57,9 +58,9 @@ def built() -> Built:
     return native.built(TASK, SOLUTION)
 
 
-def loaded(text: str) -> Callable[[torch.Tensor], torch.Tensor]:
+def loaded(text: Source) -> Callable[[torch.Tensor], torch.Tensor]:
     module = ModuleType("submission")
-    exec(compile(text, "submission", "exec"), module.__dict__)  # noqa: S102 - it is the kit's own
+    exec(compile(str(text), "submission", "exec"), module.__dict__)  # noqa: S102 - it is the kit's own
     function: Callable[[torch.Tensor], torch.Tensor] = module.__dict__["checksum"]
     return function
 
@@ -80,7 +81,7 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong() -> None:
         ("\0", "syntax", None),
     ):
         with pytest.raises(FaultError) as raised:
-            c_source(text, "f")
+            c_source([(0, text)], "f")
         assert raised.value.told["fault"] == kind
         assert line in {None, raised.value.told["line"]}
 

@@ -1,0 +1,53 @@
+"""The code of a submission: the text of a Python file, or the code cells of a notebook."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_LINE_OF_FILE: Final = re.compile(r"line (\d{1,9}) of the file")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCell:
+    """A code cell. `number` counts all cells of its notebook from 1, also cells without code.
+
+    `text` is the Python code into which IPython transforms the cell: a magic becomes the call of a function. `title` is
+    the first line as the student wrote it. If `may_raise`, the notebook says that the cell raises an exception.
+    """
+
+    number: int
+    text: str
+    title: str = ""
+    may_raise: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The code cells of a notebook, in order. `remarks` are sentences on cells that must not be run."""
+
+    cells: tuple[CodeCell, ...]
+    remarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the code of all cells as one Python text. A comment with the number is above each cell."""
+        return "\n".join(f"# cell {cell.number}\n{cell.text}\n" for cell in self.cells)
+
+    def placed(self) -> Iterator[tuple[int, CodeCell]]:
+        """Yield each cell with the number of lines above it in the text of the whole notebook."""
+        above = 1
+        for cell in self.cells:
+            yield above, cell
+            above += cell.text.count("\n") + 3
+
+    def with_cell_lines(self, said: str) -> str:
+        """Return the message `said` with each "line 31 of the file" replaced, such as by "line 3 of cell 2"."""
+        return _LINE_OF_FILE.sub(lambda match: self._place(int(match[1])) or match[0], said)
+
+    def _place(self, line: int) -> str:
+        found = [(above, cell.number) for above, cell in self.placed() if above < line][-1:]
+        return "".join(f"line {line - above} of cell {number}" for above, number in found)
+
+
+Source = str | Notebook
+"""The code of a submission. `str` returns it as one Python text."""
