@@ -7,7 +7,7 @@ the class is an error, because the name may be misspelt.
 import difflib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -88,6 +88,11 @@ class Course:
         if closes is None and due and self.closes_after is not None:
             closes = due.later(self.closes_after)
         return DateRule(which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
+
+    def dues(self, lesson: str) -> list[LocalTime]:
+        """Return the due dates of a lesson, for the class and for its sections."""
+        dates = (self.lessons.get(lesson), *(by_lesson.get(lesson) for _, by_lesson in self.sections.values()))
+        return [one.due for one in dates if one and one.due]
 
     def _extended(self, student: str, lesson: str, due: LocalTime | None) -> LocalTime | None:
         given = self.extensions.get(student, {})
@@ -171,9 +176,9 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
     )
     for who, own in extensions.items():
         for lesson, one in own.items():
-            usual, to = replace(course, extensions={}).rule(who, lesson).due, course.extensions[who][lesson]
-            if usual and isinstance(to, LocalTime) and to.utc < usual.utc:
-                raise one.wrong(f"a date after the due date, {usual}")
+            to, dues = course.extensions[who][lesson], course.dues(lesson)
+            if dues and isinstance(to, LocalTime) and to.utc < min(due.utc for due in dues):
+                raise one.wrong(f"a date after the due date, {dues[0]}")
     return course
 
 

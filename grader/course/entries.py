@@ -21,7 +21,7 @@ NAMED: Final = ("extensions", "sections", "struck", "files")
 
 MOST_DAYS: Final = 3650
 _DATE = f"a date from {YEARS[0]} to {YEARS[-1]}, such as 2026-11-20T23:59:00"
-_MORE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) (hour|day|week)s?")
+_MORE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?(hour|day|week)s?", re.IGNORECASE)
 _HOURS: Final = {"hour": 1, "day": 24, "week": 168}
 _SHA256 = re.compile(r"[0-9a-f]{8,64}")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -31,6 +31,7 @@ _QUOTED_CHARACTERS = 100
 _MOST = 100
 _EXAMPLE: Final = "grader/class_run/README.md"
 _QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e \t"
+_NO_SECONDS = re.compile(r"\d-\d\d[T ]\d\d:\d\d(?!:)")
 _HEADER = re.compile(rf"""\[\s*({"|".join(NAMED)})\s*\.\s*([^]]+?)((?:\.lessons\.[^]]*)?)\s*\]?\s*(?:\#.*)?""")
 _KEY = re.compile(rf"""((?:{"|".join(NAMED)})\.)?([^=\[]+?)((?:\.(?!py\b|ipynb\b)[\w-]+)?)\s*=.*""", re.ASCII)
 
@@ -183,8 +184,8 @@ class Entry:
     def extension(self, zone: tzinfo | None) -> LocalTime | Extension:
         """Return a due date, or the length of an extension."""
         match = _MORE.fullmatch(self.value.strip()) if isinstance(self.value, str) else None
-        if match and (length := float(match[1]) * timedelta(hours=_HOURS[match[2]])) <= MOST_DAYS * DAY:
-            return Extension(length, elapsed=match[2] == "hour")
+        if match and (length := float(match[1]) * timedelta(hours=_HOURS[match[2].lower()])) <= MOST_DAYS * DAY:
+            return Extension(length, elapsed=match[2].lower() == "hour")
         if isinstance(self.value, str) or not (moment := self.moment(zone)):
             raise self.wrong(f'{_DATE}, or a time such as "2 days", at most {MOST_DAYS} days')
         return moment
@@ -236,15 +237,17 @@ def _keys(line: str) -> tuple[str, ...]:
 
 
 def _respelled(text: str, number: int) -> str:
-    """Return a sentence with the correct spelling of a name in this line, or "" if the name is not the mistake."""
+    """Return a sentence with the correct spelling of a time or a name in this line, or "" if both are right."""
     lines = text.splitlines()
     line = lines[number - 1].strip() if 1 <= number <= len(lines) else ""
+    if _NO_SECONDS.search(line):
+        return " Write the seconds, too, such as 2026-11-20T18:00:00."
     if found := _HEADER.fullmatch(line):
         write = f"[{found[1]}.{spelled(found[2].strip(_QUOTES))}{found[3]}]"
     elif found := _KEY.fullmatch(line):
         write = f"{found[1] or ''}{spelled(found[2].strip(_QUOTES))}{found[3]} ="
     else:
         return ""
-    if write in line:
+    if write in line or found[2][0] == found[2][-1] == '"':
         return ""
     return f" A name with a space, a dot or an accent needs quotes; write {shown(write, lines=False)}."

@@ -77,7 +77,7 @@ def test_days_and_weeks_of_an_extension_are_calendar_time_and_hours_are_elapsed_
     dates = 'timezone = "Europe/Berlin"\n[lessons.01_dot]\ndue = 2026-10-24T18:00:00\ncloses = 2026-10-26\n'
     for more, due in {
         '"2 days"': at(2026, 10, 26, 18),
-        '"1 week"': at(2026, 10, 31, 18),
+        '"1Week"': at(2026, 10, 31, 18),
         '"48 hours"': at(2026, 10, 26, 17),
         "2026-10-20T00:00:00+02:00": at(2026, 10, 24, 18),
     }.items():
@@ -148,6 +148,7 @@ MISTAKES = {
     "[extensions.“J. Doe”]": 'write [extensions."J. Doe"].',
     "[extensions.J. Doe]\nall = 2026-11-20": "extensions.J.Doe is not allowed here; allowed keys: 01_dot,",
     '[extensions]\nada.b.all = "2 days"': 'write "ada.b".all =.',
+    "[lessons.01_dot]\ndue = 2026-11-20 18:00": "Write the seconds, too, such as 2026-11-20T18:00:00.",
     "[sections.Gruppe Ä.lessons.01_dot]": 'write [sections."Gruppe Ä".lessons.01_dot].',
     '[files]\nhw 2.py = "01_dot"': 'write "hw 2.py" =.',
     '[files]\nhw2.py = "01_dot"': 'line 2 `hw2.py = "01_dot"`: files.hw2.py is wrong; write a lesson for',
