@@ -1,9 +1,11 @@
 """The result of each stage of grading, in this order: `Submission`, `Attempt`, `Verdict`, `Report`."""
 
+import json
 import traceback
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Final
 
 from grader.source import Source
@@ -144,7 +146,34 @@ class Submission:
         """
         if self.source is None:
             return f"{'refused' if self.refused else 'unread'}:{self.student}:{self.sha256}"
-        return f"{'ipynb' if self.path.endswith('.ipynb') else 'py'}:{self.sha256}"
+        return f"{'ipynb' if self.path.casefold().endswith('.ipynb') else 'py'}:{self.sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that is not graded.
+
+    `student` is empty when the file belongs to no student. `lesson` is the lesson that the file resembles, or empty.
+    `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise.
+    """
+
+    student: str
+    path: str
+    lesson: str
+    why: str
+    misnamed: bool
+
+    @property
+    def meaning(self) -> str:
+        """A guess for the instructor, and the line of the course file that accepts it, or "" without a guess."""
+        name = json.dumps(PurePosixPath(self.path).name, ensure_ascii=False)
+        accept = f'; to grade it, add {name} = "{self.lesson}" under [files] in course.toml' if self.accepts else ""
+        return f"looks like {self.lesson}{accept}" if self.lesson else ""
+
+    @property
+    def accepts(self) -> bool:
+        """Whether a line of the course file can let the file be graded."""
+        return bool(self.lesson) and self.misnamed and self.path.casefold().endswith((".py", ".ipynb"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from grader.class_run import database, rows
 from grader.course.roll import TaskPoints
 from grader.files import storable
 from grader.hand_ins.collect import Collection
-from grader.hand_ins.left_out import LeftOut
+from grader.records import LeftOut
 from harness.errors import UsageError
 
 _SHOWN = 5

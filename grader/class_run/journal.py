@@ -26,9 +26,8 @@ from grader.course.course_file import Course, parse
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.files import WriteError, explained, storable, write_atomically
 from grader.hand_ins.collect import Collection
-from grader.hand_ins.left_out import LeftOut
 from grader.hand_ins.refusal import digest
-from grader.records import Report
+from grader.records import LeftOut, Report
 from harness.errors import UsageError
 
 FILE: Final = database.FILE

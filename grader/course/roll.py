@@ -15,8 +15,7 @@ from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.course.dates import LocalTime
 from grader.files import storable
-from grader.hand_ins.left_out import LeftOut
-from grader.records import UNGRADED, Report, Status
+from grader.records import UNGRADED, LeftOut, Report, Status
 
 _OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans", "by_hand")
 _OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans", "by_hand")

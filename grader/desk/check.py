@@ -44,8 +44,9 @@ def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], st
     """
     known, path = catalogue.load(), Path(target or "")
     if target and (path.suffix in exercise_files.SUFFIXES or path.exists() or "/" in target):
-        lesson, named = exercise_files.require_lesson(path), None
-        choices = [FileChoice(lesson, exercise_files.ExerciseFile(lesson, path, ""))]
+        lessons, named = exercise_files.lessons_in(path), None
+        lesson = lessons[0]
+        choices = [FileChoice(each, exercise_files.ExerciseFile(each, path, "")) for each in lessons]
     else:
         lesson, named = known.target(target) if target else ("", None)
         wanted = [lesson] if lesson else known.lessons

@@ -19,7 +19,8 @@ from rich.prompt import Prompt
 from grader import catalogue, paths
 from grader.errors import UsageError
 from grader.hand_ins import originals
-from grader.hand_ins.collect import submission_of
+from grader.hand_ins.archives import is_zip
+from grader.hand_ins.collect import collect_one, submission_of
 from harness.rendering.wrapping import say
 from harness.storage.notebook_files import stamp_of
 
@@ -169,6 +170,19 @@ def require_lesson(path: Path) -> str:
     if lesson := lesson_of(path):
         return lesson
     raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
+
+
+def lessons_in(path: Path) -> list[str]:
+    """Return the lessons whose exercises a file has: one, or several for a zip. Raise `UsageError` if it has none."""
+    if not is_zip(path.name) or not path.is_file():
+        return [require_lesson(path)]
+    found = collect_one(path, str(path), catalogue.load().lessons, kit="")
+    if whole := {one.refusal for one in found.submissions if one.path == str(path)}:
+        raise UsageError(whole.pop())
+    if not found.submissions:
+        why = "".join(f" {one.path} is left out: {one.why}" for one in found.left_out)
+        raise UsageError(f"{path} contains no exercise.{why}")
+    return sorted({one.lesson for one in found.submissions})
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:

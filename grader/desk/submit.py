@@ -4,7 +4,7 @@ Equal files give an equal zip. A file that would be refused in the grading of th
 """
 
 import shlex
-import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from grader.files import write_atomically, zip_of
 from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
-from grader.hand_ins.refusal import Refusal, digest
+from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
 from grader.texts import shown
@@ -196,14 +196,14 @@ def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = F
 
 def is_submission(path: Path) -> bool:
     """Return whether a file is a zip that `submit` wrote and that was not changed later."""
+    others = Counter[str]()
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-        files, _ = archives.members(path.read_bytes(), frozenset(names))
+        with path.open("rb") as file, archives.opened(file, path.name) as opened:
+            files = {"/".join(one.path): one.read(MAX_NOTEBOOK_BYTES) for one in opened.entries(others)}
         listed = Manifest.from_json(files.pop(manifest.NAME, b""))
-    except (zipfile.BadZipFile, Refusal):
+    except (OSError, Refusal):
         return False
-    return len(names) == len(files) + 1 and listed == _manifest(listed.kit, files)
+    return not others and listed == _manifest(listed.kit, files)
 
 
 def _manifest(kit: str, contents: Mapping[str, bytes]) -> Manifest:

@@ -32,7 +32,6 @@ from grader.texts import shown
 from grader.trials import native
 from harness.machine.environment import Environment
 
-KIT_PART = "lessons"
 REFUSED = (
     "The submission has no grade, but the student loses no points. To grade without a sandbox, make the bundle with "
     "`python -m grader release --gradescope ZIP --no-sandbox`. Every report then has a warning. You can also grade on "
@@ -105,12 +104,8 @@ def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report
 
 
 def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    """Return the submissions by lesson. A folder that was zipped whole, or a copy of the kit, is looked into."""
-    there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
-    if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
-        folder = there[0]
-    kit = folder / KIT_PART / "exercises"
-    found = collect_one(kit if kit.is_dir() else folder, student, lessons, kit=Environment.capture().kit)
+    """Return the submissions by lesson. They are read like the folder of a student of a class."""
+    found = collect_one(folder, student, lessons, kit=Environment.capture().kit)
     return {one.lesson: one for one in found.submissions}
 
 

@@ -1,99 +1,152 @@
-"""Read zip archives that students hand in, in memory. If one file is bad, the whole zip is refused."""
+"""Read zip archives that students hand in, in memory. Nothing is ever unpacked to the disk.
+
+A whole zip is refused if it is damaged, or if an entry's path leads out of the zip. A link, a device and a file with a
+password or with an unknown compression are only refused if they are read, and then by name.
+"""
 
 import io
+import re
 import stat
 import struct
-import unicodedata
 import warnings
 import zipfile
 import zlib
-from pathlib import PurePosixPath
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Final, cast
 
-from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal
+from grader.hand_ins.entries import MAX_FILES, VENV, FolderEntry, Kind, is_junk
+from grader.hand_ins.refusal import Refusal
 
-MAX_ARCHIVE_BYTES = 20_000_000  # two uncompressed notebooks of the maximum size
-MAX_MEMBERS = 500  # a zip with all exercises and with files of editors has fewer
-MAX_TOTAL_BYTES = 50_000_000  # the sum of the uncompressed file sizes that a zip declares
-MAX_NAME_CHARACTERS = 255  # the longest file name that common file systems allow
-_COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # an LZMA dictionary may need gigabytes
-_ENCRYPTED = 0x1
-_AGAIN = "make a new one with `python -m grader submit`."
+MAX_ARCHIVE_BYTES: Final = 20_000_000
+"""The maximum size of a zip in a zip. It is two uncompressed notebooks of the maximum size."""
+
+_MAX_DIRECTORY_BYTES: Final = 16_000_000  # the list of files at the end of a zip: about 200,000 files
+_MAX_DEPTH: Final = 60
+_COMPRESSIONS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # an LZMA dictionary may need gigabytes
+_ENCRYPTED: Final = 0x1
+_DRIVE: Final = re.compile(r"\A[A-Za-z]:(?=/)")
+_AGAIN: Final = "make a new one with `python -m grader submit`."
 # What zipfile raises for bytes that are not a valid zip.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError)
 
-_JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})
+
+def is_zip(name: str) -> bool:
+    """Return whether a file name is that of a zip."""
+    return name.casefold().endswith(".zip")
 
 
-def is_junk(name: str) -> bool:
-    """Return whether a path is a file that operating systems or editors leave behind, such as `.DS_Store`."""
-    return any(part in _JUNK or part.startswith(".") for part in PurePosixPath(name).parts)
+@dataclass(frozen=True, slots=True)
+class Zip:
+    """An open zip. `shown` is its path in reports."""
+
+    archive: zipfile.ZipFile
+    shown: str
+    named: list[tuple[tuple[str, ...], zipfile.ZipInfo]] = field(default_factory=list)
+
+    def entries(self, ignored: Counter[str], top: tuple[str, ...] = ()) -> Iterator[FolderEntry]:
+        """Yield what the zip has in its folder `top`. Count what is ignored, by name, in `ignored`."""
+        venvs = {path[:-1] for path, _ in self.named if path[-1] == VENV and len(path) > 1}
+        seen, start = 0, len(top)
+        for path, info in self.named:
+            if path[:start] != top or len(path) == start:
+                continue
+            inner = path[start:]
+            junk = next((part for part in inner if is_junk(part)), "")
+            junk = junk or next((path[n - 1] for n in range(start + 1, len(path)) if path[:n] in venvs), "")
+            if junk or len(path) > _MAX_DEPTH:
+                ignored[junk or "deep folders"] += not info.is_dir()
+                continue
+            seen += 1
+            if seen > MAX_FILES:
+                raise Refusal(f"The zip {self.shown} contains more than {MAX_FILES:,} files; {_AGAIN}")
+            yield self._entry(inner, "/".join(filter(None, (self.shown, *path))), info)
+
+    def _entry(self, path: tuple[str, ...], shown: str, info: zipfile.ZipInfo) -> FolderEntry:
+        unix = stat.S_IFMT(info.external_attr >> 16)  # Unix mode in the upper half; 0 from other systems
+        kinds = {stat.S_IFLNK: Kind.LINK, stat.S_IFDIR: Kind.FOLDER, 0: Kind.FILE, stat.S_IFREG: Kind.FILE}
+        kind = Kind.FOLDER if info.is_dir() else kinds.get(unix, Kind.OTHER)
+
+        def opened() -> IO[bytes]:
+            if kind in {Kind.LINK, Kind.OTHER}:
+                raise Refusal(f"{shown} is a link or device; hand in the file itself.")
+            if info.flag_bits & _ENCRYPTED:
+                raise Refusal(f"{shown} is protected by a password; {_AGAIN}")
+            if info.compress_type not in _COMPRESSIONS:
+                raise Refusal(f"{shown} has a compression method that the grader does not support; {_AGAIN}")
+            with _explained(shown):
+                return cast("IO[bytes]", _Member(self.archive.open(info), shown))
+
+        return FolderEntry(path, shown, kind, opened, info.file_size)
 
 
-def members(data: bytes, wanted: frozenset[str]) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Return the files in a zip whose file name is in `wanted`, as a dict from path to bytes, and all other paths.
-
-    Raise `Refusal`, and no other exception, for data that is not a zip, and for a zip that is too large, damaged or
-    malicious.
-    """
-    if len(data) > MAX_ARCHIVE_BYTES:
-        raise Refusal(f"The zip is larger than {MAX_ARCHIVE_BYTES:,} bytes; {_AGAIN}")
+@contextmanager
+def _explained(shown: str) -> Iterator[None]:
     try:
-        with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = archive.infolist()
-            _judge(infos)
-            files = [info for info in infos if not info.is_dir() and not is_junk(info.filename)]
-            taken = [info for info in files if PurePosixPath(info.filename).name in wanted]
-            others = tuple(info.filename for info in files if info not in taken)
-            return {info.filename: _read(archive, info) for info in taken}, others
+        yield
     except NotImplementedError:
-        raise Refusal(f"The zip uses a feature that the grader does not support; {_AGAIN}") from None
+        raise Refusal(f"The zip {shown} uses a feature that the grader does not support; {_AGAIN}") from None
     except _DAMAGE:
-        raise Refusal(f"The zip is damaged and cannot be read; {_AGAIN}") from None
+        raise Refusal(f"The zip {shown} is damaged and cannot be read; {_AGAIN}") from None
 
 
-def _judge(infos: list[zipfile.ZipInfo]) -> None:
-    if len(infos) > MAX_MEMBERS:
-        raise Refusal(f"The zip contains more than {MAX_MEMBERS} files; {_AGAIN}")
-    if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
-        raise Refusal(f"The zip would unpack to more than {MAX_TOTAL_BYTES:,} bytes; {_AGAIN}")
-    seen: dict[str, zipfile.ZipInfo] = {}
-    for info in infos:
-        for name in (info.orig_filename, info.filename):  # an extra field may hold a second name (Python 3.12)
-            _judge_name(name)
-        _judge_kind(info)
-        # Names that differ only in case or Unicode form mean the same file on some file systems.
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", info.filename).casefold())
-        if (other := seen.setdefault(folded, info)) is not info:
-            same = other.filename == info.filename
-            what = "the same name twice" if same else "two names that differ only in case or Unicode form"
-            raise Refusal(f"The zip contains {what} ({_shown(info.filename)}); {_AGAIN}")
+class _Member(io.RawIOBase):
+    """A file in a zip. Damage that is found while it is read raises a `Refusal`."""
+
+    def __init__(self, file: IO[bytes], shown: str) -> None:
+        super().__init__()
+        self._file, self._shown = file, shown
+
+    def read(self, size: int = -1) -> bytes:
+        with _explained(self._shown):
+            return self._file.read(size)  # zipfile checks the CRC, and reads no more than the declared size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
-def _judge_name(name: str) -> None:
-    path = PurePosixPath(name)
-    if len(path.name) > MAX_NAME_CHARACTERS:
-        raise Refusal(f"The zip contains a file name longer than {MAX_NAME_CHARACTERS} characters; {_AGAIN}")
-    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name or not path.name:
-        raise Refusal(f"The zip contains a path that leads out of it ({_shown(name)}); {_AGAIN}")
+class _Bounded(io.RawIOBase):
+    """A stream that refuses to read very much at once, which zipfile does only for the list of files of a zip."""
+
+    def __init__(self, file: IO[bytes], shown: str) -> None:
+        super().__init__()
+        self._file, self._shown = file, shown
+        self.seek, self.tell = file.seek, file.tell  # type: ignore[method-assign]
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _MAX_DIRECTORY_BYTES:
+            raise Refusal(f"The zip {self._shown} contains more than {MAX_FILES:,} files; {_AGAIN}")
+        return self._file.read(size)
+
+    def seekable(self) -> bool:
+        return True
 
 
-def _judge_kind(info: zipfile.ZipInfo) -> None:
-    kind = stat.S_IFMT(info.external_attr >> 16)  # Unix mode in the upper half; 0 from other systems
-    if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
-        raise Refusal(f"The zip contains a link or device ({_shown(info.filename)}); {_AGAIN}")
-    if info.flag_bits & _ENCRYPTED:
-        raise Refusal(f"The zip is protected by a password; {_AGAIN}")
-    if info.compress_type not in _COMPRESSIONS:
-        raise Refusal(f"The zip uses a compression method that the grader does not support; {_AGAIN}")
+@contextmanager
+def opened(file: IO[bytes], shown: str) -> Iterator[Zip]:
+    """Open the zip in a stream. Raise `Refusal`, and no other exception, if the zip is damaged or malicious."""
+    with _explained(shown), warnings.catch_warnings(action="ignore"):
+        archive = zipfile.ZipFile(_Bounded(file, shown))
+    with archive:
+        yield Zip(archive, shown, [(path, info) for info in archive.infolist() if (path := _path(info, shown))])
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    if info.file_size > MAX_NOTEBOOK_BYTES:
-        name = _shown(info.filename)
-        raise Refusal(f"{name} is larger than {MAX_NOTEBOOK_BYTES:,} bytes; hand in only the exercise.")
-    with archive.open(info) as member:
-        return member.read(MAX_NOTEBOOK_BYTES + 1)  # zipfile checks the CRC, and reads no more than the declared size
+def _path(info: zipfile.ZipInfo, shown: str) -> tuple[str, ...]:
+    """Return the parts of an entry's path. Raise `Refusal` if the path leads out of the zip."""
+    paths = []
+    for name in (info.orig_filename, info.filename):  # an extra field may hold a second name (Python 3.12)
+        parts: list[str] = []
+        for part in _DRIVE.sub("", name.replace("\\", "/"), count=1).split("/"):
+            if (part == ".." and not parts) or "\0" in part:
+                raise Refusal(f"The zip {shown} contains a path that leads out of it ({name[:60]!a}); {_AGAIN}")
+            parts[len(parts) - (part == "..") :] = [part] * (part not in {"", ".", ".."})
+        paths.append(tuple(parts))
+    return paths[-1]
 
 
-def _shown(name: str) -> str:
-    return ascii(name[:60])[1:-1]
+def copy_of(entry: FolderEntry) -> IO[bytes]:
+    """Return the bytes of a zip in a zip as a stream. Raise `Refusal` if they are more than `MAX_ARCHIVE_BYTES`."""
+    return io.BytesIO(entry.read(MAX_ARCHIVE_BYTES))

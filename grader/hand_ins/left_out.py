@@ -1,77 +1,81 @@
 """List the files from students that are not graded, with a guess at what each file is."""
 
 import difflib
-import os
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
-from grader.files import file_name
-from grader.hand_ins import archives
+from grader.hand_ins.entries import FolderEntry, Kind
+from grader.hand_ins.refusal import Refusal
+from grader.records import LeftOut
 
 SUFFIXES: Final = (".py", ".ipynb")
 MAX_LISTED: Final = 20
 """The maximum number of files of one folder or zip that are listed by name. Further files are only counted."""
 
+OTHER: Final = "It is not an exercise (.py or .ipynb)."
+"""The reason why a file is not graded that does not look like an exercise."""
+
 _ARCHIVES: Final = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
-_READ_BYTES: Final = 100_000
-_WALKED: Final = 200
+_READ_BYTES: Final = 200_000
 _CLOSE: Final = 0.75
 _COPY: Final = re.compile(r"^(copy[ _-]+of[ _-]+)|[ _-]*(\(\d+\)|copy|final|-\d+)$", re.IGNORECASE)
+_DEFINED: Final = re.compile(r"""(?:^|["'\\n])[ \t]*(?:async +)?def +(\w+) *\(""", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"(?:lesson|exercise|ex|task)?[ _-]*0*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A file that is not graded.
+class LessonNames:
+    """The lessons that are `graded` in this class, and all `known` lessons of the course with their functions.
 
-    `student` is empty when the file belongs to no student. `lesson` is the lesson that the file resembles, or empty.
-    `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise.
+    `files` are the lessons of file names by folded name or path: those of misnamed files are in the course file.
     """
 
-    student: str
-    path: str
-    lesson: str
-    why: str
-    misnamed: bool
-
-    @property
-    def meaning(self) -> str:
-        """A guess for the instructor, such as "looks like 03_cuda_sync", or "" without a guess."""
-        return f"looks like {self.lesson}" if self.lesson else ""
-
-
-@dataclass(frozen=True, slots=True)
-class LessonNames:
-    """The lessons that are `graded` in this class, and all `known` lessons of the course."""
-
     graded: tuple[str, ...]
-    known: tuple[str, ...]
+    known: Mapping[str, Collection[str]]
+    files: Mapping[str, str]
 
     @classmethod
-    def of(cls, graded: Sequence[str], known: Sequence[str]) -> "LessonNames":
+    def of(
+        cls, graded: Sequence[str], known: Mapping[str, Collection[str]] | Sequence[str], files: Mapping[str, str]
+    ) -> "LessonNames":
         """Return an object with these names. All `graded` lessons become `known` too."""
-        return cls(tuple(graded), tuple(dict.fromkeys((*graded, *known))))
+        functions = known if isinstance(known, Mapping) else dict.fromkeys(known, ())
+        lessons = dict.fromkeys((*graded, *known))
+        return cls(
+            tuple(graded),
+            {lesson: functions.get(lesson, ()) for lesson in lessons},
+            {folded(lesson + suffix): lesson for lesson in graded for suffix in SUFFIXES}
+            | {folded(name): lesson for name, lesson in files.items()},
+        )
 
-    def classify(self, student: str, shown: str, path: Path | None = None) -> LeftOut:
-        """Return why a file is not graded. `shown` is its path in reports. `path` is None for a file in a zip."""
-        name = PurePosixPath(shown).name
-        if path and path.is_symlink():
-            return LeftOut(student, shown, "", "It is a link. Hand in the file itself.", misnamed=True)
-        if path and path.is_dir():
-            return self._folder(student, shown, path)
+    def exercise(self, name: str, shown: str = "") -> tuple[str, str]:
+        """Return the graded lesson and the suffix of a file, or two empty texts if the file is not an exercise.
+
+        `name` is the file's name, in which upper and lower case are equal. `shown` is its path in reports.
+        """
+        lesson = self.files.get(folded(shown)) or self.files.get(folded(name), "")
+        suffix = PurePosixPath(folded(name)).suffix
+        return (lesson, suffix) if lesson in self.graded and suffix in SUFFIXES else ("", "")
+
+    def classify(self, name: str, entry: FolderEntry) -> LeftOut:
+        """Return why the file of an entry is not graded. `name` is the file's name as the student wrote it."""
+        shown = entry.shown
+        if entry.kind is Kind.LINK:
+            return LeftOut("", shown, "", "It is a link. Hand in the file itself.", misnamed=True)
         if is_archive(name):
             why = "The grader does not open archives of this kind. Hand in the files themselves, or the zip that "
-            return LeftOut(student, shown, "", f"{why}`python -m grader submit` writes.", misnamed=True)
+            why = "It is a zip in a zip in a zip. Hand in " if name.casefold().endswith(".zip") else why
+            return LeftOut("", shown, "", f"{why}`python -m grader submit` writes.", misnamed=True)
         stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
         if stem in self.known and stem not in self.graded and suffix in SUFFIXES:
-            return LeftOut(student, shown, stem, f"{stem} is not graded in this class.", misnamed=False)
+            return LeftOut("", shown, stem, f"{stem} is not graded in this class.", misnamed=False)
         lesson, code = likely_lesson(name, self.known), _is_code(name)
-        if not lesson and path and path.is_file() and code:
-            lesson = self._named_in(path)
+        if not lesson and code:
+            lesson = self._named_in(entry)
         if lesson in self.graded:
             ending = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
             why = f"It looks like {lesson}. If it is, hand it in as {lesson}{ending}."
@@ -80,26 +84,24 @@ class LessonNames:
         elif code:
             why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
         else:
-            why = "It is not an exercise (.py or .ipynb)."
-        return LeftOut(student, shown, lesson, why, misnamed=bool(lesson) or code)
+            why = OTHER
+        return LeftOut("", shown, lesson, why, misnamed=bool(lesson) or code)
 
-    def _folder(self, student: str, shown: str, path: Path) -> LeftOut:
-        names = [name for name in islice(_names_below(path), _WALKED) if not archives.is_junk(name)]
-        lesson = next((found for name in names if (found := likely_lesson(name, self.known))), "")
-        code = lesson or any(_is_code(name) or is_archive(name) for name in names)
-        why = "The grader searches a folder only if its name is a time such as 2026-11-20T23-59-00."
-        if code:
-            why += f" Put {lesson + '.py' if lesson else 'the exercises'} beside this folder, not into it."
-        return LeftOut(student, shown, lesson, why, misnamed=bool(code))
-
-    def _named_in(self, path: Path) -> str:
+    def _named_in(self, entry: FolderEntry) -> str:
+        """Return the only lesson whose functions a file defines, or else the only lesson that it names, or ""."""
         try:
-            with path.open("rb") as file:
-                text = file.read(_READ_BYTES).decode("utf-8", "replace")
-        except OSError:
+            text = entry.read(_READ_BYTES, cut=True).decode("utf-8", "replace")
+        except (OSError, Refusal):
             return ""
-        found = [lesson for lesson in self.known if lesson in text]
+        defined = set(_DEFINED.findall(text))
+        written = [lesson for lesson, names in self.known.items() if names and defined.issuperset(names)]
+        found = written or [lesson for lesson in self.known if lesson in text]
         return found[0] if len(found) == 1 else ""
+
+
+def folded(name: str) -> str:
+    """Return a file name in a form that is equal for names that some file systems treat as the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def listed(files: Sequence[LeftOut], where: str) -> list[LeftOut]:
@@ -111,7 +113,7 @@ def listed(files: Sequence[LeftOut], where: str) -> list[LeftOut]:
     return ordered[:MAX_LISTED] + more
 
 
-def likely_lesson(name: str, lessons: Sequence[str]) -> str:
+def likely_lesson(name: str, lessons: Collection[str]) -> str:
     """Return the lesson whose name a file's name resembles, or "" when it resembles none."""
     stem = name.strip()
     while (path := PurePosixPath(stem)).suffix.casefold() in {*SUFFIXES, ".txt"}:
@@ -143,9 +145,3 @@ def student_of_archive(name: str) -> str:
 
 def _is_code(name: str) -> bool:
     return name.casefold().endswith(SUFFIXES)
-
-
-def _names_below(folder: Path) -> Iterator[str]:
-    for _, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not archives.is_junk(file_name(name)))
-        yield from map(file_name, sorted(files))

@@ -1,13 +1,13 @@
-"""Read the bytes of a student's file, find the time of the hand-in, and make a `Submission` from the file."""
+"""Find the time of a hand-in, and make a `Submission` from each exercise file of it."""
 
 import errno
-import os
-import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
-from pathlib import Path
+from datetime import datetime, tzinfo
 from typing import Final
 
+from grader.course.dates import read_time
+from grader.hand_ins.entries import FolderEntry
 from grader.hand_ins.refusal import Refusal, digest
 from grader.records import Fault, Submission, TimeSource
 from grader.source import Source
@@ -17,83 +17,92 @@ MACHINE_ERRORS: Final = frozenset(
 )
 """The errno values for which the grading machine is to blame. A student's file is never refused because of them."""
 
-_TIME = re.compile(  # such as 2026-11-20T23-59-00, 20261120T225900Z, 2026-11-20_23.59+0100
-    r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:.]?(\d\d)(?:[-:.]?(\d\d))?(?:(Z)|([+-])(\d\d)[-:]?(\d\d))?", re.ASCII
-)
+_SAME_S: Final = 60  # two times that differ by at most this many seconds do not disagree
+
+_NAMED: Final = 5  # the maximum number of files that are named one by one, each with its disagreeing times
+_SOURCES: Final = {
+    TimeSource.PLATFORM: "the platform's time",
+    TimeSource.FOLDER: "the time in the folder's name",
+    TimeSource.FILE: "the file's own time",
+}
+
+Times = dict[TimeSource, datetime]
+"""The times that the sources of a hand-in's time give, in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A folder or file of one student. `shown` is its path in reports. A file outside `home` must not be read.
+    """A file, folder or zip of one or more students (a group). `shown` is its path in reports.
 
-    `at` is the time in a folder's name. `dated` is False if the file's own date is not the time of the hand-in.
+    `hand_in` is the same for all files that were handed in together. `times` has what is known about the time, and
+    `source` the source if no time is known. `own` are the sources of times that are used below this folder.
     """
 
-    path: Path
-    home: Path
-    student: str
+    students: tuple[str, ...]
     shown: str
-    at: datetime | None = None
-    dated: bool = True
+    hand_in: str
+    times: Times
+    source: TimeSource = TimeSource.UNKNOWN
+    own: frozenset[TimeSource] = frozenset({TimeSource.FOLDER, TimeSource.FILE})
 
-    def read(self, limit: int) -> bytes:
-        """Return the bytes of a plain file below `home`. Raise `Refusal` for others, and above `limit` bytes."""
-        real = Path(os.path.realpath(self.path, strict=True))
-        if not real.is_relative_to(self.home):
-            raise Refusal(f"{self.shown} is a link that leads out of its folder; hand in the file itself.")
-        if real.is_dir():
-            raise Refusal(f"{self.shown} is a folder; hand in a file of that name.")
-        if not real.is_file():
-            raise Refusal(f"{self.shown} is not a plain file; hand in the file itself.")
-        with real.open("rb") as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            raise Refusal(f"{self.shown} is larger than {limit:,} bytes; hand in only the exercise.")
-        return data
+    def inside(self, entry: FolderEntry, zone: tzinfo) -> "Location":
+        """Return the location of a file in this folder.
 
-    def submission(self, lesson: str, data: bytes, source: Source | None, refusal: str = "") -> Submission:
-        """Return the submission of the file. `source` is the code in its bytes `data`, or None if refused."""
-        at, when = self.at or (_modified(self.path) if self.dated else None), TimeSource.FOLDER
-        if not self.at:
-            when = TimeSource.FILE if at else TimeSource.UNKNOWN
-        return Submission(
-            self.student, lesson, self.shown, digest(data), source, refusal, handed_in=at, time_source=when
-        )
+        The first folder on the way to the file may have a time as its name, in the time zone `zone`.
+        """
+        times = dict(self.times)
+        if entry.modified and TimeSource.FILE in self.own:
+            times[TimeSource.FILE] = entry.modified
+        if len(entry.path) > 1 and TimeSource.FOLDER in self.own and (at := read_time(entry.path[0], zone)):
+            times[TimeSource.FOLDER] = at
+        return replace(self, shown=entry.shown, times=times)
 
-    def failed(self, lesson: str, error: Exception, data: bytes = b"") -> Submission:
-        """Return a submission for a file on which an exception was raised, so that the next files can be collected.
+    @property
+    def at(self) -> tuple[TimeSource, datetime | None]:
+        """The source of the time that counts, and this time or None."""
+        best = next((source for source in TimeSource if source in self.times), None)
+        return (best, self.times[best]) if best else (self.source, None)
+
+    def disagreeing(self) -> Iterator[tuple[TimeSource, TimeSource]]:
+        """Yield the source whose time counts, together with each source that gives another time."""
+        used, at = self.at
+        for source, other in self.times.items():
+            if at and abs((other - at).total_seconds()) > _SAME_S:
+                yield used, source
+
+    def submissions(self, lesson: str, data: bytes, source: Source | None, refusal: str = "") -> list[Submission]:
+        """Return each student's submission. `source` is the code in the bytes `data`, or None if refused."""
+        when, at = self.at
+        one = Submission("", lesson, self.shown, digest(data), source, refusal, handed_in=at, time_source=when)
+        return [replace(one, student=student) for student in self.students]
+
+    def failed(self, lesson: str, error: Exception, data: bytes = b"") -> list[Submission]:
+        """Return submissions for a file on which an exception was raised, so that the next files can be collected.
 
         A `Refusal`, or an `OSError` that the file itself causes, gives a refusal. Any other exception is a fault of the
-        grader: the student loses no points, and the next run tries the hand-in again.
+        grader: the students lose no points, and the next run tries the hand-in again.
         """
         if isinstance(error, OSError) and error.errno not in MACHINE_ERRORS:
             why = f"{self.shown} could not be read ({error.strerror or type(error).__name__}); hand it in again."
             error, data = Refusal(why), b""
         if isinstance(error, Refusal):
-            return self.submission(lesson, data or str(error).encode(), None, str(error))
-        # The file's modification time is not read here, because reading it may have caused the failure.
+            return self.submissions(lesson, data or str(error).encode(), None, str(error))
         data = data or f"{self.shown}: {type(error).__name__}".encode()
-        return replace(replace(self, dated=False).submission(lesson, data, None), fault=Fault.of(error))
+        return [replace(one, fault=Fault.of(error)) for one in self.submissions(lesson, data, None)]
 
 
-def folder_time(name: str, zone: tzinfo) -> datetime | None:
-    """Return the time in a folder's name, in UTC, or None. A time without an offset is in the time zone `zone`."""
-    match = _TIME.fullmatch(name)
-    if not match:
-        return None
-    *numbers, utc, sign, hours, minutes = match.groups()
-    text = "{}-{}-{}T{}:{}:{}".format(*numbers[:5], numbers[5] or "00")
-    offset = f"{sign}{hours}:{minutes}" if sign else utc or ""
-    try:
-        at = datetime.fromisoformat(text + offset)
-        return (at if offset else at.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+def disagreements(places: Sequence[Location]) -> Iterator[str]:
+    """Yield sentences on exercise files whose sources give different times, each with the source that counts.
 
-
-def _modified(path: Path) -> datetime | None:
-    """Return the modification time of a file, in UTC and to the second, or None when it is unknown."""
-    try:
-        return datetime.fromtimestamp(int(path.lstat().st_mtime), UTC)
-    except (OSError, OverflowError, ValueError):
-        return None
+    Many files with the same two sources get one sentence.
+    """
+    found: dict[tuple[TimeSource, TimeSource], list[Location]] = {}
+    for place in places:
+        for pair in place.disagreeing():
+            found.setdefault(pair, []).append(place)
+    for (used, other), of_pair in found.items():
+        named = of_pair if len(of_pair) <= _NAMED else of_pair[:1]
+        for place in named:
+            times = [f"{place.times[source]:%Y-%m-%d %H:%M} UTC" for source in (used, other)]
+            where = place.shown if len(of_pair) <= _NAMED else f"{len(of_pair)} files, such as {place.shown}"
+            yield f"{where}: {_SOURCES[used]} counts ({times[0]}), not {_SOURCES[other]} ({times[1]})"

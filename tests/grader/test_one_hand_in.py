@@ -23,7 +23,7 @@ from grader.class_run.grading import LocalLanes
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, is_faulted
-from grader.hand_ins import archives, collect, location
+from grader.hand_ins import archives, attempts, collect, entries, location
 from grader.records import Report, Submission
 from grader.reports import canvas, class_page, gradescope, student_page
 from grader.source import Source
@@ -75,7 +75,11 @@ def fails_for(
 
 def at_eves(*given: object) -> bool:
     """Return whether one of the arguments is a place of EVE."""
-    return any(isinstance(one, location.Location) and one.student == EVE for one in given)
+    return any(isinstance(one, location.Location) and EVE in one.students for one in given)
+
+
+def of_eve(entry: entries.FolderEntry, *_given: object) -> bool:
+    return entry.shown.startswith(EVE)
 
 
 def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
@@ -84,14 +88,14 @@ def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
 
 def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make reading Python text fail where the text names EVE."""
-    limit, real = collect._READERS[".py"]
+    limit, real = attempts.READERS[".py"]
 
     def failing(data: bytes, name: str) -> Source:
         if b"# eve" in data:
             raise PLANTED
         return real(data, name)
 
-    monkeypatch.setitem(collect._READERS, ".py", (limit, failing))
+    monkeypatch.setitem(attempts.READERS, ".py", (limit, failing))
 
 
 def _is_of_eve(report: Report) -> bool:
@@ -99,12 +103,12 @@ def _is_of_eve(report: Report) -> bool:
 
 
 COLLECTING = {
-    "what an entry is": fails_for(collect._Reader, "read_folder", at_eves),
+    "what an entry is": fails_for(collect._Reader, "_read_all", at_eves),
     "an entry of a folder": fails_for(collect._Reader, "_read_file", at_eves),
-    "a file's bytes": fails_for(location.Location, "read", at_eves),
-    "the machine": fails_for(location.Location, "read", at_eves, OSError(errno.EIO, "a hidden case")),
-    "a zip": fails_for(archives, "members", lambda *_: True),
-    "a name in a zip": fails_for(archives, "is_junk", lambda name: name == "hw/eve/01_dot.py"),
+    "a file's bytes": fails_for(entries.FolderEntry, "read", of_eve),
+    "the machine": fails_for(entries.FolderEntry, "read", of_eve, OSError(errno.EIO, "a hidden case")),
+    "a zip": fails_for(archives, "opened", lambda *_: True),
+    "a name in a zip": fails_for(archives, "is_junk", lambda name: name == "01_dot.py"),
     "a file's text": reads_eve,
 }
 KEEPING = {

@@ -112,23 +112,21 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
     assert "without a sandbox" not in result["output"]
 
 
-def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole_but_not_in_one_of_two_or_behind_a_link(
-    tmp_path: Path,
-) -> None:
-    def handed_in(folder: Path, place: str) -> Path:
+def test_a_hand_in_is_found_in_any_folder_but_not_behind_a_link_and_of_two_files_none_counts(tmp_path: Path) -> None:
+    def handed_in(folder: Path, place: str, text: str = "x = 1\n") -> Path:
         (folder / place).mkdir(parents=True, exist_ok=True)
-        (folder / place / "04_autorange.py").write_text("x = 1\n")
+        (folder / place / "04_autorange.py").write_text(text)
         return folder
 
     for number, place in enumerate(("lessons/exercises", "my-kit/lessons/exercises", "homework", "")):
         (tmp_path / str(number) / "__MACOSX").mkdir(parents=True)
         given = autograder._given(handed_in(tmp_path / str(number), place), "ada", ["04_autorange"])
         assert given["04_autorange"].source == "x = 1\n"
-    handed_in(handed_in(tmp_path / "two", "one"), "other")
+    handed_in(handed_in(tmp_path / "two", "one"), "other", "x = 2\n")
+    assert "more than once" in autograder._given(tmp_path / "two", "ada", ["04_autorange"])["04_autorange"].refusal
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
-    for name in ("two", "linked"):
-        assert autograder._given(tmp_path / name, "ada", ["04_autorange"]) == {}
+    assert autograder._given(tmp_path / "linked", "ada", ["04_autorange"]) == {}
 
 
 @pytest.mark.long

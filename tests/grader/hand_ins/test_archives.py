@@ -1,18 +1,17 @@
 import io
 import stat
+import warnings
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from classroom import KIT, LESSONS, collected, hand_in, notebook, zipped
 
 from grader.desk.submit import write_zip
-from grader.hand_ins import archives
-from grader.hand_ins.collect import collect
+from grader.hand_ins import entries
+from grader.hand_ins.collect import Collection, collect
 from grader.hand_ins.manifest import Manifest
-from grader.hand_ins.refusal import Refusal
-
-WANTED = frozenset({"01_dot.py", "manifest.json"})
 
 
 def zip_of(folder: Path, student: str, data: bytes) -> None:
@@ -61,69 +60,109 @@ def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_pat
     assert "does not list 01_dot.py" in unlisted.refusal
 
 
-def evil_zip(kind: str) -> bytes:
+def members(*given: tuple[str, bytes] | tuple[str, bytes, int]) -> bytes:
+    """Return a zip; an entry is a name, its bytes, and the kind of file in its Unix mode, or 8 for LZMA."""
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("01_dot.py", "x = 1")
-        info = zipfile.ZipInfo("other.py")
-        if kind == "symlink":
-            info.external_attr = (stat.S_IFLNK | 0o777) << 16
-            archive.writestr(info, "/etc/passwd")
-        elif kind == "device":
-            info.external_attr = (stat.S_IFCHR | 0o666) << 16
-            archive.writestr(info, "")
-        elif kind == "bomb":
-            archive.writestr("zeros", bytes(archives.MAX_TOTAL_BYTES + 1))
-        elif kind == "lzma":
-            archive.writestr("packed", "x", compress_type=zipfile.ZIP_LZMA)
-        elif kind == "many":
-            for number in range(archives.MAX_MEMBERS + 1):
-                archive.writestr(f"{number}", "")
-        else:
-            archive.writestr(kind, "x = 2")
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content, *kind in given:
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_LZMA if kind == [8] else zipfile.ZIP_DEFLATED
+            info.external_attr = kind[0] << 16 if kind else 0
+            archive.writestr(info, content)
     return data.getvalue()
 
 
-def test_an_archive_made_to_do_harm_is_refused_whole(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="Duplicate name"):
-        made = {"01_dot.py": evil_zip("01_dot.py")}
-    made["a_b/01_dot.py"] = evil_zip("a_b/01_dot.py").replace(b"a_b", b"a\0b")  # zipfile writes no such name
-    for kind, part in {
-        "../01_dot.py": "leads out",
-        "a/../../01_dot.py": "leads out",
-        "/etc/01_dot.py": "leads out",
-        "..\\01_dot.py": "leads out",
-        "C:/01_dot.py": "leads out",
-        "x" * 300: "longer than",
-        "01_DOT.py": "differ only in case",
-        "01_dot.p\N{FULLWIDTH LATIN SMALL LETTER Y}": "differ only in case",
-        "01_dot.py": "the same name twice",
-        "symlink": "link or device",
-        "device": "link or device",
-        "bomb": "would unpack",
-        "lzma": "a compression method that the grader does not support",
-        "many": "more than",
-        "a_b/01_dot.py": "leads out",
-    }.items():
-        with pytest.raises(Refusal, match=part):
-            archives.members(made.get(kind) or evil_zip(kind), WANTED)
-    zip_of(tmp_path, "eve", evil_zip("../01_dot.py"))
-    hand_in(tmp_path, "ada")
-    fine, refused = collected(tmp_path).submissions
-    assert (fine.source, refused.source) == ("right", None)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada", "eve.zip"]
+def changed(data: bytes, field: int, value: bytes, record: bytes = b"PK\x01\x02") -> bytes:
+    """Return a zip with other bytes in the last record of this kind."""
+    start = data.rindex(record) + field
+    return data[:start] + value + data[start + len(value) :]
 
 
-def test_a_member_that_inflates_beyond_what_it_declares_and_a_protected_one_are_refused() -> None:
-    for content, place, change, part in (
-        (bytes(5_000_000), 24, (100).to_bytes(4, "little"), "damaged"),
-        (b"x = 1", 8, b"\x01", "password"),
-    ):
-        data = bytearray(zipped([("01_dot.py", content)]))
-        start = data.rindex(b"PK\x01\x02") + place
-        data[start : start + len(change)] = change
-        with pytest.raises(Refusal, match=part):
-            archives.members(bytes(data), WANTED)
+def of_one(tmp_path: Path, data: bytes) -> Collection:
+    zip_of(tmp_path, "ada", data)
+    return collect(tmp_path, LESSONS, kit=KIT, require=False)
+
+
+DOT = ("01_dot.py", b"right")
+ESCAPED = members(DOT, ("a_b/x", b""))
+WRONG_SUM = members(DOT)
+REFUSED = {
+    "a path that leaves it": (members(DOT, ("a/../../notes.txt", b"")), "leads out of it ('a/../../notes.txt')"),
+    "a path of Windows that leaves it": (members(DOT, ("..\\notes.txt", b"")), "leads out"),
+    "a zero in a name": (ESCAPED.replace(b"a_b", b"a\0b"), "leads out"),
+    "a link that is the exercise": (members(("hw/01_dot.py", b"/etc/passwd", stat.S_IFLNK)), "hw/01_dot.py is a link"),
+    "a device that is the exercise": (members(("01_dot.py", b"", stat.S_IFCHR)), "01_dot.py is a link or device"),
+    "an exercise in LZMA": (members(("01_dot.py", b"", 8)), "01_dot.py has a compression method"),
+    "an exercise with a password": (changed(members(DOT), 8, b"\x01"), "01_dot.py is protected by a password"),
+    "an exercise with another sum": (changed(WRONG_SUM, 16, b"\0\0\0\0"), "01_dot.py is damaged"),
+    "an exercise longer than declared": (changed(members(("01_dot.py", bytes(5_000_000))), 24, b"d\0\0\0"), "damaged"),
+    "an exercise of 12 MB": (members(("01_dot.py", bytes(12_000_000))), "larger than"),
+    "many copies of the exercise": (members(*((f"{n}/01_dot.py", b"%d" % n) for n in range(60))), "more than 50 times"),
+    "names that differ in case": (
+        members(DOT, ("01_DOT.py", b"wrong")),
+        "01_DOT.py and ada.zip/01_dot.py; hand in only one",
+    ),
+    "another form of a letter": (members(DOT, ("01_dot.p\uff59", b"wrong")), "hand in only one"),
+    "one name twice": (members(DOT, ("01_dot.py", b"wrong")), "handed in more than once"),
+    "no zip": (b"PK but not much more", "damaged"),
+}
+HARMLESS = {
+    "marks of Windows": members(DOT, ("01_dot.py:Zone.Identifier", b"[ZoneTransfer]")),
+    "backslashes": members(("hw\\01_dot.py", b"right")),
+    "a drive": members(("C:\\Users\\ada\\01_dot.py", b"right"), ("/etc/x", b"")),
+    "other names that differ in case": members(DOT, ("A.txt", b""), ("a.txt", b"")),
+    "the same exercise twice": members(DOT, ("copy/01_DOT.PY", b"right")),
+    "tools": members(DOT, *((f"{where}/m{n}.py", b"") for where in (".venv", "a/node_modules") for n in range(900))),
+    "an environment": members(DOT, ("env/pyvenv.cfg", b""), ("env/lib/01_dot.py", b"other")),
+    "a checkpoint": members(DOT, (".ipynb_checkpoints/01_dot.ipynb", b"other"), ("01_dot-checkpoint.py", b"other")),
+    "a link and a device beside it": members(DOT, ("python", b"/bin", stat.S_IFLNK), ("zero", b"", stat.S_IFCHR)),
+    "a bomb beside it": members(DOT, ("zeros", bytes(60_000_000))),
+    "another file with a password": changed(members(DOT, ("x.pdf", b"x")), 8, b"\x01"),
+    "a name that is too long": members(DOT, ("x" * 300, b"")),
+    "a zip in a zip": zipped([("my work.zip", members(DOT))]),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_zip_is_refused_for_what_threatens_and_the_refusal_names_it(tmp_path: Path, what: str) -> None:
+    data, part = REFUSED[what]
+    hand_in(tmp_path, "eve")
+    refused, other = of_one(tmp_path, data).submissions
+    assert (refused.student, refused.source, other.source) == ("ada", None, "right")
+    assert part in refused.refusal
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.zip", "eve"]
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_what_is_harmless_is_ignored_in_a_zip_and_in_its_folder(tmp_path: Path, what: str) -> None:
+    (found,) = of_one(tmp_path / "zips", HARMLESS[what]).submissions
+    assert (found.lesson, found.source, found.handed_in is not None) == ("01_dot", "right", True)
+    with zipfile.ZipFile(io.BytesIO(HARMLESS[what])) as archive:
+        for info in archive.infolist() if "\\" not in archive.namelist()[0] and "\1" not in what else ():
+            with suppress(OSError, RuntimeError):
+                archive.extract(info, tmp_path / "folders" / "ada")
+    if (tmp_path / "folders").exists():
+        (same,) = collect(tmp_path / "folders", LESSONS, kit=KIT).submissions
+        assert (same.lesson, same.source) == ("01_dot", "right")
+
+
+def test_what_is_ignored_or_too_deep_is_listed_with_counts(tmp_path: Path) -> None:
+    found = of_one(tmp_path, HARMLESS["tools"])
+    assert [(one.path, one.misnamed) for one in found.left_out] == [("ada.zip (1,800 ignored)", False)]
+    assert ".venv (900), node_modules (900)" in found.left_out[0].why
+    deep = zipped([("a.zip", zipped([("b.zip", members(DOT))]))])
+    found = of_one(tmp_path, deep)
+    assert [one.path for one in found.left_out] == ["ada.zip/a.zip/b.zip"]
+    assert not found.submissions
+
+
+def test_more_files_than_a_hand_in_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_FILES", 20)
+    monkeypatch.setattr("grader.hand_ins.archives.MAX_FILES", 20)
+    for number in range(21):
+        hand_in(tmp_path, "bob", lesson=f"draft{number}")
+    found = of_one(tmp_path, members(*((f"{n}", b"") for n in range(21)))).submissions
+    assert {one.student for one in found if "contains more than 20 files" in one.refusal} == {"ada", "bob"}
 
 
 def test_a_zip_nobody_can_read_is_refused_for_the_lessons_of_the_class(tmp_path: Path) -> None:

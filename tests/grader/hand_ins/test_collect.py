@@ -19,7 +19,7 @@ def test_a_class_has_sorted_submissions_and_also_students_without_one_but_no_fil
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob" / "README.md").write_text("sorry")
     found = collected(tmp_path)
-    assert (found.students, found.notes) == (("ada", "bob"), ("bob: no exercise found",))
+    assert (found.students, found.notes) == (("ada", "bob"), ("bob: no exercise, only other files",))
     assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [("bob", "bob/README.md", False)]
     assert [one.path for one in found.submissions] == ["ada/01_dot.py", "ada/02_timer.py"]
     assert found.submissions[1].sha256 == digest(b"# ada\n")
@@ -105,5 +105,5 @@ def test_what_canvas_downloads_is_a_class_of_names_and_numbers_whose_times_are_n
     ]
     assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [
         ("schmidtbjörn_102", "schmidtbjörn_LATE_102_9004_notes.txt", False),
-        ("", "smitheve_104_9006_01_dot.py", True),
+        ("smitheve_104", "smitheve_104_9006_01_dot.py", True),
     ]

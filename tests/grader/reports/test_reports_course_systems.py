@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
-from grader.hand_ins.left_out import LeftOut
+from grader.records import LeftOut
 from grader.reports import canvas, moodle
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError

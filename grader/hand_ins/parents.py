@@ -1,0 +1,115 @@
+"""Distinguish the folder of a class from a folder that holds several classes, such as the exports of several weeks."""
+
+import re
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from grader.hand_ins.class_folder import Item
+from grader.hand_ins.entries import FolderEntry, Kind
+from grader.hand_ins.layouts import PLAIN, Claim, platforms
+from grader.hand_ins.left_out import folded
+from grader.hand_ins.metadata import GRADESCOPE
+from harness.errors import UsageError
+
+_MOST_NAMED: Final = 8
+_WORK: Final = "week|wk|hw|homework|assignment|assign|lab|ps|pset|problem[ _-]?set|exercises?|ex|tasks?|lesson|sheet"
+_MORE_WORK: Final = (
+    "unit|module|part|project|proj|quiz|exam|block|woche|blatt|übung|uebung|aufgabe|semaine|tp|td|semana"
+)
+_ASSIGNMENT: Final = re.compile(
+    rf"(?:{_WORK}|{_MORE_WORK})[ _-]*\d+[a-z]?(?:[ _-].*)?|.*(?:export|submissions?)|\d{{4}}-?\d\d-?\d\d.*"
+)
+"""The names of folders of whole classes, such as `week1`, `assignment_12_export` and `2026-11-20`."""
+
+_OF_ONE: Final = re.compile(
+    r"(?:attempt|try|version|ver|v|draft|final|old|new|backup|copy|take|submission|rev|latest|fixed|resub|my|src|code|work|"
+    r"solution|home|desktop|documents|downloads|users|kit|fairclock|lessons|exercises|notebooks).*|\d+"
+)
+"""The names of folders in which one student keeps files, such as `draft2` and `lessons`."""
+
+_KIT: Final = {"lessons": "exercises"}
+
+
+class _Verdict(Enum):
+    """What a folder holds: one student's files, perhaps one student's files, perhaps a class, or a class."""
+
+    STUDENT = 0
+    EITHER = 1
+    PERHAPS_CLASS = 2
+    CLASS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a folder or zip holds: its own entries (True for folders), and the path and lesson of each exercise."""
+
+    top: dict[str, bool] = field(default_factory=dict)
+    exercises: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+
+
+def refuse(folder: Path, claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]) -> None:
+    """Raise `UsageError` if the folder holds folders of classes, or one student's copy of the course, not students."""
+    plain = {name: found[name] for name, claim in claims.items() if claim.layout == PLAIN and name in found}
+    if any(name in plain and part in plain[name].top for name, part in _KIT.items()):
+        raise UsageError(f"{folder} is a copy of the course, not a class; give the folder that contains it.")
+    verdicts = {name: _verdict(name, inside, lessons) for name, inside in plain.items()}
+    of_work = {
+        name: verdict for name, verdict in verdicts.items() if plain[name].exercises or verdict is _Verdict.CLASS
+    }
+    surely = _Verdict.CLASS in of_work.values()
+    only = _Verdict.STUDENT not in of_work.values() and all(claim.layout == PLAIN for claim in claims.values())
+    if surely or (only and _Verdict.PERHAPS_CLASS in of_work.values()):
+        least = _Verdict.CLASS if surely else _Verdict.EITHER
+        names = [name for name, verdict in of_work.items() if verdict.value >= least.value]
+        raise UsageError(_message(folder, names))
+
+
+def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
+    stem, people = folded(name).removesuffix(".zip"), _platform_people(inside)
+    if GRADESCOPE in inside.top or people > 1:
+        return _Verdict.CLASS
+    if people == 1:
+        return _Verdict.PERHAPS_CLASS
+    if not inside.exercises or any(len(path) == 1 for path, _ in inside.exercises):
+        return _Verdict.STUDENT
+    work = {folded(lesson) for lesson in lessons}
+    own = {stem, *work}
+    children: dict[str, set[str]] = {}
+    for path, lesson in inside.exercises:
+        child = folded(path[0]).removesuffix(".zip")
+        if child not in own and not _OF_ONE.fullmatch(child) and not _ASSIGNMENT.fullmatch(child):
+            children.setdefault(child, set()).add(lesson)
+    if not children:
+        return _Verdict.STUDENT
+    if stem in work or _ASSIGNMENT.fullmatch(stem):
+        return _Verdict.CLASS
+    several = sum(map(len, children.values())) > len(set().union(*children.values()))
+    return _Verdict.PERHAPS_CLASS if several else _Verdict.EITHER
+
+
+def _platform_people(inside: Inside) -> int:
+    """Return how many people the names in a folder name, if a learning platform has written these names."""
+    kinds = {True: Kind.FOLDER, False: Kind.FILE}
+    items = {name: Item(FolderEntry((name,), name, kinds[is_folder])) for name, is_folder in inside.top.items()}
+    return len({one.label for claim in platforms(items).values() for one in claim.senders})
+
+
+def _message(folder: Path, names: Collection[str]) -> str:
+    listed = ", ".join(list(names)[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
+    )
+    first = "Unpack this zip first, then grade" if folder.is_file() else "Grade"
+    one = "each of them" if len(names) > 1 else "it"
+    commands = "; ".join(_command(folder, name) for name in list(names)[:_MOST_NAMED])
+    what = "folders of classes, not of students" if len(names) > 1 else "the folder of a class, not of a student"
+    return f"{folder} contains {what}: {listed}. {first} {one} on its own: {commands}"
+
+
+def _command(folder: Path, name: str) -> str:
+    place = folder.with_suffix("") if folder.is_file() else folder
+    out = "grades-" + re.sub(r"[^\w-]+", "-", name.removesuffix(".zip"))
+    return f"python -m grader run {shlex.quote(str(place / name))} --out {shlex.quote(out)}"
