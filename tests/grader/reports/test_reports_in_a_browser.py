@@ -2,15 +2,17 @@
 
 import re
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import generated_class
 import pytest
 from exported import class_of, submission
 
 from grader import reports
+from grader.course.class_commands import ClassCommands
+from grader.course.roll import Standing
+from grader.records import LeftOut
 from grader.reports import class_page, leaderboard
 
 if TYPE_CHECKING:
@@ -78,13 +80,52 @@ def test_typing_narrows_the_table_and_says_how_many_are_left(page: "Page", out: 
     assert all("nothing handed in" in text for text in left)
 
 
-def test_no_page_is_wider_than_its_window_and_nothing_is_refused(page: "Page", said: list[str], out: Path) -> None:
-    for path, width in product(PAGES, (375, 1200)):
-        page.set_viewport_size({"width": width, "height": 800})
+CUT_OFF = """() => {
+    document.querySelectorAll("details").forEach((one) => { one.open = true; });
+    const cut = (one) => {
+        const style = getComputedStyle(one), scrolls = /auto|scroll/;
+        if (one instanceof SVGElement || style.display.startsWith("inline") || !one.clientWidth) return false;
+        return (!scrolls.test(style.overflowX) && one.scrollWidth > one.clientWidth + 1)
+            || (style.overflowY === "hidden" && one.scrollHeight > one.clientHeight + 1);
+    };
+    const found = [...document.querySelectorAll("body, main *, header *, footer *")].filter(cut);
+    return [document.documentElement.scrollWidth, found.map((one) => one.outerHTML.slice(0, 120))];
+}"""
+"""Returns the page's width, and the elements whose content is larger than they are and cannot be scrolled."""
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the output folder of a class with every lesson, and names and files of 120 letters without a space."""
+    out, long = tmp_path_factory.mktemp("wide"), "Wolfeschlegelsteinhausenbergerdorff" * 4
+    class_ = generated_class.roll(30, rounds=5)
+    renamed = tuple(
+        replace(one, submission=replace(one.submission, student=long)) if one.submission.student == "ben" else one
+        for one in class_.reports
+    )
+    left_out = tuple(LeftOut(long, f"{long}/{long}{n}.py", "04_autorange", long, misnamed=True) for n in range(3))
+    standings = tuple(Standing("ada", lesson, 9.0, 8.0, f"1 day late: {long}") for lesson in class_.lessons)
+    students = tuple(long if one == "ben" else one for one in class_.students)
+    commands = ClassCommands(f"/home/{long}/{long}", f"/home/{long}/grades", made_by=f"python -m grader run {long}")
+    class_ = replace(class_, title=long, students=students, reports=renamed, commands=commands, spans=())
+    class_ = replace(class_, left_out=left_out, standings=standings)
+    reports.write(class_, out, name_of=leaderboard.names_for("students", "", class_.students))
+    return out
+
+
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (800, "screen"), (1400, "screen"), (720, "print")])
+def test_nothing_is_cut_off_and_no_page_is_wider_than_its_window(
+    page: "Page", said: list[str], wide: Path, width: int, media: Literal["print", "screen"]
+) -> None:
+    ben = next(path.name for path in wide.iterdir() if path.name.startswith("wolfe"))
+    page.set_viewport_size({"width": width, "height": 800})
+    for path in ("report.html", f"{ben}/report.html", "leaderboard.html"):
         said.clear()
-        page.goto((out / path).as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        assert said == []
+        page.emulate_media(media=media)
+        page.goto((wide / path).as_uri())
+        found = page.evaluate(CUT_OFF)
+        page.emulate_media(media="screen")
+        assert (found, said) == ([width, []], []), path
 
 
 def luminance(colour: str) -> float:
