@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.people import fold
 from grader.course.roll import Roll
+from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
 from grader.reports.csv_file import CsvFile, Row, csv_text, identity, match_rows, missed_lines, number
+from grader.reports.grade_texts import NO_TOTALS, PERCENT
 from harness.errors import UsageError
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -21,51 +23,63 @@ READ_ONLY = "(read only)"
 KEPT = frozenset({"EX", "N/A"})
 _AGAIN = "Export the gradebook in Canvas, and use the exported file without other changes."
 TOTAL = "total"
-"""The name for the sum of all lessons in the option `--column total=TITLE`."""
+"""The name for the total of all lessons in the option `--column total=TITLE`."""
 
 _ASSIGNMENT = re.compile(r"(?P<title>.*\S)\s+\((?P<number>\d+)\)\s*", re.DOTALL)
 
 
 def render(roll: Roll) -> str:
     """Return the points of a class as CSV text that Canvas imports: a row per student, and a column per lesson."""
-    rows = [[*HEADER, *map(_heading, roll.lessons)]]
-    rows.append([POSSIBLE, "", "", "", "", *(grade_texts.points(roll.possible(each)) for each in roll.lessons)])
+    totals = grade_texts.totals(roll)
+    rows = [[*HEADER, *map(_heading, roll.lessons), *([f"Course total ({TOTAL})"] if totals else [])]]
+    possible = [*map(roll.possible, roll.lessons), *([PERCENT] if totals else [])]
+    rows.append([POSSIBLE, "", "", "", "", *map(grade_texts.points, possible)])
     for student, grades in roll.gradebook().items():
-        earned = (grades.get(lesson) for lesson in roll.lessons)
+        earned = [grades.get(lesson) for lesson in roll.lessons]
+        if totals:
+            earned.append(totals[student].percent if grades and totals[student].is_final else None)
         cells = ["" if points is None else grade_texts.points(points) for points in earned]
         rows.append([student, "", "", student, "", *cells])
     return csv_text(rows, "\r\n")
 
 
-def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> CsvFile:
+def fill(
+    roll: Roll,
+    data: bytes,
+    name: str,
+    columns: Mapping[str, str],
+    totals: Mapping[str, CourseTotal] = NO_TOTALS,
+    *,
+    scale: bool = False,
+) -> CsvFile:
     """Return `data`, the content of the Canvas export `name`, with the points of a class filled in.
 
     `columns` maps a lesson, or `total`, to the heading, title or number of a column. The default is the column with the
-    lesson's own name. With `scale`, points are converted to the maximum of the column. Raise `UsageError` if the file
-    is not a Canvas export, a column is missing, or maximum points differ and `scale` is not set.
+    lesson's own name. `totals` are the students' totals by the weights of the course, of which the column for `total`
+    gets the same share of its maximum. With `scale`, other points are also converted to the maximum of the column.
+    Raise `UsageError` if the file is not a Canvas export, a column is missing, or maximum points differ and `scale` is
+    not set.
     """
     done = CsvFile(data, name)
-    head = done.rows[done.head]
-    if lacks := [one for one in ("ID", "Section") if done.column(fold(one)) is None]:
-        raise UsageError(f"{done.line(done.head)}: the column {lacks[0]!r} of a Canvas gradebook is missing. {_AGAIN}")
-    if fold(head[0]) not in {"student", "lastname"}:
-        raise UsageError(f"{done.line(done.head)}: the first column is {head[0]!r} and not 'Student'. {_AGAIN}")
-    most = [row for row, cells in enumerate(done.rows) if fold(cells[0]) == fold(POSSIBLE)]
-    if len(most) != 1:
-        where = done.line(most[1]) if most else name
-        raise UsageError(f"{where} has {'a second' if most else 'no'} row `{POSSIBLE}`. {_AGAIN}")
-    found = _columns(roll, head, columns, name, done.notes)
+    row_of_maxima = _check(done)
+    found = _columns(roll, done.rows[done.head], columns, name, done.notes)
     comma = done.has_decimal_comma(done.cell(row, at) for row in done.below for at in found)
-    factors = {
-        at: _factor(roll, lessons, done, (most[0], at), comma=comma, scale=scale) for at, lessons in found.items()
-    }
+    possible = {lesson: roll.possible(lesson) for lesson in roll.lessons}
+    possible[TOTAL] = PERCENT if totals else sum(possible.values())
+    factors = {}
+    for at, what in found.items():
+        scales = scale or (what == TOTAL and bool(totals))
+        factors[at] = _factor(what, possible[what], done, (row_of_maxima, at), comma=comma, scale=scales)
     people = _people(done)
     grades = {student: given for student, given in roll.gradebook().items() if given}
     placed = match_rows({student: identity(student) for student in grades}, people)
     for student, given in grades.items():
-        for at, lessons in found.items():
-            points = {lesson: given[lesson] for lesson in lessons if lesson in given}
-            earned = sum(one for one in points.values() if one is not None) * factors[at]
+        for at, what in found.items():
+            points = {lesson: given[lesson] for lesson in roll.lessons if lesson in given and what in {lesson, TOTAL}}
+            earned = sum(one for one in points.values() if one is not None)
+            if what == TOTAL and totals:
+                earned = totals[student].percent or 0.0
+            earned *= factors[at]
             shown = f"{grade_texts.points(earned)} points, but"
             before = done.cell(row, at).strip() if (row := placed.rows.get(student, 0)) else ""
             if None in points.values():
@@ -85,16 +99,28 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     return done
 
 
-def _columns(
-    roll: Roll, head: Sequence[str], named: Mapping[str, str], name: str, notes: list[str]
-) -> dict[int, tuple[str, ...]]:
-    """Return the lessons whose points belong in a column, by the index of the column. Add a note on other lessons."""
+def _check(done: CsvFile) -> int:
+    """Return the index of the row with the maximum points. Raise `UsageError` if the file is not a Canvas export."""
+    head, where = done.rows[done.head], done.line(done.head)
+    if lacks := [one for one in ("ID", "Section") if done.column(fold(one)) is None]:
+        raise UsageError(f"{where}: the column {lacks[0]!r} of a Canvas gradebook is missing. {_AGAIN}")
+    if fold(head[0]) not in {"student", "lastname"}:
+        raise UsageError(f"{where}: the first column is {head[0]!r} and not 'Student'. {_AGAIN}")
+    most = [row for row, cells in enumerate(done.rows) if fold(cells[0]) == fold(POSSIBLE)]
+    if len(most) != 1:
+        where = done.line(most[1]) if most else done.name
+        raise UsageError(f"{where} has {'a second' if most else 'no'} row `{POSSIBLE}`. {_AGAIN}")
+    return most[0]
+
+
+def _columns(roll: Roll, head: Sequence[str], named: Mapping[str, str], name: str, notes: list[str]) -> dict[int, str]:
+    """Return the lesson, or `TOTAL`, whose points belong in a column, by the column's index. Add a note on others."""
     if unknown := set(named) - {*roll.lessons, TOTAL}:
         raise UsageError(
             f"This class has no lesson {min(unknown)}. --column accepts: {', '.join(roll.lessons)}, {TOTAL}."
         )
     listed = ", ".join(repr(cell) for cell in head if _ASSIGNMENT.fullmatch(cell)) or "none"
-    found: dict[int, tuple[str, ...]] = {}
+    found: dict[int, str] = {}
     without: list[str] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
         own = (one, grade_texts.title(one), _heading(one))  # after the import of the grader's gradebook.csv
@@ -106,10 +132,10 @@ def _columns(
             which = f"{len(at)} columns" if at else "no column"
             raise UsageError(f"{name} has {which} {named.get(one, one)!r}. Its assignments are: {listed}.")
         elif at[0] in found and one != TOTAL:
-            both = f"the points of {found[at[0]][0]} and of {one}"
+            both = f"the points of {found[at[0]]} and of {one}"
             raise UsageError(f"{name}: {head[at[0]]!r} would get {both}. Give each lesson a column with --column.")
         else:
-            found[at[0]] = roll.lessons if one == TOTAL else (one,)
+            found[at[0]] = one
     if not found:
         raise UsageError(
             f"{name} has no column with the name of a lesson. Its assignments are: {listed}. "
@@ -126,13 +152,11 @@ def _heading(lesson: str) -> str:
     return f"{grade_texts.title(lesson)} ({lesson})"
 
 
-def _factor(
-    roll: Roll, lessons: Sequence[str], done: CsvFile, at: tuple[int, int], *, comma: bool, scale: bool
-) -> float:
-    """Return the maximum points in the cell `at` divided by those of the lessons, or 1 if the cell is empty."""
+def _factor(what: str, here: float, done: CsvFile, at: tuple[int, int], *, comma: bool, scale: bool) -> float:
+    """Return the maximum points in the cell `at` divided by those of a lesson or the total, or 1 if it is empty."""
     row, column = at
     cell, heading, where = done.cell(row, column), done.cell(done.head, column), done.line(row)
-    here, there = sum(map(roll.possible, lessons)), number(cell, comma=comma)
+    there = number(cell, comma=comma)
     if READ_ONLY in fold(cell):
         raise UsageError(f"{where}: {heading!r} is computed by Canvas. Name the column of an assignment.")
     if not cell.strip():
@@ -141,7 +165,7 @@ def _factor(
         raise UsageError(f"{where}: {heading!r} has {cell!r} as its maximum. Set points in Canvas and export again.")
     if round(there - here, 2) and not scale:
         raise UsageError(
-            f"{where}: {heading!r} has {grade_texts.points(there)} points in Canvas, but {' + '.join(lessons)} has "
+            f"{where}: {heading!r} has {grade_texts.points(there)} points in Canvas, but {what} has "
             f"{grade_texts.points(here)}. Set the same number in Canvas and export again, or use --scale."
         )
     return there / here if scale else 1.0

@@ -2,11 +2,14 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
-from grader.course.roll import HandIn, folder_name, is_faulted
+from grader.course.roll import HandIn, Roll, folder_name, is_faulted
+from grader.course.totals import CourseTotal, course_total
 from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from grader.trials.score import EARNS
@@ -28,6 +31,10 @@ STATUS = {status: status.value for status in Status} | {
     Status.GRADER_ERROR: "not graded (grader error)",
 }
 """The text that reports show for each status of a graded task."""
+
+PERCENT = 100.0
+"""The maximum of a total that the course weights, because students may have different lessons dropped."""
+NO_TOTALS: Mapping[str, CourseTotal] = MappingProxyType({})
 
 _CSS_CLASS = {
     **dict.fromkeys((*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE), "alarm"),
@@ -64,6 +71,18 @@ def link(student: str, section: str = "") -> str:
 def points(value: float) -> str:
     """Return points without trailing zeros: 6.0 → "6", 4.5 → "4.5"."""
     return format(round(value, 2), "g")
+
+
+def totals(roll: Roll) -> dict[str, CourseTotal]:
+    """Return each student's total of the course, or {} if the course file has no rule on totals.
+
+    Such a rule is a weight, extra credit, or the number of lessons that are dropped.
+    """
+    course = roll.course
+    if not (course.weights or course.drop_lowest or course.extra_credit):
+        return {}
+    possible = {lesson: roll.possible(lesson) for lesson in roll.lessons}
+    return {student: course_total(given, possible, course, title) for student, given in roll.grades().items()}
 
 
 def total(value: float, *, final: bool) -> str:

@@ -24,6 +24,8 @@ def render(roll: Roll) -> str:
     lines = [_lines(report, standing) for report, standing in graded]
     lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in roll.waiting]
     lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out]
+    if total := grade_texts.totals(roll).get(student):
+        lines += ["The total of the course:", *total.arithmetic]
     if bare := [one.submission.lesson for one in roll.reports if not (one.submission.refused or one.sandboxed)]:
         lines.append(f"Graded without a sandbox: {', '.join(bare)}.")
     verdicts = [verdict for report in roll.reports for verdict in report.verdicts]
@@ -47,6 +49,7 @@ def render(roll: Roll) -> str:
         "extra_data": {
             "student": student,  # unchanged, because programs identify the student by it
             "kit": roll.kit,
+            "course_percent": total.percent if total else None,
             "submissions": [_evidence(report) | _policy(standing) for report, standing in graded],
         },
     }

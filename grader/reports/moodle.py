@@ -8,8 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from grader.course.people import fold
 from grader.course.roll import Roll
+from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
 from grader.reports.csv_file import CsvFile, Row, csv_cell, identity, match_rows, missed_lines, number
+from grader.reports.grade_texts import NO_TOTALS, PERCENT
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -24,10 +26,19 @@ OURS = "Graded by fairclock: "
 """The beginning of each comment that the grader writes. Comments with this beginning are replaced later."""
 
 
-def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: bool = False) -> CsvFile:
+def fill(
+    roll: Roll,
+    data: bytes,
+    name: str,
+    lessons: Sequence[str],
+    totals: Mapping[str, CourseTotal] = NO_TOTALS,
+    *,
+    scale: bool = False,
+) -> CsvFile:
     """Return `data`, the content of the worksheet `name`, with the sum of the points of `lessons` filled in.
 
-    With `scale`, the points are converted to the maximum grade of the worksheet. Raise `UsageError` if the file is not
+    With `scale`, the points are converted to the maximum grade of the worksheet. If there are `totals` by the weights
+    of the course, each student gets the same share of the maximum grade instead. Raise `UsageError` if the file is not
     a worksheet, or if the maximum grade differs from the lessons' points and `scale` is not set.
     """
     done = CsvFile(data, name)
@@ -41,7 +52,8 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     rows = {row: cells for row, cells in rows.items() if cells[IDENTIFIER].strip()}
     comma = done.has_decimal_comma(cells.get(one, "") for cells in rows.values() for one in (MOST, GRADE))
     most = {cells.get(MOST, "").strip(): row for row, cells in reversed(rows.items())}
-    possible = sum(map(roll.possible, lessons))
+    possible = PERCENT if totals else sum(map(roll.possible, lessons))
+    scale = scale or bool(totals)
     factors = {text: _factor(done, row, text, possible, comma=comma, scale=scale) for text, row in most.items() if text}
     if SCALE in at or len(set(factors.values())) > 1:
         what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
@@ -53,29 +65,45 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
     placed = match_rows({one: identity(one) for one in grades}, [_row(row, cells) for row, cells in rows.items()])
     for student, given in grades.items():
         text = _points_text(given, handed_in[student])
-        earned = [points for points in given.values() if points is not None]
         if student in placed.why:
             done.missing.append(f"{student}: {text}, but {student!r} {placed.why[student]}")
-        elif len(earned) < len(given):
+        elif None in given.values():
             done.missing.append(f"{student}: not all of these lessons are graded yet: {', '.join(given)}")
         else:
-            row, points = placed.rows[student], sum(earned) * factor
-            if fold(rows[row].get(OPEN, "")) == "no":
-                locked = f"{grade_texts.points(points)} points, but the grade is locked in Moodle"
-                done.missing.append(f"{rows[row][IDENTIFIER]}: {locked}")
-            else:
-                done.write(row, at[GRADE], points, comma=comma)
-                _comment(done, row, at.get(FEEDBACK), text)
+            points = sum(filter(None, given.values()))
+            if student in totals:
+                points, text = totals[student].percent or 0.0, "; ".join(totals[student].arithmetic)
+            row = placed.rows[student]
+            if refused := _write(done, row, rows[row], at, points * factor, text, comma=comma):
+                done.missing.append(
+                    f"{rows[row][IDENTIFIER]}: {grade_texts.points(points * factor)} points, but {refused}"
+                )
     empty = len(rows) - len(placed.rows)
     nothing = f"Rows that were not changed, because no grade belongs to the row: {empty}."
     done.notes += [*placed.notes, *([nothing] if empty else []), *missed_lines(roll)]
     return done
 
 
-def _comment(done: CsvFile, row: int, column: int | None, comment: str) -> None:
-    """Write a comment into a row, unless a person wrote one there."""
+def _write(
+    done: CsvFile,
+    row: int,
+    cells: Mapping[str, str],
+    at: Mapping[str, int],
+    points: float,
+    comment: str,
+    *,
+    comma: bool,
+) -> str:
+    """Write points into a row, and a comment unless a person wrote one there. Return why this is impossible, or ""."""
+    if fold(cells.get(OPEN, "")) == "no":
+        return "the grade is locked in Moodle"
+    limit, column = number(cells.get(MOST, ""), comma=comma), at.get(FEEDBACK)
+    if limit is not None and round(points - limit, 2) > 0:
+        return f"Moodle accepts at most {grade_texts.points(limit)}"
+    done.write(row, at[GRADE], points, comma=comma)
     if column is not None and (not (before := done.cell(row, column)).strip() or before.startswith(OURS)):
         done.fill(row, column, csv_cell(OURS + html.escape(comment)))
+    return ""
 
 
 def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool, scale: bool) -> float:

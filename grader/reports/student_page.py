@@ -37,6 +37,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         student=student,
         pseudonym=pseudonym,
         total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final) if grades else "",
+        course_total=grade_texts.totals(roll).get(student),
         possible=sum(roll.possible(lesson) for lesson in roll.lessons),
         reports={report.submission.lesson: report for report in roll.reports},
         grades=grades,

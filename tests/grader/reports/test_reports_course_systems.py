@@ -1,7 +1,9 @@
 """Points in the files of Canvas and Moodle: only the filled cells differ from the file that the system exported."""
 
 import csv
+import html
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.records import LeftOut
-from grader.reports import canvas, moodle
+from grader.reports import canvas, grade_texts, gradescope, moodle, student_page
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError
 
@@ -237,6 +239,33 @@ def test_who_missed_a_lesson_that_is_due_gets_0_points_and_is_named() -> None:
     before = replace(of, at=datetime(2026, 11, 20, tzinfo=UTC))
     assert (in_canvas(before).written, [row[5] for row in gradebook_rows(before)[2:]]) == (1, ["6", "", "", ""])
     assert [row[5] for row in gradebook_rows(of)[2:]] == ["6", "", "0", "0"]
+
+
+def test_a_course_with_weights_has_one_total_and_every_system_gets_the_same_share() -> None:
+    rules = "[lessons]\n01_dot.weight = 3\n02_timer = {weight = 2, extra_credit = true}\n03_sync.weight = 1\n"
+    both = class_of(submission("ada", "edge"), submission("ada", lesson="02_timer"), submission("bob"))
+    of = replace(
+        both, tasks=(*TASKS, TaskPoints("03_sync", "03_sync.task", 10.0)), course=parse("drop_lowest = 1\n" + rules, "")
+    )
+    totals = grade_texts.totals(of)  # ada: 3 of 3 and 1.2 of extra credit; bob: 1.8 of 3
+    assert [row[5:] for row in gradebook_rows(of)[1:]] == [
+        ["10", "10", "10", "100"],
+        ["10", "6", "", "140"],
+        ["6", "", "", "60"],
+    ]
+    for most, ada in (("10.00", "14"), ("250", "350"), ("", "140")):
+        text = CANVAS.replace("10.00,10.00", f"10.00,{most}").replace("N/A", "")
+        cells = differing(text, canvas.fill(of, text.encode(), "a.csv", {"total": "9002"}, totals).data)
+        assert cells["ada", "Homework 2: timers (9002)"] == ("", ada)
+    text = MOODLE.replace("10.00", "50.00")
+    done = moodle.fill(of, text.encode(), "a.csv", of.lessons, totals)
+    assert [row["Grade"] for row in moodle_rows(done.data)] == ["", "30", ""]
+    assert done.missing == ["Participant 1001: 70 points, but Moodle accepts at most 50"]
+    (alone,) = (alone for student, alone in of.one_by_one() if student == "bob")
+    for text in (html.unescape(student_page.render(alone)), json.loads(gradescope.render(alone))["output"]):
+        assert all(line in text for line in totals["bob"].arithmetic)
+        assert "dropped" in text
+    assert not grade_texts.totals(both)
 
 
 def test_what_is_not_graded_is_not_filled_in_and_is_named() -> None:
