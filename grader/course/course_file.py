@@ -150,7 +150,7 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
     of_lessons = _tables(top["lessons"], lessons, (*_OF_A_LESSON, "weight", "extra_credit"))
     course = Course(
         text=text,
-        title=top["title"].string("Measuring"),
+        title=top["title"].of(str, 'a text, such as "Measuring"'),
         zone=zone or UTC,
         which=top["attempts"].which() or Which.LATEST,
         late=LatePenalty(
@@ -171,7 +171,9 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
         files=_files(top["files"], lessons),
         students=top["students"].names(),
         weights={lesson: own["weight"].number(0) for lesson, own in of_lessons.items() if own["weight"].is_given},
-        extra_credit=frozenset(lesson for lesson, own in of_lessons.items() if own["extra_credit"].is_true()),
+        extra_credit=frozenset(
+            lesson for lesson, own in of_lessons.items() if own["extra_credit"].of(bool, "true or false")
+        ),
         drop_lowest=top["drop_lowest"].count(),
     )
     for who, own in extensions.items():

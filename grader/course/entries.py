@@ -8,13 +8,15 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Final
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.course.dates import DAY, YEARS, Extension, LocalTime
 from grader.course.policy import Which
 from grader.texts import shown
 from harness.errors import UsageError
+
+Kind = TypeVar("Kind", str, bool, dict[str, object], list[str])
 
 NAMED: Final = ("extensions", "sections", "struck", "files")
 """The tables whose keys are names that the instructor chooses."""
@@ -59,8 +61,7 @@ def spelled(*path: str) -> str:
     return ".".join(key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in path)
 
 
-def name_of(text: str) -> str:
-    """Return the name that a person wrote in the Unicode form NFC, without spaces around it."""
+def _name_of(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -78,13 +79,18 @@ class Entry:
         """Whether the file has this key."""
         return self.value is not None
 
-    def wrong(self, instead: str) -> UsageError:
-        """Return an error that quotes the line of this key and tells what to write instead."""
-        return UsageError(f"{self.place()}: {shown(spelled(*self.path), lines=False)} is wrong; write {instead}.")
+    @property
+    def name(self) -> str:
+        """The key as TOML spells it, such as `extensions."José García".all`."""
+        return shown(spelled(*self.path), lines=False)
 
     def place(self) -> str:
         """Return the name of the file, with the number and the text of this key's line."""
         return _place(self.text, self.file, _line_of(self.text, self.path))
+
+    def wrong(self, instead: str) -> UsageError:
+        """Return an error that quotes the line of this key and tells what to write instead."""
+        return UsageError(f"{self.place()}: {self.name} is wrong; write {instead}.")
 
     def table(self, *keys: str) -> dict[str, "Entry"]:
         """Return the entries of this table with these keys. No other key is allowed."""
@@ -93,42 +99,32 @@ class Entry:
 
     def each(self, known: Sequence[str] = ()) -> dict[str, "Entry"]:
         """Return all entries of this table, by name. With `known`, other keys are not allowed."""
-        value = {} if self.value is None else self.value
-        if not isinstance(value, dict):
-            raise self.wrong(f"a table, that is a line [{shown(spelled(*self.path), lines=False)}] with keys below it")
         found: dict[str, Entry] = {}
-        for key, one in value.items():
+        for key, one in self.of(dict, f"a table, that is a line [{self.name}] with keys below it").items():
             entry = self._at(key, one)
             if known and key not in known:
-                raise entry.unknown(known)
-            if found.setdefault(name_of(key), entry) is not entry:
-                raise UsageError(f"{entry.place()}: {shown(spelled(*entry.path))} appears twice; write it once.")
+                raise _unknown(entry, known)
+            if found.setdefault(_name_of(key), entry) is not entry:
+                raise UsageError(f"{entry.place()}: {entry.name} appears twice; write it once.")
         return found
 
     def _at(self, key: str, value: object) -> "Entry":
         return Entry(self.text, self.file, (*self.path, key), value)
 
-    def unknown(self, known: Sequence[str]) -> UsageError:
-        """Return an error that says that this key is not allowed, with the nearest of the `known` keys."""
-        key, number = self.path[-1], _line_of(self.text, self.path)
-        near = difflib.get_close_matches(key[:_QUOTED_CHARACTERS], known, 1)
-        instead = f"write {spelled(*self.path[:-1], near[0])}" if near else f"allowed keys: {', '.join(known)}"
-        name = shown(spelled(*self.path), lines=False)
-        dotted = _respelled(self.text, number) if not near and self.path[0] in NAMED else ""
-        return UsageError(f"{_place(self.text, self.file, number)}: {name} is not allowed here; {instead}.{dotted}")
-
-    def string(self, example: str) -> str:
-        """Return a text, or "" without the key."""
-        if not isinstance(self.value, str | None):
-            raise self.wrong(f'a text, such as "{example}"')
-        return self.value or ""
+    def of(self, kind: type[Kind], instead: str) -> Kind:
+        """Return a value of this type, or without the key its empty value. Raise `wrong(instead)` for other values."""
+        value = kind() if self.value is None else self.value
+        if not isinstance(value, kind):
+            raise self.wrong(instead)
+        return value
 
     def names(self) -> tuple[str, ...]:
         """Return a list of names in the Unicode form NFC."""
-        students = [] if self.value is None else self.value
-        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
-            raise self.wrong('a list of names, such as ["ada", "bob"]')
-        return tuple(map(name_of, students))
+        instead = 'a list of names, such as ["ada", "bob"]'
+        given = self.of(list, instead)
+        if not all(isinstance(one, str) for one in given):
+            raise self.wrong(instead)
+        return tuple(map(_name_of, given))
 
     def number(self, default: float, most: float = 1e4) -> float:
         """Return a number from 0 to `most`."""
@@ -142,12 +138,6 @@ class Entry:
         if self.number(0, _MOST) % 1:
             raise self.wrong(f"a whole number from 0 to {_MOST}")
         return int(self.number(0))
-
-    def is_true(self) -> bool:
-        """Return true or false; without the key, false."""
-        if not isinstance(self.value, bool | None):
-            raise self.wrong("true or false")
-        return bool(self.value)
 
     def which(self) -> Which | None:
         """Return the rule that chooses an attempt."""
@@ -196,6 +186,14 @@ class Entry:
         if not given or not all(map(_SHA256.fullmatch, given)):
             raise self.wrong('a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
         return tuple(given)
+
+
+def _unknown(entry: Entry, known: Sequence[str]) -> UsageError:
+    *table, key = entry.path
+    near = difflib.get_close_matches(key[:_QUOTED_CHARACTERS], known, 1)
+    instead = f"write {spelled(*table, near[0])}" if near else f"allowed keys: {', '.join(known)}"
+    respelled = _respelled(entry.text, _line_of(entry.text, entry.path)) if not near and entry.path[0] in NAMED else ""
+    return UsageError(f"{entry.place()}: {entry.name} is not allowed here; {instead}.{respelled}")
 
 
 def _place(text: str, file: str, number: int) -> str:
