@@ -17,17 +17,14 @@ from grader import reports
 from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
 from grader.course.roll import Roll, folder_name
-from grader.errors import UsageError
 from grader.files import write_atomically, zip_of
 from grader.reports.grade_texts import PAGE
 from harness.command_line import named
 from harness.rendering import units
 from harness.storage.user_files import EditedFileError, refuse_edited
 
-_CANVAS = re.compile(
-    r"(?:(?:LATE_)?anon_(?P<anon>[^_/]+)_(?:LATE_)?|(?:[^_/]*_)*?(?P<user>\d+)_(?:[^_/]*_)*?)(?P<file>\d+)_"
-)
-_MOODLE = re.compile(r"[^_/]*_(?P<user>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_?/|_)")
+_CANVAS = re.compile(r"(?:(?P<name>[^/]+?)_)??(?:LATE_)?(?P<user>anon_[^_/]+|\d+)_(?P<file>\d+)_")
+_MOODLE = re.compile(r"(?P<name>[^_/]*)_(?P<user>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_?/|_)")
 """The beginning of a hand-in's path by which the platform finds the student: the page's name gets the same."""
 
 
@@ -76,7 +73,7 @@ def slot(form: Form, student: str, paths: Sequence[str]) -> Slot | None:
         return None
     if form is Form.CANVAS:
         newest = max(found, key=lambda match: int(match["file"]))
-        return Slot(newest[0] + PAGE, newest["anon"] or newest["user"])
+        return Slot(newest[0] + PAGE, newest["user"])
     first = min(found, key=lambda match: (match["kind"] != "file", match[0]))
     return Slot(first[0] + PAGE, first["user"])
 
@@ -95,16 +92,16 @@ def return_pages(
     paths = {student: of for student, of in book.paths(roll.lessons).items() if student in roll.students}
     pages, missing = _pages(book, roll, form, paths)
     place = to or book.out / ("_feedback" if form is Form.FOLDER else f"{form}-feedback.zip")
-    if not pages:
-        raise UsageError(f"There is no page to return for {form}, so {place} was not written. {''.join(missing[:1])}")
-    if form is Form.FOLDER and place.suffix != ".zip":
+    if pages and form is Form.FOLDER and place.suffix != ".zip":
         _write_folder(place, pages, force=force or not to, only=not to)
-    else:
+    elif pages:
         data = zip_of(pages)
         if to:
             refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == data)
         write_atomically(place, data)
-    lines = [f"Wrote {place}: {units.some(len(pages), 'page')}. {_UPLOAD[form]}"]
+    lines = [
+        f"Wrote {place}: {units.some(len(pages), 'page')}. {_UPLOAD[form]}" if pages else "There is no page to write."
+    ]
     if nothing := [student for student in roll.students if student not in paths]:
         lines.append(f"No page, because nothing was handed in ({len(nothing)}): {', '.join(nothing)}.")
     lines += [f"Not returned ({len(missing)}):", *(f"  {one}" for one in missing)] if missing else []

@@ -186,7 +186,7 @@ def return_pages(
     """Write each student's page as a feedback file for Canvas or Moodle, or into a folder."""
     with journal.read(out) as book:
         lines, code = feedback.return_pages(book, form, to=to, lessons=lessons or (), force=force)
-    print("\n".join(lines))
+    print(shown("\n".join(lines)))
     return code
 
 
