@@ -149,6 +149,10 @@ class Submission:
         return f"{'ipynb' if self.path.casefold().endswith('.ipynb') else 'py'}:{self.sha256}"
 
 
+UNCHANGED: Final = "It is the exercise as the kit has it: no code was written in it, so it is no attempt."
+"""The reason why an exercise that a student has not changed is not graded."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A file that is not graded.
@@ -162,6 +166,11 @@ class LeftOut:
     lesson: str
     why: str
     misnamed: bool
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file is the exercise as the kit has it."""
+        return self.why == UNCHANGED
 
     @property
     def meaning(self) -> str:

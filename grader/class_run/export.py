@@ -10,6 +10,7 @@ from grader.files import read_plain_file, write_atomically
 from grader.reports import canvas, grade_texts, junit, moodle, nbgrader
 from grader.reports.csv_file import CsvFile
 from harness.command_line import named
+from harness.rendering import units
 from harness.storage.user_files import refuse_edited
 
 IN_CLASS = "lesson in this class"
@@ -61,12 +62,14 @@ def export(
         refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
     existed = place.exists()
     shown = f"{place}, which replaces an older file" if write_atomically(place, text) and existed else str(place)
+    given = sum(len(roll.marks(student)) for student in roll.students)
+    by_hand = [f"Points given by hand: {units.some(given, 'grade')}. See: {roll.commands.history()}"] if given else []
     if filled:
-        return list(filled.lines(shown)), int(bool(filled.missing))
+        return [*filled.lines(shown), *by_hand], int(bool(filled.missing))
     grades = roll.grades().items()
     ungraded = [f"  {who}, {lesson}" for who, given in grades for lesson, points in given.items() if points is None]
     missing = [f"Not in the file, because there is no grade yet ({len(ungraded)}):", *ungraded] if ungraded else []
-    return [f"Wrote {shown}.", *missing], int(bool(ungraded))
+    return [f"Wrote {shown}.", *missing, *by_hand], int(bool(ungraded))
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:

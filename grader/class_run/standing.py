@@ -90,10 +90,12 @@ def by_hand(
         one, rule = there.get(key), course.rule(*key)
         chosen = one.chosen if one else None
         raw, points, reason = together(tuple(of.values()), measured.get(key), rule, chosen)
-        if one and one.waiting and {task.task for task in tasks if task.lesson == key[1]} - of.keys():
+        others = {task.task for task in tasks if task.lesson == key[1]} - of.keys()
+        if one and one.waiting and others:
             points = None
         before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due_utc)
-        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True, late_by_unknown=False)
+        late = before.late_by_unknown and bool(others)
+        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True, late_by_unknown=late)
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from grader import reports
 from grader.class_run.journal import FILE, Journal
-from grader.course.roll import Roll, is_faulted, is_too_noisy
+from grader.course.roll import Roll, is_too_noisy
 from grader.records import Status
 from grader.reports import grade_texts, leaderboard
 from harness.rendering import units
@@ -40,7 +40,7 @@ def leaderboard_names(book: Journal, roll: Roll) -> leaderboard.NameOf | None:
 def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
     """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
     found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
-    for report in filter(is_faulted, roll.reports):
+    for report in roll.faulted:
         given, why = report.submission, "the machine was too noisy" if is_too_noisy(report) else "an internal error"
         found.append(f"{given.student}, {given.lesson} ({given.path}: {why})")
     if found:
@@ -74,7 +74,7 @@ class Summary:
     @property
     def faults(self) -> int:
         """The number of submissions that have no grade, because of an internal error or a noisy machine."""
-        return sum(is_faulted(report) for report in self.roll.reports)
+        return len(self.roll.faulted)
 
     @property
     def exit_code(self) -> int:
@@ -101,7 +101,7 @@ class Summary:
         return (*told, *self._ungraded(), *self.told, *self.unmade, written)
 
     def _ungraded(self) -> Iterator[str]:
-        noisy = sum(is_too_noisy(report) for report in self.roll.reports)
+        noisy = sum(map(is_too_noisy, self.roll.faulted))
         if failed := self.faults - noisy:
             yield f"{units.some(failed, 'hand-in')} had an internal error. Run the same command again to retry."
         if noisy:
@@ -118,16 +118,23 @@ class Summary:
         return f"Points: median {grade_texts.points(statistics.median(earned))} of {grade_texts.points(possible)}."
 
     def _look_at(self) -> str:
-        ends = [verdict.status for report in self.roll.reports for verdict in report.verdicts]
+        roll = self.roll
+        given = [(report.submission, report.verdicts) for report in roll.reports]
+        ends = [
+            verdict.status
+            for of, verdicts in given
+            for verdict in verdicts
+            if not roll.is_settled(of.student, of.lesson, verdict.task)
+        ]
         found = {
-            "misnamed": sum(file.misnamed for file in self.roll.left_out),
-            "refused": sum(report.submission.refused for report in self.roll.reports),
+            "misnamed": sum(file.misnamed and not roll.is_settled(file.student, file.lesson) for file in roll.left_out),
+            "refused": sum(of.refused and not roll.is_settled(of.student, of.lesson) for of, _ in given),
             "against the rules": ends.count(Status.CHEATED),
             "with an impossible time": ends.count(Status.IMPOSSIBLE),
             "late by an unknown time": sum(one.late_by_unknown for one in self.roll.standings),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
-            "replaced before grading": len(self.roll.gone),
+            "replaced before grading": sum(not roll.is_settled(one.student, one.lesson) for one in roll.gone),
             "to be excluded, but not found": len(self.roll.unmatched),
         }
         listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)

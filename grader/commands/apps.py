@@ -90,12 +90,14 @@ def _add_commands(to: typer.Typer, verb: str) -> None:
 def staff_commands() -> Mapping[str, Callable[..., int]]:
     """Return all commands for instructors and authors."""
     from grader.authoring import stubs  # noqa: PLC0415 - imported only if needed
-    from grader.commands import author, instructor  # noqa: PLC0415
+    from grader.commands import author, by_hand, instructor  # noqa: PLC0415
 
     return {
         "run": instructor.run_class,
         "report": instructor.report,
         "export": instructor.export_points,
+        "grade": by_hand.grade,
+        "comment": by_hand.comment,
         "return": instructor.return_pages,
         "release": instructor.release_kit,
         "stubs": stubs.command,

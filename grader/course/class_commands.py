@@ -37,6 +37,14 @@ class ClassCommands:
         last = ("--", self.out, student, task) if student.startswith("-") else (self.out, student, task)
         return _shell("grade", "--points", "N", "--comment", "WHY", *last)
 
+    def undo(self) -> str:
+        """Return the command that takes back the last points by hand of a task."""
+        return _shell("grade", self.out, "STUDENT", "TASK", "--undo")
+
+    def history(self) -> str:
+        """Return the command that lists all points and comments by hand."""
+        return _shell("grade", self.out, "--history")
+
 
 def _shell(*words: str) -> str:
     return shlex.join(["python", "-m", "grader", *words])

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from grader.course.by_hand import HandEntry
+from grader.course.by_hand import HandEntry, in_force
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.course.dates import LocalTime
 from grader.files import storable
-from grader.records import UNGRADED, LeftOut, Report, Status
+from grader.records import UNGRADED, LeftOut, Report, Status, Verdict
 
 _OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans", "by_hand")
 _OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans", "by_hand")
@@ -205,7 +205,7 @@ class Roll:
         to it. A lesson without a due date is due.
         """
         table, listed = self.grades(), {*self.course.students}
-        unclear = {(file.student, file.lesson) for file in self.left_out}
+        unclear = {(file.student, file.lesson) for file in self.left_out if not file.is_unchanged}
         for student in filter(listed.__contains__, table):
             for lesson in self.lessons:
                 due = self.course.rule(student, lesson).due_utc
@@ -217,6 +217,42 @@ class Roll:
     def standings_of(self, student: str) -> dict[str, Standing]:
         """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""
         return {one.lesson: one for one in self.standings if one.student == student}
+
+    def marks(self, student: str) -> dict[str, HandEntry]:
+        """Return the points by hand of a student, by task."""
+        return {one.task: one for one in in_force(self.by_hand) if one.student == student and one.points is not None}
+
+    def verdict(self, student: str, task: str) -> Verdict | None:
+        """Return what the grader found for a student's task, or None if there is no grade."""
+        own = (one.verdicts for one in self.reports if one.submission.student == student)
+        return next((verdict for verdicts in own for verdict in verdicts if verdict.task == task), None)
+
+    def is_settled(self, student: str, lesson: str, task: str = "") -> bool:
+        """Return whether a person gave points for a task, or for all tasks of a lesson, after it was last graded."""
+        marks = self.marks(student) if self.by_hand else {}
+        spans = (span.finished for span in self.spans if (span.student, span.lesson) == (student, lesson))
+        graded = max(spans, default=None) if marks else None
+        tasks = [task] if task else [one.task for one in self.tasks if one.lesson == lesson]
+        given = [marks.get(one) for one in tasks]
+        return bool(given) and all(one and (graded is None or one.at >= graded) for one in given)
+
+    def is_unchanged(self, student: str, lesson: str) -> bool:
+        """Return whether the student handed in the exercise as the kit has it."""
+        kit = (one for one in self.left_out if one.is_unchanged)
+        return any((one.student, one.lesson) == (student, lesson) for one in kit)
+
+    @property
+    def not_started(self) -> dict[str, list[str]]:
+        """The students, by lesson, who handed in an exercise in which no function is written."""
+        found: dict[str, list[str]] = {}
+        done = {(one.submission.student, one.submission.lesson) for one in self.reports}
+        for one in self.left_out:
+            if one.is_unchanged and (one.student, one.lesson) not in done:
+                found.setdefault(one.lesson, []).append(one.student)
+        for group in self.same_content:
+            if group.untouched:
+                found.setdefault(group.lesson, []).extend(group.students)
+        return {lesson: sorted({*found[lesson]}) for lesson in self.lessons if lesson in found}
 
     def gradings(self) -> Iterator[tuple[Report, Span | None]]:
         """Yield each report once, with the times of its grading, even if several students share the grade."""

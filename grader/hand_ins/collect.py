@@ -35,7 +35,7 @@ from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
 from grader.hand_ins.parents import Inside
 from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal
-from grader.records import LeftOut, Sender, Submission, TimeSource
+from grader.records import UNCHANGED, LeftOut, Sender, Submission, TimeSource
 from harness.errors import UsageError
 
 _MAX_COPIES = 50  # of one exercise in one hand-in
@@ -62,7 +62,7 @@ class Collection:
     @property
     def unchanged(self) -> set[tuple[str, str]]:
         """The students and lessons of the exercise files into which nothing was written."""
-        return {(one.student, one.lesson) for one in self.left_out if one.why == originals.UNCHANGED}
+        return {(one.student, one.lesson) for one in self.left_out if one.is_unchanged}
 
 
 def collect(
@@ -158,7 +158,7 @@ class _Reader:
             for lesson in of_class:
                 attempts.setdefault((student, lesson), [("", replace(refused, lesson=lesson))])
         others = {one.student for one in self.left_out}
-        unchanged = {one.student for one in self.left_out if one.why == originals.UNCHANGED}
+        unchanged = {one.student for one in self.left_out if one.is_unchanged}
         without = self.students - {student for student, _ in attempts} - unchanged
         why = {one: "no exercise, only other files" if one in others else "no exercise found" for one in without}
         return Collection(
@@ -173,7 +173,7 @@ class _Reader:
     def inside(self) -> dict[str, Inside]:
         """Return what each folder and zip in the class's folder holds."""
         found = {name: Inside(top) for name, top in self.top.items()}
-        stubs = [(one.path, one.lesson) for one in self.left_out if one.why == originals.UNCHANGED]
+        stubs = [(one.path, one.lesson) for one in self.left_out if one.is_unchanged]
         for shown, lesson in (*((one.path, one.lesson) for _, one in self.given), *stubs):
             name, *path = shown.split("/")
             if name in found:
@@ -298,7 +298,7 @@ class _Reader:
         for one in submissions:
             self.students.add(one.student)
             if one.source is not None and originals.is_original(one.lesson, str(one.source)):
-                why = originals.UNCHANGED
+                why = UNCHANGED
                 self.left_out.append(LeftOut(one.student, one.path, one.lesson, why, misnamed=False))
             elif one.lesson:
                 self.given.append((place.hand_in, one))

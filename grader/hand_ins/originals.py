@@ -35,9 +35,6 @@ _OPENS, _CLOSES = (
 )
 """The types of tokens at the start and end of a string such as f"{x}". Python 3.11 reads such a string as one token."""
 
-UNCHANGED: Final = "It is the exercise as the kit has it: no code was written in it, so it is no attempt."
-"""The reason why an unchanged exercise is not graded."""
-
 
 def text_digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""

@@ -10,7 +10,7 @@ OUT/<student>/results.json     one student's grades, for Gradescope     gradesco
 OUT is the output folder. The leaderboard is only written with --leaderboard.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -88,15 +88,25 @@ class Written:
             self.changed += 1
 
 
-def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf | None = None) -> Written:
+def write(
+    roll: Roll,
+    out: Path,
+    *,
+    whole: Whole | None = None,
+    name_of: NameOf | None = None,
+    changed: Collection[str] | None = None,
+) -> Written:
     """Write all reports of a class into the folder `out`. Each file is written atomically.
 
     `whole` returns a student's reports with all measurements. `name_of` returns a student's name on the leaderboard.
-    Without it, an earlier leaderboard is removed. A report that fails because of an internal error is left out. Raise
+    Without it, an earlier leaderboard is removed. With `changed`, only the pages of these students are written again,
+    and the reports on the whole class. A report that fails because of an internal error is left out. Raise
     `WriteError` if a file cannot be written, for example because the disk is full.
     """
     infos, writer = known_tasks(roll), Written(out)
     for alone, page in student_pages(roll, infos, whole, name_of):
+        if changed is not None and alone.students[0] not in changed:
+            continue
         folder = out / folder_name(alone.students[0])
         with explained(folder):
             folder.mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import starmap
 
+from grader.course.by_hand import in_force
 from grader.course.roll import Roll
 from grader.records import UNGRADED
 from grader.reports import class_statistics, grade_texts, templates
@@ -60,6 +61,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         lines=list(starmap(student_row, roll.one_by_one())),
         kinds=KINDS,
         concerns=found,
+        in_force=in_force(roll.by_hand),
         groups=grouped(found),
         ignored=ignored(roll),
         tasks=tasks,
@@ -105,7 +107,7 @@ def student_row(student: str, alone: Roll) -> StudentRow:
     kinds = {
         "human": refused or misnamed or alone.gone or ends & set(NEEDS_A_HUMAN),
         "misnamed": misnamed,
-        "stub": NOT_WRITTEN in endings,
+        "stub": NOT_WRITTEN in endings or alone.not_started,
         "syntax": grade_texts.SYNTAX_ERROR in endings,
         "refused": refused,
         "wrong": ends - RIGHT - UNGRADED,
@@ -115,10 +117,7 @@ def student_row(student: str, alone: Roll) -> StudentRow:
     }
     return StudentRow(
         student,
-        tuple(
-            grade_texts.lesson_result(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting)
-            for lesson in alone.lessons
-        ),
-        grade_texts.total(total, final=not waiting) if reports else "",
+        tuple(grade_texts.lesson_result(alone, lesson) for lesson in alone.lessons),
+        grade_texts.total(total, final=not waiting) if set(grades.values()) - {None} else "",
         tuple(kind for kind, holds in kinds.items() if holds),
     )

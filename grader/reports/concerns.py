@@ -94,18 +94,21 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
         to_do = "Correct the course file. Then write the reports again."
         again = roll.commands.report("--course", "course.toml")
         yield Concern("", "course file", "excluded attempt not found", sentence, command=again, to_do=to_do)
-    for gone in roll.gone:
+    for gone in (one for one in roll.gone if not roll.is_settled(one.student, one.lesson)):
         to_do = "If it must count, put it back into the class folder, and grade it."
         what, why = f"{gone.path} (SHA-256 {gone.sha256[:12]}…)", "Another file replaced this file."
         yield Concern(gone.student, what, "replaced before it was graded", why, command=run, to_do=to_do)
     refused: dict[tuple[str, str], list[str]] = {}  # a zip that was refused for several lessons is listed once
     for given in (report.submission for report in roll.reports if report.submission.refused):
-        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
+        if not roll.is_settled(given.student, given.lesson):
+            refused.setdefault((given.student, given.refusal), []).append(given.lesson)
     for (student, why), lessons in refused.items():
-        to_do = "Ask for another file, and grade it."
-        yield Concern(student, ", ".join(map(grade_texts.title, lessons)), "refused", why, command=run, to_do=to_do)
+        to_do = "Ask for another file, and run the command of the last run again. Or give the points by hand."
+        tasks = (task.task for task in roll.tasks if task.lesson in lessons)
+        by_hand = " && ".join(roll.commands.grade(student, task) for task in tasks)
+        yield Concern(student, ", ".join(map(grade_texts.title, lessons)), "refused", why, command=by_hand, to_do=to_do)
     for file in roll.left_out:
-        if file.misnamed:
+        if file.misnamed and not roll.is_settled(file.student, file.lesson):
             status = f"misnamed: {file.meaning}" if file.meaning else "misnamed"
             name, to_do = file.path.removeprefix(f"{file.student}/"), "Rename the file, and grade it."
             yield Concern(file.student, name, status, file.why, command=run, to_do=to_do)
@@ -133,4 +136,6 @@ def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
     """Yield the results with this status, each with its student. Refused submissions are left out."""
     for report in roll.reports:
         if not report.submission.refused:
-            yield from ((report.submission.student, one) for one in report.verdicts if one.status is status)
+            of = report.submission
+            own = (one for one in report.verdicts if one.status is status)
+            yield from ((of.student, one) for one in own if not roll.is_settled(of.student, of.lesson, one.task))

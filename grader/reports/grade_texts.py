@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
+from grader.course.by_hand import HandEntry
 from grader.course.roll import HandIn, Roll, folder_name, is_faulted
 from grader.course.totals import CourseTotal, course_total
 from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
@@ -157,12 +158,39 @@ class LessonResult:
     css_class: str
 
 
-def lesson_result(report: Report | None, points_: float | None, *, waiting: bool) -> LessonResult:
-    """Return a student's result in a lesson. `points_` are the points that count."""
-    if report is None:
-        return LessonResult("", "not graded yet" if waiting else "nothing handed in", "none")
+def hand_entry(roll: Roll, entry: HandEntry, *, student: bool = False, holds: bool = True) -> str:
+    """Return a line on points or a comment by hand: what, who, when, the comment, and the measured points.
+
+    With `student`, the line names the student. `holds` is False if a later entry replaces this entry.
+    """
+    said = "comment" if entry.points is None else "points by hand"
+    most = next((points(one.points) for one in roll.tasks if one.task == entry.task), "")
+    if entry.undo:
+        said = f"the last {said} taken back"
+    elif entry.points is not None:
+        verdict = roll.verdict(entry.student, entry.task)
+        measured = f"measured: {points(verdict.points)}, {ended(verdict)}" if verdict else "nothing measured"
+        said = f"{points(entry.points)}{f' of {most}' if most else ''} {said} ({measured})"
+    where = ", ".join(filter(None, (entry.student if student else "", entry.task)))
+    begin = f"{where}: {said}" if where else said[:1].upper() + said[1:]
+    end = "" if holds or entry.undo else " Another entry replaces this one."
+    comment = f" Comment: {entry.comment}" if entry.comment else ""
+    return f"{begin}. Given by {entry.by}, {roll.moment(entry.at)}.{end}{comment}"
+
+
+def lesson_result(roll: Roll, lesson: str) -> LessonResult:
+    """Return the result of the only student of `roll` in a lesson."""
+    (student,) = roll.students
+    report = next((one for one in roll.reports if one.submission.lesson == lesson), None)
+    counted = roll.grades()[student].get(lesson)
+    by_hand = any(one.by_hand for one in roll.standings if one.lesson == lesson)
+    if report is None or (by_hand and counted is not None):
+        waiting = any(one.lesson == lesson for one in roll.waiting)
+        nothing = "not changed" if roll.is_unchanged(student, lesson) else "nothing handed in"
+        shown = ("points by hand", "part") if by_hand else ("not graded yet" if waiting else nothing, "none")
+        return LessonResult(points(counted or 0.0) if by_hand else "", *shown)
     if is_faulted(report):
         return LessonResult("", status(report), "alarm")
     classes = {css_class(verdict) for verdict in report.verdicts}
     worst = next((one for one in ("alarm", "poor", "edge", "part", "good") if one in classes), "none")
-    return LessonResult(points(points_ or 0.0), status(report), worst)
+    return LessonResult(points(counted or 0.0), status(report), worst)

@@ -7,6 +7,7 @@ by the course's rules on dates and attempts.
 import json
 import math
 
+from grader.course.by_hand import HandEntry, in_force
 from grader.course.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import grade_texts
@@ -22,6 +23,11 @@ def render(roll: Roll) -> str:
     standings = roll.standings_of(student)
     graded = [(report, standings.get(report.submission.lesson)) for report in roll.reports]
     lines = [_lines(report, standing) for report, standing in graded]
+    lessons = {report.submission.lesson for report in roll.reports}
+    alone = [one for one in roll.standings if one.by_hand and one.lesson not in lessons]
+    lines += [f"{one.lesson}: {one.reason}" for one in alone]
+    given = in_force(roll.by_hand)
+    lines += [grade_texts.hand_entry(roll, one) for one in given if one.points is None]
     lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in roll.waiting]
     lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out]
     if total := grade_texts.totals(roll).get(student):
@@ -29,14 +35,22 @@ def render(roll: Roll) -> str:
     if bare := [one.submission.lesson for one in roll.reports if not (one.submission.refused or one.sandboxed)]:
         lines.append(f"Graded without a sandbox: {', '.join(bare)}.")
     verdicts = [verdict for report in roll.reports for verdict in report.verdicts]
+    marks = roll.marks(student)
+    tests = [_with_points_by_hand(roll, marks.get(verdict.task), _test(verdict)) for verdict in verdicts]
+    graded_tasks = {verdict.task for verdict in verdicts}
+    for task in roll.tasks:
+        if task.task in marks and task.task not in graded_tasks:
+            bare_test: dict[str, Json] = {"name": task.task, "max_score": task.points, "visibility": "visible"}
+            tests.append(_with_points_by_hand(roll, marks[task.task], bare_test))
     result: dict[str, Json] = {
-        "score": sum(_counted(report, standing) for report, standing in graded),
+        "score": sum(_counted(report, standing) for report, standing in graded)
+        + sum(one.points or 0.0 for one in alone),
         "execution_time": round(sum(report.duration_s for report in roll.reports), 3),
         "output": shown("\n".join(lines)) or "Nothing was handed in.",
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [_test(verdict) for verdict in verdicts],
+        "tests": list[Json](tests),
         "leaderboard": [
             {
                 "name": grade_texts.task_title(verdict.task),
@@ -70,7 +84,22 @@ def _lines(report: Report, standing: Standing | None) -> str:
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
 
 
-def _test(verdict: Verdict) -> Json:
+def _with_points_by_hand(roll: Roll, entry: HandEntry | None, test: dict[str, Json]) -> dict[str, Json]:
+    """Return a test with the points that a person gave, if there are such points. The measured ones are kept beside."""
+    if entry is None:
+        return test
+    told, extra = [grade_texts.hand_entry(roll, entry), test.get("output")], test.get("extra_data")
+    given: dict[str, Json] = {"points": entry.points, "by": shown(entry.by), "at": entry.at.isoformat()}
+    given |= {"comment": shown(entry.comment), "points_measured": test.get("score")}
+    return test | {
+        "score": entry.points,
+        "output": shown("\n".join(str(text) for text in told if text)),
+        "output_format": "text",
+        "extra_data": {**(extra if isinstance(extra, dict) else {}), "by_hand": given},
+    }
+
+
+def _test(verdict: Verdict) -> dict[str, Json]:
     speed = verdict.attempt.speed
     return {
         "name": verdict.task,

@@ -3,8 +3,10 @@
 A test passes if the answer is right, at any speed. A task without a grade because of an internal error is an error.
 """
 
+from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from grader.course.by_hand import HandEntry
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Verdict
 from grader.reports import grade_texts
@@ -17,10 +19,15 @@ def render(roll: Roll) -> str:
     root = Element("testsuites", name=shown(roll.title))
     for student, alone in roll.one_by_one():
         suite = SubElement(root, "testsuite", name=shown(student))
+        marks = alone.marks(student)
         for report in alone.reports:
             for verdict in report.verdicts:
                 test = _test(suite, report.submission.lesson, verdict.task)
-                _fill(test, verdict, report.duration_s / len(report.verdicts))
+                given = _given(alone, marks.pop(verdict.task, None))
+                _fill(test, verdict, report.duration_s / len(report.verdicts), given)
+        for task in (task for task in alone.tasks if task.task in marks):
+            given = {"max_points": grade_texts.points(task.points), **_given(alone, marks[task.task])}
+            _add_properties(_test(suite, task.lesson, task.task), given)
         for hand_in in alone.waiting:
             for task in roll.only([hand_in.lesson]).tasks:
                 SubElement(_test(suite, task.lesson, task.task), "skipped", message="not graded yet")
@@ -34,13 +41,26 @@ def _test(suite: Element, lesson: str, task: str) -> Element:
     return SubElement(suite, "testcase", classname=shown(lesson), name=shown(task.removeprefix(f"{lesson}.")))
 
 
-def _fill(test: Element, verdict: Verdict, duration_s: float) -> None:
+def _given(roll: Roll, entry: HandEntry | None) -> dict[str, str]:
+    """Return the properties of a test with points by hand, or {} without such points."""
+    if entry is None:
+        return {}
+    told = shown(grade_texts.hand_entry(roll, entry), lines=False)
+    return {"points": grade_texts.points(entry.points or 0.0), "points_by_hand": told}
+
+
+def _add_properties(test: Element, values: Mapping[str, str]) -> None:
+    properties = SubElement(test, "properties")
+    for name, value in values.items():
+        SubElement(properties, "property", name=name, value=value)
+
+
+def _fill(test: Element, verdict: Verdict, duration_s: float, by_hand: Mapping[str, str]) -> None:
     test.set("time", f"{duration_s:.3f}")
-    properties, speed = SubElement(test, "properties"), verdict.attempt.speed
+    speed = verdict.attempt.speed
     measured = {"ratio": f"{speed.ratio:.6g}", "tier": str(speed.tier)} if speed else {}
     points, most = grade_texts.points(verdict.points), grade_texts.points(verdict.max_points)
-    for name, value in {"points": points, "max_points": most, **measured}.items():
-        SubElement(properties, "property", name=name, value=value)
+    _add_properties(test, {"points": points, "max_points": most, **measured, **by_hand})
     if verdict.status not in EARNS:
         text = shown(grade_texts.explanation(verdict))
         kind = "error" if verdict.status in UNGRADED else "failure"

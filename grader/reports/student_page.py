@@ -6,6 +6,7 @@ It has no data of other students, no link to the class page, no output of the su
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from grader.course.by_hand import in_force
 from grader.course.policy import DateRule
 from grader.course.roll import Roll
 from grader.records import Cost, Report, Speed, Verdict
@@ -36,12 +37,15 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         roll=roll,
         student=student,
         pseudonym=pseudonym,
-        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final) if grades else "",
+        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final)
+        if set(grades.values()) - {None}
+        else "",
         course_total=grade_texts.totals(roll).get(student),
         possible=sum(roll.possible(lesson) for lesson in roll.lessons),
         reports={report.submission.lesson: report for report in roll.reports},
         grades=grades,
         standings=roll.standings_of(student),
+        given=in_force(roll.by_hand),
         spans={span.lesson: span for span in roll.spans},
         infos=infos or {},
         places=places(roll.reports),

@@ -63,7 +63,8 @@ def _environment() -> "Environment":
     )
     environment.globals |= {"units": units, "count": units.count, "interval": measured.interval}
     environment.globals |= {"ratio": measured.ratio, "short": shortened, "source_of": source_of, "terms": terms}
-    for name in ("css_class", "ended", "lesson_result", "link", "points", "precision", "task_title", "title"):
+    texts = ("css_class", "ended", "hand_entry", "lesson_result", "link", "points", "precision", "task_title", "title")
+    for name in texts:
         environment.globals[name] = getattr(grade_texts, name)
     return environment
 
