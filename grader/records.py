@@ -158,7 +158,8 @@ class LeftOut:
     """A file that is not graded.
 
     `student` is empty when the file belongs to no student. `lesson` is the lesson that the file resembles, or empty.
-    `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise.
+    `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise. `name` is
+    the file's name as the student wrote it, without what a platform added.
     """
 
     student: str
@@ -166,6 +167,7 @@ class LeftOut:
     lesson: str
     why: str
     misnamed: bool
+    name: str = ""
 
     @property
     def is_unchanged(self) -> bool:
@@ -175,7 +177,7 @@ class LeftOut:
     @property
     def meaning(self) -> str:
         """A guess for the instructor, and the line of the course file that accepts it, or "" without a guess."""
-        name = json.dumps(PurePosixPath(self.path).name, ensure_ascii=False)
+        name = json.dumps(self.name or PurePosixPath(self.path).name, ensure_ascii=False)
         accept = f'; to grade it, add {name} = "{self.lesson}" under [files] in course.toml' if self.accepts else ""
         return f"looks like {self.lesson}{accept}" if self.lesson else ""
 

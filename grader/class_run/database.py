@@ -39,7 +39,7 @@ CREATE TABLE hand_ins (
 CREATE TABLE notes (folder TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, note));
 CREATE TABLE left_out (
     student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL,
-    folder TEXT NOT NULL
+    name TEXT NOT NULL, folder TEXT NOT NULL
 );
 CREATE TABLE by_hand (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, task TEXT NOT NULL, points REAL, comment TEXT NOT NULL,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 from grader.files import file_name
 from grader.hand_ins import archives, entries
@@ -19,12 +20,13 @@ class Item:
     """A file or folder directly in a class's folder.
 
     `below` yields what is in the folder, and counts ignored files in its argument. `names` returns all names directly
-    in the folder.
+    in the folder. `items` returns what a folder in a zip holds, as items of a class's folder.
     """
 
     entry: FolderEntry
     below: Callable[[Counter[str]], Iterable[FolderEntry]] = lambda _: ()
     names: Callable[[], frozenset[str]] = frozenset
+    items: Callable[[], Mapping[str, "Item"]] = dict
 
     @property
     def is_folder(self) -> bool:
@@ -39,7 +41,7 @@ def listed(folder: Path) -> Iterator[Mapping[str, Item]]:
         with folder.open("rb") as file:
             try:
                 with archives.opened(file, folder.name) as opened:
-                    yield _in_zip(opened)
+                    yield _in_zip(opened.archive, opened.named)
             except Refusal as refusal:
                 raise UsageError(f"{folder} cannot be read. {refusal}") from None
         return
@@ -60,21 +62,23 @@ def _on_disk(path: Path, root: Path, name: str) -> Item:
     )
 
 
-def _in_zip(opened: archives.Zip) -> dict[str, Item]:
-    top = archives.Zip(opened.archive, "", opened.named)
-    inside: dict[str, set[str]] = {}
-    for path, _ in opened.named:
-        inside.setdefault(path[0], set()).update(path[1:2])
-    files = {
-        one.name: Item(one) for one in top.entries(Counter()) if len(one.path) == 1 and one.kind is not Kind.FOLDER
-    }
+def _in_zip(archive: ZipFile, named: list[tuple[tuple[str, ...], ZipInfo]]) -> dict[str, Item]:
+    top = archives.Zip(archive, "", named)
+    inside: dict[str, list[tuple[tuple[str, ...], ZipInfo]]] = {}
+    for path, info in named:
+        inside.setdefault(path[0], []).append((path[1:], info))
+    files = {one.name: one for one in top.entries(Counter()) if len(one.path) == 1 and one.kind is not Kind.FOLDER}
     return {
-        name: files.get(name) or _folder_in_zip(top, name, frozenset(names))
-        for name, names in sorted(inside.items())
+        name: Item(files[name]) if name in files else _folder_in_zip(top, name, [one for one in found if one[0]])
+        for name, found in sorted(inside.items())
         if not entries.is_junk(name)
     }
 
 
-def _folder_in_zip(top: archives.Zip, name: str, names: frozenset[str]) -> Item:
-    entry = FolderEntry((name,), name, Kind.FOLDER)
-    return Item(entry, lambda ignored: top.entries(ignored, (name,)), lambda: names)
+def _folder_in_zip(top: archives.Zip, name: str, named: list[tuple[tuple[str, ...], ZipInfo]]) -> Item:
+    return Item(
+        FolderEntry((name,), name, Kind.FOLDER),
+        lambda ignored: top.entries(ignored, (name,)),
+        lambda: frozenset(path[0] for path, _ in named),
+        lambda: _in_zip(top.archive, named),
+    )

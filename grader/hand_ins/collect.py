@@ -22,14 +22,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 
 from grader.hand_ins import archives, class_folder, left_out, originals, parents
 from grader.hand_ins.attempts import READERS, distinct, submissions_in
 from grader.hand_ins.class_folder import Item
 from grader.hand_ins.entries import FolderEntry, Kind, below, on_disk, summary
 from grader.hand_ins.layouts import Claim, recognised, sender, told
-from grader.hand_ins.left_out import LessonNames
+from grader.hand_ins.left_out import LessonNames, LessonOf
 from grader.hand_ins.location import Location, disagreements
 from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
@@ -40,7 +39,6 @@ from harness.errors import UsageError
 
 _MAX_COPIES = 50  # of one exercise in one hand-in
 _MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 StudentOf = Callable[[Sender], str]
 """A function that returns the name of the student who is the sender of a file."""
@@ -73,23 +71,31 @@ def collect(
     zone: tzinfo = UTC,
     known: Mapping[str, Some[str]] | Sequence[str] = (),
     student_of: StudentOf = attrgetter("label"),
-    files: Mapping[str, str] = _NOTHING,
+    lesson_of: LessonOf | None = None,
     require: bool = True,
 ) -> Collection:
     """Return the hand-ins for `lessons` in a class's folder or in a zip of it.
 
     `kit` is the grader's version, which is compared with the version in each zip. `zone` is the time zone of folder
     names without an offset. `known` are further lessons of the course, with the functions that students write for
-    each. `student_of` gives the student of each sender: senders with the same student are one student. `files` are the
-    lessons of misnamed files. Raise `UsageError` for a folder of several classes, and with `require` also if there is
-    no hand-in.
+    each. `student_of` gives the student of each sender: senders with the same student are one student. `lesson_of`
+    gives the lesson of a student's misnamed file. Raise `UsageError` for a folder of several classes, and with
+    `require` also if there is no hand-in.
     """
-    reader = _Reader(LessonNames.of(lessons, known, files), kit, zone, student_of)
-    with class_folder.listed(folder) as items:
-        claims = recognised(items, zone, Path(os.path.realpath(folder)).name)
-        for name, claim in claims.items():
-            reader.read_item(claim, items[name])
-    parents.refuse(folder, claims, reader.inside(), reader.names.known)
+    names = LessonNames.of(lessons, known, lesson_of) if lesson_of else LessonNames.of(lessons, known)
+    with class_folder.listed(folder) as whole:
+        items = whole
+        while True:
+            reader = _Reader(names, kit, zone, student_of)
+            claims = recognised(items, zone, Path(os.path.realpath(folder)).name)
+            for name, claim in claims.items():
+                reader.read_item(claim, items[name])
+            classes = parents.classes(folder, claims, reader.inside(), names.known)
+            if not classes:
+                break
+            if len(items) > 1 or folder.is_dir() or not (inside := items[classes[0]].items()):
+                raise UsageError(parents.message(folder, classes))
+            items = inside  # many programs put the folder that they zip into the zip
     found = reader.collection(told(claims))
     if require and not (found.submissions or found.unchanged):
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
@@ -102,7 +108,7 @@ def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str)
     """Return the submissions in the folder or zip of one student, possibly none. Raise `UsageError` if none exists."""
     if not folder.exists():
         raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
-    reader = _Reader(LessonNames.of(lessons, (), {}), kit)
+    reader = _Reader(LessonNames.of(lessons), kit)
     entry = on_disk(folder, Path(os.path.realpath(folder)).parent, (folder.name,), student)
     item = Item(entry, lambda ignored: below(folder, student, ignored))
     reader.read_item(Claim("", (sender(student),), "" if item.is_folder else folder.name, student), item)
@@ -232,7 +238,7 @@ class _Reader:
         depth: int = 0,
     ) -> None:
         """Read a folder, or a zip, which is in `depth` - 1 other zips. `listed` is the zip's manifest."""
-        found = [(one, self.names.exercise(one.name, one.shown)[0]) for one in entries]
+        found = [(one, self.names.exercise(one.name, place.students, one.shown)[0]) for one in entries]
         if "/" not in place.shown:
             kinds = sorted((one.path[0], len(one.path) > 1 or one.kind is Kind.FOLDER) for one, _ in found)
             self.top[place.shown] = dict(kinds)
@@ -264,7 +270,7 @@ class _Reader:
         self, place: Location, entry: FolderEntry, name: str, listed: Manifest | None = None, depth: int = 0
     ) -> bool:
         """Read a file that the student named `name`. Return False if it is no exercise and no zip that is opened."""
-        lesson, suffix = self.names.exercise(name, entry.shown)
+        lesson, suffix = self.names.exercise(name, place.students, entry.shown)
         if lesson:
             self.places.append(place)
             self._add(place, submissions_in(place, entry, lesson, suffix, listed))

@@ -112,7 +112,12 @@ def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
             yield name, Claim("Moodle", (), "", "", about=True)
     for name, match in found.items():
         at = read_time(times.get(match["id"], ""), zone)
-        who, own = sender(match["name"], match["name"], match["id"]), frozenset({TimeSource.FILE})
+        team, _, member = match["name"].partition("-")  # a team's name is before the names of its members
+        is_team = " " in member and re.search(r"[\d ]", team)
+        who, own = (
+            sender(match["name"], member if is_team else match["name"], match["id"]),
+            frozenset({TimeSource.FILE}),
+        )
         yield name, Claim("Moodle", (who,), match["rest"] or "", f"Moodle {match['id']}", at, own=own)
 
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,6 +16,8 @@ SUFFIXES: Final = (".py", ".ipynb")
 MAX_LISTED: Final = 20
 """The maximum number of files of one folder or zip that are listed by name. Further files are only counted."""
 
+LessonOf = Callable[[str, str], str | None]
+
 OTHER: Final = "It is not an exercise (.py or .ipynb)."
 """The reason why a file is not graded that does not look like an exercise."""
 
@@ -27,39 +29,46 @@ _DEFINED: Final = re.compile(r"""(?:^|["'\\n])[ \t]*(?:async +)?def +(\w+) *\(""
 _NUMBERED: Final = re.compile(r"(?:lesson|exercise|ex|task)?[ _-]*0*(\d+)")
 
 
+def _no_lesson(_student: str, _path: str) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class LessonNames:
     """The lessons that are `graded` in this class, and all `known` lessons of the course with their functions.
 
-    `files` are the lessons of file names by folded name or path: those of misnamed files are in the course file.
+    `by_name` has the graded lessons by folded file name. `lesson_of` returns the lesson of a student's misnamed file by
+    its name or path, or None.
     """
 
     graded: tuple[str, ...]
     known: Mapping[str, Collection[str]]
-    files: Mapping[str, str]
+    by_name: Mapping[str, str]
+    lesson_of: LessonOf = _no_lesson
 
     @classmethod
     def of(
-        cls, graded: Sequence[str], known: Mapping[str, Collection[str]] | Sequence[str], files: Mapping[str, str]
+        cls,
+        graded: Sequence[str],
+        known: Mapping[str, Collection[str]] | Sequence[str] = (),
+        lesson_of: LessonOf = _no_lesson,
     ) -> "LessonNames":
         """Return an object with these names. All `graded` lessons become `known` too."""
         functions = known if isinstance(known, Mapping) else dict.fromkeys(known, ())
-        lessons = dict.fromkeys((*graded, *known))
-        return cls(
-            tuple(graded),
-            {lesson: functions.get(lesson, ()) for lesson in lessons},
-            {folded(lesson + suffix): lesson for lesson in graded for suffix in SUFFIXES}
-            | {folded(name): lesson for name, lesson in files.items()},
-        )
+        all_ = {lesson: functions.get(lesson, ()) for lesson in (*graded, *known)}
+        return cls(tuple(graded), all_, {folded(f"{one}{end}"): one for one in graded for end in SUFFIXES}, lesson_of)
 
-    def exercise(self, name: str, shown: str = "") -> tuple[str, str]:
+    def exercise(self, name: str, students: Sequence[str] = (), shown: str = "") -> tuple[str, str]:
         """Return the graded lesson and the suffix of a file, or two empty texts if the file is not an exercise.
 
         `name` is the file's name, in which upper and lower case are equal. `shown` is its path in reports.
         """
-        lesson = self.files.get(folded(shown)) or self.files.get(folded(name), "")
         suffix = PurePosixPath(folded(name)).suffix
-        return (lesson, suffix) if lesson in self.graded and suffix in SUFFIXES else ("", "")
+        if suffix not in SUFFIXES:
+            return "", ""
+        mapped = (self.lesson_of(one, path) for one in students[:1] for path in (shown, name))
+        lesson = next(filter(None, mapped), None) or self.by_name.get(folded(name), "")
+        return (lesson, suffix) if lesson in self.graded else ("", "")
 
     def classify(self, name: str, entry: FolderEntry) -> LeftOut:
         """Return why the file of an entry is not graded. `name` is the file's name as the student wrote it."""
@@ -76,7 +85,9 @@ class LessonNames:
         lesson, code = likely_lesson(name, self.known), _is_code(name)
         if not lesson and code:
             lesson = self._named_in(entry)
-        if lesson in self.graded:
+        if self.exercise(name)[0]:
+            why = "Put it into a folder with the student's name."
+        elif lesson in self.graded:
             ending = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
             why = f"It looks like {lesson}. If it is, hand it in as {lesson}{ending}."
         elif lesson:
@@ -85,7 +96,7 @@ class LessonNames:
             why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
         else:
             why = OTHER
-        return LeftOut("", shown, lesson, why, misnamed=bool(lesson) or code)
+        return LeftOut("", shown, lesson, why, misnamed=bool(lesson) or code, name=name)
 
     def _named_in(self, entry: FolderEntry) -> str:
         """Return the only lesson whose functions a file defines, or else the only lesson that it names, or ""."""

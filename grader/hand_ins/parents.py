@@ -51,8 +51,13 @@ class Inside:
     exercises: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
 
 
-def refuse(folder: Path, claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]) -> None:
-    """Raise `UsageError` if the folder holds folders of classes, or one student's copy of the course, not students."""
+def classes(
+    folder: Path, claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]
+) -> list[str]:
+    """Return the names of the folders and zips that hold classes and not the files of a student.
+
+    Raise `UsageError` if the folder is one student's copy of the course.
+    """
     plain = {name: found[name] for name, claim in claims.items() if claim.layout == PLAIN and name in found}
     if any(name in plain and part in plain[name].top for name, part in _KIT.items()):
         raise UsageError(f"{folder} is a copy of the course, not a class; give the folder that contains it.")
@@ -64,8 +69,8 @@ def refuse(folder: Path, claims: Mapping[str, Claim], found: Mapping[str, Inside
     only = _Verdict.STUDENT not in of_work.values() and all(claim.layout == PLAIN for claim in claims.values())
     if surely or (only and _Verdict.PERHAPS_CLASS in of_work.values()):
         least = _Verdict.CLASS if surely else _Verdict.EITHER
-        names = [name for name, verdict in of_work.items() if verdict.value >= least.value]
-        raise UsageError(_message(folder, names))
+        return [name for name, verdict in of_work.items() if verdict.value >= least.value]
+    return []
 
 
 def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
@@ -98,7 +103,8 @@ def _platform_people(inside: Inside) -> int:
     return len({one.label for claim in platforms(items).values() for one in claim.senders})
 
 
-def _message(folder: Path, names: Collection[str]) -> str:
+def message(folder: Path, names: Collection[str]) -> str:
+    """Return a sentence that names these folders of classes, and the commands that grade them."""
     listed = ", ".join(list(names)[:_MOST_NAMED]) + (
         f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
     )
