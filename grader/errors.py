@@ -18,7 +18,7 @@ class WorkerFault(Exception):  # noqa: N818 - it is the submission's fault, not 
     """A submission ended the grading of a task: it raised an exception, hung, crashed, or sent invalid messages.
 
     `status` is the task's status. `printed` is the end of the submission's output. It is set when its process has
-    ended.
+    ended. `never_loads` is True if the file could not be loaded in time, so that no other task needs to wait for it.
     """
 
     def __init__(self, status: Status, rationale: str, help_text: str = "") -> None:
@@ -27,3 +27,4 @@ class WorkerFault(Exception):  # noqa: N818 - it is the submission's fault, not 
         self.rationale = rationale
         self.help = help_text
         self.printed = ""
+        self.never_loads = False

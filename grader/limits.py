@@ -12,9 +12,12 @@ class Limits:
     """The limits of one worker (a process that runs a submission). `load_s` and `call_s` limit the CPU time.
 
     A request, such as one call, may take `wall_factor` times its CPU time limit on the wall clock. So load of other
-    programs does not end honest work, but a process that hangs without computing is ended. `together_s` limits the time
-    of all requests of a task, so that many short requests cannot hold a core for hours. `threads` is the number of
-    threads for torch and other libraries. A task with more than one thread must have the cost `WALL_TIME`.
+    programs does not end honest work, but a process that hangs without computing is ended. If the system
+    counts the time that a process waits for a core, a file must load in `load_s` without this time.
+
+    `together_s` limits the time of all requests of a task, so that many short requests cannot hold a core for hours.
+    `threads` is the number of threads for torch and other libraries. A task with more than one thread must have the
+    cost `WALL_TIME`.
 
     A worker usually keeps memory that it has freed, so that timing does not depend on earlier calls. If
     `returns_memory`, it returns each freed block of 128 KiB or more to the operating system at once. If

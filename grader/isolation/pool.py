@@ -138,12 +138,18 @@ class HandInTrees:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
         self._pool, self._tensors = pool, tensors
         self._tree: ForkServer | None = None
+        self._never_loads: WorkerFault | None = None
         self.remarks: tuple[str, ...] = ()
         """Sentences on the cells of the notebook that was loaded last."""
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """Yield the processes that run the file. After a fault of its processes, the next task gets new ones."""
+        """Yield the processes that run the file. After a fault of its processes, the next task gets new ones.
+
+        If the file could not be loaded in time, raise this `WorkerFault` again at once for each further task.
+        """
+        if self._never_loads:
+            raise self._never_loads
         tree = self._tree or self._pool.take(tensors=tensors or self._tensors)
         self._tree = None
         try:
@@ -152,6 +158,7 @@ class HandInTrees:
             self._tree = tree
         except WorkerFault as fault:
             fault.printed = fault.printed or tree.output_tail
+            self._never_loads = fault if fault.never_loads else None
             self._tree = tree if fault.status in FUNCTION_FAULTS else None
             raise
         finally:

@@ -20,7 +20,7 @@ from grader.source import CodeCell, Notebook, Source
 from grader.trials.deadline import Deadline
 from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, cell_remarks, untrusted
 from grader.trials.inputs import Packed, SharedMemory
-from harness.machine.clocks import CoreWait, ProcessGoneError, wall
+from harness.machine.clocks import Clock, CoreWait, ProcessGoneError, undisturbed, wall
 from harness.paired.rounds import Reading, make_reading
 from harness.processes.channel import IDLE_MS
 from harness.processes.process_env import Cores
@@ -71,17 +71,22 @@ class WorkerClient:
 
         A cell of a notebook that raises an exception ends only itself, and adds a remark to those of the process tree.
         """
-        body = {"source": str(source), "notebook": isinstance(source, Notebook)}
+        clock = undisturbed(self._waited_s)
+        factor = 1.0 if clock else self.limits.wall_factor
+        self._begin(self.limits.load_s, "while the file was being loaded", factor, clock or wall)
         try:
-            self._request(protocol.LOAD, body, self.limits.load_s, "while the file was being loaded")
+            self._send(protocol.LOAD, {"source": str(source), "notebook": isinstance(source, Notebook)})
+            self._served(*self._receive())
             if isinstance(source, Notebook):
                 self._run_cells(source)
         except protocol.ProtocolError as error:
             raise WorkerFault(Status.REFUSED, f"The file is too long to be graded: {error}.") from None
+        except WorkerFault as fault:
+            fault.never_loads = fault.status is Status.TIMED_OUT
+            raise
 
     def _run_cells(self, notebook: Notebook) -> None:
-        """Run the cells of a notebook in order. They share one time limit."""
-        self._begin(self.limits.load_s, "while the notebook was being loaded")
+        """Run the cells of a notebook in order, within the time limit of loading it."""
         raised = list[tuple[CodeCell, Raised]]()
         for above, cell in notebook.placed():
             self._where = f"in cell {cell.number} ({cell.title})"
@@ -175,10 +180,7 @@ class WorkerClient:
         simulated: Callable[[str, list[Any]], Any],
         most: int,
     ) -> dict[str, Any]:
-        """Call a function with plain values, and return the worker's message about its answer.
-
-        Up to `most` of its calls of simulated functions are answered.
-        """
+        """Call a function with plain values, answer up to `most` of its own calls, and return the worker's message."""
         self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
         look_s = answered_s = wall()
@@ -217,11 +219,9 @@ class WorkerClient:
         self._send(kind, body)
         return self._served(*self._receive())
 
-    def _begin(self, allowed_s: float, where: str) -> None:
-        left_s = self.limits.together_s - self._server.waited_s
-        self._deadline = Deadline(
-            allowed_s, self.limits.wall_factor, self._server.cpu_s, slept_s=self._slept_s, together_s=left_s
-        )
+    def _begin(self, allowed_s: float, where: str, factor: float | None = None, now: Clock = wall) -> None:
+        left_s, factor = self.limits.together_s - self._server.waited_s, factor or self.limits.wall_factor
+        self._deadline = Deadline(allowed_s, factor, self._server.cpu_s, now, self._slept_s, left_s)
         self._where = where
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class WorkerClient:
     def _receive(self) -> tuple[bytes, dict[str, Any]]:
         try:
             with self._running():
-                return self._channel.receive(self._deadline.left_s)
+                return self._channel.receive(self.limits.together_s)  # `_watch` looks at the deadline meanwhile
         except protocol.Late:
             raise self._late() from None
         except protocol.ProtocolError as error:

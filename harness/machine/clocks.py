@@ -85,11 +85,31 @@ class CoreWait:
         except ProcessLookupError as error:
             raise ProcessGoneError("The process has ended, so the time that it waited cannot be read.") from error
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the system counts this time."""
+        return self._file is not None
+
     def close(self) -> None:
         """Release the file. The time is 0 from now on."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def undisturbed(waited: CoreWait) -> Clock | None:
+    """Return a clock that shows the wall time without the time that a thread has `waited` for its core.
+
+    Return None on a system that does not count this time.
+    """
+
+    def now() -> float:
+        try:
+            return wall() - waited()
+        except ProcessGoneError:
+            return wall()
+
+    return now if waited.is_counted else None
 
 
 @dataclass(slots=True)

@@ -108,14 +108,12 @@ def test_what_a_file_raises_is_told_with_its_line(one: WorkerClient) -> None:
         assert ("not_written" in caught.value.flags) is not_written
 
 
-def test_an_exception_cannot_flood_or_break_the_report(tree: ForkServer, one: WorkerClient) -> None:
+def test_an_exception_cannot_flood_the_report(one: WorkerClient) -> None:
     with pytest.raises(Raised) as caught:
         one.load("raise type('T' * 500, (Exception,), {})('\\ud800' + 'm' * 1_000_000)")
     assert len(caught.value.type) == faults.WORD_CHARACTERS
     assert len(caught.value.message) == faults.MESSAGE_CHARACTERS
     caught.value.message.encode()
-    cannot_be_shown = "class E(Exception):\n  def __str__(self): raise self\ndef f(x): raise E"
-    assert fault(tree, cannot_be_shown).status is Status.CRASHED
 
 
 def test_ending_the_process_is_a_fault_and_never_an_answer(tree: ForkServer) -> None:

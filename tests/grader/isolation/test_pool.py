@@ -16,6 +16,7 @@ class FakeTree:
     """A fake process tree that records the calls of its methods."""
 
     started: list["FakeTree"]
+    remarks = ()
 
     def __init__(
         self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path], template: "FakeTemplate | None" = None

@@ -1,16 +1,20 @@
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from trees import bare, opened
 
+from grader import catalogue
 from grader.errors import WorkerFault
+from grader.grade import grade
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.records import Status
+from grader.records import Status, Submission
+from grader.source import Source
 from grader.trials.deadline import ANSWERED_S, MOST_FORGIVEN, Deadline
-from grader.trials.worker_client import worker
+from grader.trials.worker_client import WorkerClient, worker
 from harness.machine.clocks import FakeClock
 
 HASTY = Limits(load_s=20, call_s=0.3, wall_factor=4.0)
@@ -106,6 +110,27 @@ def test_the_next_task_has_a_bound_of_its_own() -> None:
         with trees.fresh(tensors=False) as again:
             assert again is tree
             assert again.waited_s == 0.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's clocks")
+@pytest.mark.parametrize(
+    "begin", ["while True: pass", "import time\ntime.sleep(1e9)", "raise ValueError", "import os\nos.abort()"]
+)
+def test_a_file_that_is_never_loaded_is_loaded_once_for_all_tasks(begin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [replace(task, limits=Limits(load_s=0.5, wall_factor=1e3)) for task in catalogue.load().tasks("18_threads")]
+    loads: list[WorkerClient] = []
+    load = WorkerClient.load
+
+    def counted(self: WorkerClient, source: Source) -> None:
+        loads.append(self)
+        load(self, source)
+
+    monkeypatch.setattr(WorkerClient, "load", counted)
+    with Pool(sandboxed=False) as pool:
+        report = grade(Submission("ada", "18_threads", "ada/18_threads.py", "00", begin), "a seed", pool, tasks)
+    endless = [verdict.status is Status.TIMED_OUT for verdict in report.verdicts]
+    assert endless == [begin[0] in "wi" and "abort" not in begin] * len(tasks)
+    assert len(loads) == (1 if all(endless) else len(tasks))
 
 
 def called(source: str, seconds: float, limits: Limits = HASTY) -> object:
