@@ -135,8 +135,10 @@ def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Ite
         others = [one.student for one in have if one.student not in regrade]
         if others:
             asked = ", ".join(one.student for one in have if one.student in regrade) or ", ".join(sorted(regrade))
+            more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+            names = f"{', '.join(others[:_SHOWN])}{more}"
             yield (
-                f"{lesson} was graded again for {asked}; {', '.join(others)} handed in the same content and "
+                f"{lesson} was graded again for {asked}; {names} handed in the same content and "
                 f"{'has' if len(others) == 1 else 'have'} the new grade, too."
             )
 

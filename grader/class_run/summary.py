@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import reports
-from grader.class_run.journal import FILE, Journal
+from grader.class_run.journal import Journal
 from grader.course.roll import Roll, is_too_noisy
 from grader.records import Status
 from grader.reports import grade_texts, leaderboard
@@ -50,7 +50,7 @@ def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
         yield "The points for these lessons are not final yet. This command grades the hand-ins:"
         yield f"  {replace(roll.commands, out=str(out)).run()}"  # the database stores the course rules and the lessons
     yield from roll.unmatched
-    for one in roll.gone:
+    for one in roll.gone[:_SHOWN]:
         yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"
 
 
@@ -93,12 +93,21 @@ class Summary:
             end = f"There is nothing to grade: all {units.count(n_all)} hand-ins were graded before."
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
-        files = [reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else [])]
-        files += [f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}", FILE]
         said = " ".join(filter(None, (end, self._median(), self._look_at())))
         told = filter(None, (said, _control(self.roll) if self.graded else ""))
-        written = "".join(f"   {self.out / name}" for name in files)
-        return (*told, *self._ungraded(), *self.told, *self.unmade, written)
+        return (*told, *self._ungraded(), *self.told, *self.unmade, *self._next())
+
+    def _next(self) -> Iterator[str]:
+        """Yield what the instructor can do next, each with its file or command."""
+        commands = replace(self.roll.commands, out=str(self.out))
+        yield "Next:"
+        if self.exit_code != EXIT_DONE:
+            yield f"  grade the rest       {commands.run()}"
+        yield f"  read the results     {self.out / reports.PAGE}"
+        yield f"  export the points    {commands.export('--canvas', 'EXPORT.csv')}   (or --moodle, --nbgrader, --junit)"
+        yield f"  return the pages     {commands.give_back('--for', 'folder')}   (or canvas, moodle)"
+        if self.board:
+            yield f"  show the class       {self.out / reports.BOARD}"
 
     def _ungraded(self) -> Iterator[str]:
         noisy = sum(map(is_too_noisy, self.roll.faulted))
@@ -147,8 +156,8 @@ def _control(roll: Roll) -> str:
     if not controls:
         return ""
     same, slowed, planted = (statistics.median(getattr(c, name) for c in controls) for name in _CONTROL)
-    first = f"the baseline compared with itself {units.ratio(same, 4)} (expected 1×)"
-    second = f"compared with a slowed copy {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
+    first = f"the baseline against itself {units.ratio(same, 4)} (expected 1×)"
+    second = f"against a copy slowed on purpose {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
     voided = sum(control.voided for control in controls)
     again = f" {units.some(voided, 'duel')} repeated because the control failed." if voided else ""
-    return f"Median ratios of the controls: {first}, {second}.{again}"
+    return f"Timing on this machine: {first}, {second}.{again}"

@@ -32,6 +32,14 @@ class ClassCommands:
         """Return the command that writes all reports again."""
         return _shell("report", self.out, *more)
 
+    def export(self, *more: str) -> str:
+        """Return the command that exports the points."""
+        return _shell("export", self.out, *more)
+
+    def give_back(self, *more: str) -> str:
+        """Return the command that writes the students' pages as feedback files."""
+        return _shell("return", self.out, *more)
+
     def grade(self, student: str, task: str) -> str:
         """Return the command that gives a student points by hand. The instructor fills in the points and the reason."""
         last = ("--", self.out, student, task) if student.startswith("-") else (self.out, student, task)
