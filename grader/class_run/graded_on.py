@@ -22,7 +22,8 @@ def meant(given: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
 
 def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> list[str]:
     """Return the lessons that the course file names or for which a submission exists, in lesson order."""
-    handed_in = {one.lesson for one in collect(folder, known.lessons, kit=kit, zone=course.zone).submissions}
+    found = collect(folder, known.lessons, kit=kit, zone=course.zone, lesson_of=course.lesson_of)
+    handed_in = {one.lesson for one in found.submissions}
     dated = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
     return [lesson for lesson in known.lessons if lesson in handed_in | dated]
 

@@ -93,7 +93,7 @@ def grade_class(
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
     policy = course or before.course
     lessons = sorted({task.lesson for task in (*tasks, *before.tasks)})  # so that no other exercise seems misnamed
-    found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
+    found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known, lesson_of=policy.lesson_of)
     _require_students(regrade, found.students)
     everyone = sorted({*found.students, *before.students})
     policy.require_known(everyone, course_name or f"The course kept in {out}")

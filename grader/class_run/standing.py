@@ -72,7 +72,7 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
         if chosen.grading is not None:
             points, late = (counted.raw, counted.points, counted.reason), rule.days_late(chosen.at)
             standing = Standing(student, lesson, *points, rule.due_utc, chosen.at, late, len(attempts))
-            standing = replace(standing, late_by_unknown=chosen.late_by_unknown)
+            standing = replace(standing, late_by_unknown=chosen.late_by_unknown and counted.raw != 0)
         yield StudentLesson(standing, chosen if standing else None, may, gone)
 
 

@@ -66,12 +66,13 @@ class Course:
     def lesson_of(self, student: str, path: str) -> str | None:
         """Return the lesson of a misnamed file, or None. `path` is the file's path as reports show it.
 
-        A name in the course file means each file with this name, and a path each file whose path ends with it.
+        A name in the course file means each file with this name, and a path each file whose path ends with it. Upper
+        and lower case are equal.
         """
-        parts = PurePosixPath(unicodedata.normalize("NFC", path)).parts
+        parts = _parts(path)
         for whose in (student, ""):
             for given, lesson in self.files.get(whose, {}).items():
-                wanted = PurePosixPath(given).parts
+                wanted = _parts(given)
                 if wanted == parts[-len(wanted) :]:
                     return lesson
         return None
@@ -119,6 +120,10 @@ class Course:
             yield from ((spelled("sections", section, "students"), student) for student in sorted(students))
         for table, named in (("extensions", self.extensions), ("struck", self.struck), ("files", self.files)):
             yield from ((spelled(table, student), student) for student in named if student)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(unicodedata.normalize("NFC", path).casefold()).parts
 
 
 def _moved(

@@ -83,7 +83,7 @@ def _late_by_unknown(roll: Roll) -> Iterator[Concern]:
     for one in roll.standings:
         if one.late_by_unknown:
             command = roll.commands.grade(one.student, first.get(one.lesson, one.lesson))
-            to_do = "Look up the time on the platform. If points must be taken off, give the points by hand."
+            to_do = "Look up the time on the platform. Then give the points that count by hand."
             what, status = grade_texts.title(one.lesson), "late by an unknown time"
             yield Concern(one.student, what, status, LATE_BY_UNKNOWN, command=command, to_do=to_do)
 
@@ -110,7 +110,8 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
     for file in roll.left_out:
         if file.misnamed and not roll.is_settled(file.student, file.lesson):
             status = f"misnamed: {file.meaning}" if file.meaning else "misnamed"
-            name, to_do = file.path.removeprefix(f"{file.student}/"), "Rename the file, and grade it."
+            name = file.path.removeprefix(f"{file.student}/")
+            to_do = "Rename the file, or write its lesson below [files] in the course file. Then grade it."
             yield Concern(file.student, name, status, file.why, command=run, to_do=to_do)
 
 

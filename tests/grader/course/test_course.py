@@ -84,7 +84,7 @@ def test_names_have_one_unicode_form_and_misnamed_files_a_lesson() -> None:
     for student, path, lesson in (
         ("bob", "bob/hw2.py", "02_timer"),
         ("ada", "ada/hw2.py", "01_dot"),
-        ("ada", "ada.zip/late/\u00e9.py", "02_timer"),
+        ("ada", "ada.zip/Late/\u00c9.py", "02_timer"),
         ("ada", "ada/\u00e9.py", None),
     ):
         assert course.lesson_of(student, path) == lesson

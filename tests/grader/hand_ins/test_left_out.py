@@ -8,6 +8,7 @@ from classroom import KIT, LESSONS, hand_in, run, zipped
 from outline import Outline
 
 from grader import reports
+from grader.course.course_file import parse
 from grader.hand_ins.collect import collect
 from grader.hand_ins.left_out import MAX_LISTED, likely_lesson
 from grader.records import LeftOut
@@ -122,3 +123,16 @@ def test_a_class_of_misnamed_files_alone_is_an_error_that_names_them(tmp_path: P
     hand_in(tmp_path / "hw1", "bob", "right", "1_dot")
     with pytest.raises(UsageError, match=r"contains no hand-in; .* bob/1_dot.py was left out: It looks like 01_dot"):
         collect(tmp_path / "hw1", LESSONS, kit=KIT)
+
+
+def test_a_misnamed_file_is_the_exercise_that_the_course_file_names(tmp_path: Path) -> None:
+    for name in ("ada/HW (1).py", "bob/hw (1).py", "bob/x.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"# {name}")
+    course = parse(f'files."hw (1).py" = "{LESSONS[0]}"\nfiles.bob."x.py" = "{LESSONS[1]}"', "course.toml")
+    found = collect(tmp_path, LESSONS, kit=KIT, lesson_of=course.lesson_of).submissions
+    assert [(one.path, one.lesson) for one in found] == [
+        ("ada/HW (1).py", LESSONS[0]),
+        ("bob/hw (1).py", LESSONS[0]),
+        ("bob/x.py", LESSONS[1]),
+    ]
