@@ -253,6 +253,7 @@ def test_a_course_with_weights_has_one_total_and_every_system_gets_the_same_shar
         ["10", "6", "", "140"],
         ["6", "", "", "60"],
     ]
+    assert gradebook_rows(with_a_fault(of))[2][5:] == ["", "6", "", ""]
     for most, ada in (("10.00", "14"), ("250", "350"), ("", "140")):
         text = CANVAS.replace("10.00,10.00", f"10.00,{most}").replace("N/A", "")
         cells = differing(text, canvas.fill(of, text.encode(), "a.csv", {"total": "9002"}, totals).data)
