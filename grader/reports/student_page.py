@@ -4,17 +4,18 @@ It has no data of other students, no link to the class page, no output of the su
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from grader.course.by_hand import in_force
 from grader.course.policy import DateRule
 from grader.course.roll import Roll
-from grader.records import Cost, Report, Speed, Verdict
+from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
 from grader.reports import charts, grade_texts, templates
 from grader.reports.charts import Chart
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN, failing_case
-from grader.trials.score import compared, reached_share
+from grader.trials.score import EARNS, compared, reached_share
 from grader.ways import ways_of
 from harness.charts.pictures import Mark
 from harness.machine.environment import Environment
@@ -46,6 +47,8 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         grades=grades,
         standings=roll.standings_of(student),
         given=in_force(roll.by_hand),
+        steps=next_steps(roll, infos or {}),
+        late_rules=late_rules(roll),
         spans={span.lesson: span for span in roll.spans},
         infos=infos or {},
         places=places(roll.reports),
@@ -55,6 +58,64 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         NOT_WRITTEN=NOT_WRITTEN,
         **{function.__name__: function for function in functions},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Something that can earn the student more points, at most `points`. `section` is a lesson or task of the page."""
+
+    section: str
+    what: str
+    points: float
+
+
+def next_steps(roll: Roll, infos: Mapping[str, Task], most: int = 5) -> list[NextStep]:
+    """Return the `most` steps that can earn the only student of `roll` the most points, without closed lessons.
+
+    A lesson is closed if its last grading was after the closing date, because the page must not depend on the clock.
+    """
+    (student,) = roll.students
+    ends = max((span.finished for span in roll.spans), default=None)
+    open_ = [one for one in roll.lessons if not roll.course.rule(student, one).is_closed(ends)]
+    files = {file.lesson: file.why for file in roll.left_out}
+    there = {one.lesson for one in roll.waiting} | {report.submission.lesson for report in roll.reports}
+    found = [NextStep(one, files.get(one, "Hand it in."), roll.possible(one)) for one in open_ if one not in there]
+    for report in (report for report in roll.reports if report.submission.lesson in open_):
+        refused = NextStep(report.submission.lesson, report.submission.refusal, report.max_points)
+        each = (NextStep(one.task, _to_improve(one, infos), one.max_points - one.points) for one in report.verdicts)
+        found += [refused] if refused.what else each
+    settled = (one for one in found if one.what and not roll.is_settled(student, *_lesson_and_task(one.section)))
+    return sorted(settled, key=lambda one: -one.points)[:most]
+
+
+def _lesson_and_task(section: str) -> tuple[str, str]:
+    return section.partition(".")[0], section if "." in section else ""
+
+
+def _to_improve(verdict: Verdict, infos: Mapping[str, Task]) -> str:
+    """Return what the student can improve in an answer, or "" after full points or without a final grade."""
+    attempt = verdict.attempt
+    if verdict.points >= verdict.max_points or verdict.status in {*UNGRADED, Status.IMPOSSIBLE}:
+        return ""
+    if verdict.status in EARNS:
+        return next_tier(infos.get(verdict.task), attempt.speed) if attempt.speed else ""
+    case = failing_case(attempt)
+    return f"{grade_texts.ended(verdict)}{f', for example with {case}' if case else ''}"
+
+
+def late_rules(roll: Roll) -> dict[str, list[str]]:
+    """Return the rules on late submissions of the only student, as text, each with its lessons."""
+    found: dict[str, list[str]] = {}
+    for lesson in roll.lessons:
+        rule = roll.course.rule(roll.students[0], lesson)
+        lost = f"For each day or part of a day, {units.percent(rule.late.per_day)} of the earned points are taken off"
+        most = f", at most {units.percent(rule.late.most)}" if rule.late.most < 1 else ""
+        minutes = units.number(rule.late.grace.total_seconds() / 60)
+        grace = f" Lateness of up to {minutes} minutes has no penalty." if rule.late.grace else ""
+        text = f"{lost}{most}.{grace}" if rule.late.per_day else "A late hand-in loses no points."
+        if rule.due:
+            found.setdefault(text, []).append(lesson)
+    return found
 
 
 def places(reports: Sequence[Report]) -> dict[tuple[Environment, bool], list[str]]:

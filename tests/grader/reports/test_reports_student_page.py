@@ -173,22 +173,41 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
     return Outline(student_page.render(class_)).text
 
 
-def test_the_page_says_what_was_due_when_and_by_which_rule() -> None:
+def test_the_page_says_in_one_place_what_was_due_when_and_by_which_rule() -> None:
     text = dated_page(DUE)
     assert "Due Sun 22 Nov 2026 23:59 CET (your own due date; the class has Fri 20 Nov 2026 23:59 CET)" in text
     rule = (
-        "Late submissions For each day or part of a day, 10 % of the earned points are taken off, at most 50 %. "
-        "Lateness of up to 15 minutes has no penalty. Submissions after Sun 29 Nov 2026 23:59 CET do not count."
+        "Late submissions: For each day or part of a day, 10 % of the earned points are taken off, at most 50 %. "
+        "Lateness of up to 15 minutes has no penalty."
     )
     assert rule in text
+    assert "Submissions after Sun 29 Nov 2026 23:59 CET do not count." in text
     assert "your own due date" not in dated_page(DUE, "bob")
     assert "Handed in at an unknown time, so the hand-in counts as on time" in dated_page(None)
     two_days = "2 days begun. 20 % are taken off, so 4.8 of the 6 earned points count."
-    closed = "8 days late, after the closing date Points that count Closed Sun 29 Nov 2026 23:59 CET, handed in Mon 30"
+    closed = "8 days late, after the closing date. Closed Sun 29 Nov 2026 23:59 CET, handed in Mon 30"
     for late, told in (
-        (timedelta(0), "Handed in Sun 22 Nov 2026 23:59 CET, on time File"),
+        (timedelta(0), "Handed in Sun 22 Nov 2026 23:59 CET, on time."),
         (timedelta(minutes=10), "Mon 23 Nov 2026 00:09 CET, after the due date but within the minutes without penalty"),
         (timedelta(days=1, hours=1), two_days),
         (timedelta(days=8), closed),
     ):
-        assert told in dated_page(DUE + late)
+        text = dated_page(DUE + late)
+        assert told in text
+        assert text.index("How the points came about") < text.index(told) < text.index("File ada/01_dot.py")
+
+
+def test_what_earns_the_most_points_comes_first_and_nothing_that_cannot_earn_more() -> None:
+    class_ = class_of(submission("ada", "wrong"))
+    class_ = changed(class_, 0, rationale="Fails 7 of 60 cases. The smallest: a of shape (1, 3)")
+    steps = student_page.next_steps(class_, GUIDES)
+    assert [(one.section, one.what, one.points) for one in steps] == [
+        ("02_timer", "Hand it in.", 10.0),
+        (DOT, "wrong, for example with a of shape (1, 3)", 10.0),
+    ]
+    _, slow = student_page.next_steps(class_of(submission()), GUIDES)
+    assert (slow.section, slow.points) == (DOT, 4.0)
+    assert slow.what.startswith("4× gives 10 points.")
+    span = Span("ada", "01_dot", DUE, DUE + timedelta(days=8))
+    closed = replace(class_, course=COURSE, spans=(span,))
+    assert [one.section for one in student_page.next_steps(closed, GUIDES)] == ["02_timer"]
