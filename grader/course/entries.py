@@ -33,6 +33,7 @@ _QUOTED_CHARACTERS = 100
 _MOST = 100
 _EXAMPLE: Final = "grader/class_run/README.md"
 _QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e \t"
+_NO_QUOTES = re.compile(r"""[\w.-]+\s*=[\s\[]*(?:[\d.]+ )?(?!true|false|inf|nan)[^\s"'\d\[\]{+-].*""", re.ASCII)
 _NO_SECONDS = re.compile(r"\d-\d\d[T ]\d\d:\d\d(?!:)")
 _HEADER = re.compile(rf"""\[\s*({"|".join(NAMED)})\s*\.\s*([^]]+?)((?:\.lessons\.[^]]*)?)\s*\]?\s*(?:\#.*)?""")
 _KEY = re.compile(rf"""((?:{"|".join(NAMED)})\.)?([^=\[]+?)((?:\.(?!py\b|ipynb\b)[\w-]+)?)\s*=.*""", re.ASCII)
@@ -49,7 +50,8 @@ def load(text: str, file: str) -> "Entry":
         raise too_deep from None
     except ValueError as fault:  # also for a number with too many digits
         found = _AT.search(str(fault))
-        number = int(found[1] or 0) if found else 0
+        open_quotes = (n for n, line in enumerate(text.split("\n"), 1) if line.count('"') % 2)
+        number = int(found[1] or next(open_quotes, 0)) if found else 0
         wrong = shown(_AT.sub("", str(fault)), lines=False)
         if "integer string conversion" in wrong:
             wrong = "A number has too many digits"
@@ -197,7 +199,7 @@ def _unknown(entry: Entry, known: Sequence[str]) -> UsageError:
 
 
 def _place(text: str, file: str, number: int) -> str:
-    lines = text.splitlines()
+    lines = text.split("\n")
     if not 1 <= number <= len(lines):
         return file
     line = lines[number - 1].strip()
@@ -209,7 +211,7 @@ def _line_of(text: str, path: tuple[str, ...]) -> int:
     """Return the number of the line that defines the longest part of a key's path, or 0."""
     best, number = 0, 0
     header: tuple[str, ...] = ()
-    for place, line in enumerate(text.splitlines(), 1):
+    for place, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("["):
             keys = header = _keys(line)
         elif "=" in line:
@@ -236,10 +238,12 @@ def _keys(line: str) -> tuple[str, ...]:
 
 def _respelled(text: str, number: int) -> str:
     """Return a sentence with the correct spelling of a time or a name in this line, or "" if both are right."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     line = lines[number - 1].strip() if 1 <= number <= len(lines) else ""
     if _NO_SECONDS.search(line):
         return " Write the seconds, too, such as 2026-11-20T18:00:00."
+    if _NO_QUOTES.fullmatch(line):
+        return ' Write each text in straight quotes, such as "best".'
     if found := _HEADER.fullmatch(line):
         write = f"[{found[1]}.{spelled(found[2].strip(_QUOTES))}{found[3]}]"
     elif found := _KEY.fullmatch(line):

@@ -136,6 +136,8 @@ MISTAKES = {
     "[extensions.J. Doe]\nall = 2026-11-20": "extensions.J.Doe is not allowed here; allowed keys: 01_dot,",
     '[extensions]\nada.b.all = "2 days"': 'write "ada.b".all =.',
     "[lessons.01_dot]\ndue = 2026-11-20 18:00": "Write the seconds, too, such as 2026-11-20T18:00:00.",
+    '[lessons.01_dot]\n[extensions."J. Doe]': 'line 2 `[extensions."J. Doe]` is not TOML: Unterminated string. A name',
+    "[extensions.ada]\nall = 2 days": 'Write each text in straight quotes, such as "best".',
     "[sections.Gruppe Ä.lessons.01_dot]": 'write [sections."Gruppe Ä".lessons.01_dot].',
     '[files]\nhw 2.py = "01_dot"': 'write "hw 2.py" =.',
     '[files]\nhw2.py = "01_dot"': 'line 2 `hw2.py = "01_dot"`: files.hw2.py is wrong; write a lesson for',
