@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from grader.class_run import database, rows
+from grader.class_run import database, rows, senders
 from grader.course.roll import TaskPoints
 from grader.files import storable
 from grader.hand_ins.collect import Collection
@@ -52,6 +52,7 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
 
     Return a sentence that names the students of earlier runs whose hand-ins do not count any more, or [].
     """
+    senders.store(db, found.senders)
     lessons = {task.lesson for task in tasks}
     counting = {lesson for (lesson,) in db.execute("SELECT lesson FROM tasks WHERE counts")} | lessons
     for lesson in lessons:

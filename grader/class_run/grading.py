@@ -18,7 +18,8 @@ from typing import ParamSpec, TypeVar
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from grader import catalogue
-from grader.class_run.journal import Graded, Journal
+from grader.class_run.journal import Journal
+from grader.class_run.stored import Graded
 from grader.course.roll import TaskPoints, is_too_noisy
 from grader.errors import FairclockError, MachineError
 from grader.grade import grade

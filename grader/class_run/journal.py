@@ -12,18 +12,20 @@ import sqlite3
 from collections.abc import Collection as Names
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.class_run import database, enrolment, rows
+from grader.class_run import database, enrolment, rows, senders
 from grader.class_run.standing import StudentLesson, by_hand, same_content, struck, student_lessons
+from grader.class_run.stored import Graded, Remembered
 from grader.course.by_hand import HandEntry, given
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse
+from grader.course.named_students import for_class
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
+from grader.course.roster import Roster
 from grader.files import WriteError, explained, storable, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.hand_ins.refusal import digest
@@ -31,15 +33,6 @@ from grader.records import LeftOut, Report
 from harness.errors import UsageError
 
 FILE: Final = database.FILE
-
-
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """A report, and the UTC times at which its grading began and ended."""
-
-    report: Report
-    started: datetime
-    finished: datetime
 
 
 @contextmanager
@@ -90,23 +83,13 @@ def read(out: Path) -> Iterator["Journal"]:
         yield Journal(out, db)
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """The course rules, tasks, leaderboard and students that are stored in an output folder, or empty values."""
-
-    course: Course = field(default_factory=Course)
-    tasks: tuple[TaskPoints, ...] = ()
-    board: str = ""
-    students: tuple[str, ...] = ()
-
-
 def remembered(out: Path) -> Remembered:
     """Return what the last run stored in the folder `out`. Raise `UsageError` if its database cannot be read."""
     if not (out / FILE).is_file():
         return Remembered()
     with closing(database.connect(out)) as db:
         book = Journal(out, db)
-        return Remembered(book.course(), book.tasks(), book.board(), book.students()) if book.meta else Remembered()
+        return book.remembered() if book.meta else Remembered()
 
 
 class Journal:
@@ -161,6 +144,11 @@ class Journal:
                 "Give the --seed-file of the first run, or grade into a new folder."
             )
         return seed
+
+    def remembered(self) -> Remembered:
+        """Return what the last run stored."""
+        about = (self.board(), self.students(), self.roster(), senders.stored(self._db))
+        return Remembered(self._course_file(), self.tasks(), *about)
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
         """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too.
@@ -239,10 +227,11 @@ class Journal:
         """Return which names the leaderboard shows, such as "pseudonyms", or "" if there is no leaderboard."""
         return self.meta.get("leaderboard", "")
 
-    def set(self, *, board: str, course: Course | None, command: str = "") -> None:
-        """Store which names the leaderboard shows, or "", the course rules unless None, and the `command` as typed."""
-        values, meta = {"leaderboard": board, **({"course": course.text} if course else {})}, self.meta
-        if "out" not in meta or not values.items() <= {"leaderboard": "", **meta}.items():
+    def set(self, *, board: str, course: Course | None, command: str = "", roster: Roster | None = None) -> None:
+        """Store the names on the leaderboard, or "", course rules and roster unless None, and the typed `command`."""
+        given, meta = {"course": course, "roster": roster}, self.meta
+        values = {"leaderboard": board, **{key: one.text for key, one in given.items() if one is not None}}
+        if "out" not in meta or not values.items() <= {"leaderboard": "", "roster": "", **meta}.items():
             self._keep(values)  # a run without changes leaves the file as it is
             self.keep_command(command)
 
@@ -253,6 +242,8 @@ class Journal:
     def _keep(self, values: Mapping[str, str]) -> None:
         with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values.items()))
+            if "roster" in values:
+                senders.move(db, senders.moved(senders.stored(db), self.roster()))
 
     @property
     def folder(self) -> str:
@@ -274,7 +265,14 @@ class Journal:
 
     def course(self) -> Course:
         """Return the course rules on dates and attempts. If no course file was given, the rules have no dates."""
+        return for_class(self._course_file(), self.students(), self.roster())
+
+    def _course_file(self) -> Course:
         return parse(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
+
+    def roster(self) -> Roster:
+        """Return the roster of the course, which has no people if none was given."""
+        return Roster.of(self.meta.get("roster", ""))
 
     def roll(self) -> Roll:
         """Return all students with their current grades. The reports lack single measurements."""
@@ -299,7 +297,7 @@ class Journal:
         return Roll(
             title=course.title or Path(meta["class"]).name,
             kit=meta["kit"],
-            students=tuple(sorted({*self.students(), *course.students})),
+            students=tuple(sorted({*self.students(), *course.students, *(roster := self.roster()).students})),
             tasks=tasks,
             reports=tuple(report for report, _ in read),
             waiting=tuple(one for one in waiting if (one.student, one.lesson) not in final),
@@ -315,4 +313,6 @@ class Journal:
             commands=self.commands(),
             by_hand=history,
             at=datetime.now(UTC),
+            roster=roster,
+            senders=tuple(senders.stored(self._db)),
         )

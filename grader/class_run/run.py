@@ -7,6 +7,7 @@ from collections.abc import Collection as Names
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -20,17 +21,18 @@ from grader.class_run.grading import Grade, HandInGrader, Key, key
 from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary, publish
 from grader.course.course_file import Course
+from grader.course.named_students import for_class
 from grader.course.roll import HandIn, Roll, TaskPoints
+from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports.leaderboard import names_for
 from grader.texts import shown
-from harness.command_line import one_of
 from harness.machine.clocks import wall
 from harness.rendering import units
 
 _LINES = 10  # number of progress lines in a run without a terminal
-_SHOWN = 5  # number of students in the message about an unknown student
+_SHOWN = 5  # number of students in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def grade_class(
     board: str = "",
     known: Sequence[str] = (),
     command: str = "",
+    roster: Roster | None = None,
 ) -> Summary:
     """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
@@ -87,20 +90,24 @@ def grade_class(
     machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from the file
     `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded again.
     `board` states which names the leaderboard shows. With "", no leaderboard is written. `command` is the command as it
-    was typed. Raise `UsageError` before anything is changed, and `WriteError` if grades cannot be stored.
+    was typed. `roster` has the students of the course, by default those of the last run. Raise `UsageError` before
+    anything is changed, and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
-    policy = course or before.course
+    policy, roster = course or before.course, before.roster if roster is None else roster
     lessons = sorted({task.lesson for task in (*tasks, *before.tasks)})  # so that no other exercise seems misnamed
-    found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known, lesson_of=policy.lesson_of)
-    _require_students(regrade, found.students)
-    everyone = sorted({*found.students, *before.students})
-    policy.require_known(everyone, course_name or f"The course kept in {out}")
+    lesson_of = for_class(policy, roster.students, roster).lesson_of
+    collected = partial(collect, zone=policy.zone, student_of=roster.student_of, lesson_of=lesson_of)
+    found = collected(folder, lessons, kit=kit, known=known)
+    everyone = sorted({*found.students, *before.students_by(roster)})
+    for_class(policy, everyone, roster, course_name or f"The course kept in {out}")
+    regrade = [student_named(one, found.students, roster) for one in regrade]
     names_for(board, "", everyone)  # refuse unusable names now, not after hours of grading
-    with journal.claim(out, folder, kit=kit, students=found.students, listed=policy.students) as book:
+    listed = (*policy.students, *roster.students)
+    with journal.claim(out, folder, kit=kit, students=found.students, listed=listed) as book:
         seed = book.secret_seed(seed_file)
-        book.set(board=board, course=course, command=command)
+        book.set(board=board, course=course, command=command, roster=roster)
         left = book.enrol(found, tasks)
         of_run = tuple(one for one in found.submissions if one.lesson in {task.lesson for task in tasks})
         work = Work.of(of_run, book.student_lessons(), regrade)
@@ -111,21 +118,9 @@ def grade_class(
         grader = HandInGrader(grade, seed, tasks, sandboxed)
         kept = grading.grade_all(todo, grader, book, work.again, executor, _progress(console, len(todo)))
         roll, files = publish(book)
-    return Summary(
-        roll,
-        out,
-        kept,
-        wall() - began_s,
-        interrupted=kept < len(todo),
-        board=bool(board),
-        unmade=files.lines(),
-        told=(*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again)),
-    )
-
-
-def _require_students(regrade: Names[str], there: Sequence[str]) -> None:
-    for student in dict.fromkeys(one for one in regrade if one not in there):
-        one_of(student, {one: (one,) for one in there}, (), "student", there[:_SHOWN])
+    told = (*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again))
+    about_run = {"interrupted": kept < len(todo), "board": bool(board)}
+    return Summary(roll, out, kept, wall() - began_s, **about_run, unmade=files.lines(), told=told)
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:

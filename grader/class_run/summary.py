@@ -9,6 +9,7 @@ from typing import Final
 from grader import reports
 from grader.class_run.journal import Journal
 from grader.course.roll import Roll, is_too_noisy
+from grader.course.roster import unclear
 from grader.records import Status
 from grader.reports import grade_texts, leaderboard
 from harness.rendering import units
@@ -95,7 +96,7 @@ class Summary:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = " ".join(filter(None, (end, self._median(), self._look_at())))
         told = filter(None, (said, _control(self.roll) if self.graded else ""))
-        return (*told, *self._ungraded(), *self.told, *self.unmade, *self._next())
+        return (*told, *self._people(), *self._ungraded(), *self.told, *self.unmade, *self._next())
 
     def _next(self) -> Iterator[str]:
         """Yield what the instructor can do next, each with its file or command."""
@@ -108,6 +109,18 @@ class Summary:
         yield f"  return the pages     {commands.give_back('--for', 'folder')}   (or canvas, moodle)"
         if self.board:
             yield f"  show the class       {self.out / reports.BOARD}"
+
+    def _unclear(self) -> list[tuple[str, str, str]]:
+        return unclear(self.roll.roster, self.roll.senders, self.roll.students)
+
+    def _people(self) -> Iterator[str]:
+        for student, what, why in self._unclear()[:_SHOWN]:
+            yield f"{student}: {what}. {why}"
+        given = self.roll.grades()
+        if missing := [student for student in self.roll.missing() if not given[student]]:
+            more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
+            names = ", ".join(missing[:_SHOWN])
+            yield f"{units.some(len(missing), 'student')} handed in nothing and got 0 points: {names}{more}."
 
     def _ungraded(self) -> Iterator[str]:
         noisy = sum(map(is_too_noisy, self.roll.faulted))
@@ -136,6 +149,7 @@ class Summary:
             if not roll.is_settled(of.student, of.lesson, verdict.task)
         ]
         found = {
+            "with an unclear student": len(self._unclear()),
             "misnamed": sum(file.misnamed and not roll.is_settled(file.student, file.lesson) for file in roll.left_out),
             "refused": sum(of.refused and not roll.is_settled(of.student, of.lesson) for of, _ in given),
             "against the rules": ends.count(Status.CHEATED),

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from grader import catalogue
-from grader.class_run import export, feedback, graded_on, grading, journal, run, summary
+from grader.class_run import export, feedback, graded_on, grading, journal, run, students_csv, summary
 from grader.commands.options import (
     CourseFile,
     Debug,
@@ -18,10 +18,12 @@ from grader.commands.options import (
     Leaderboard,
     Lessons,
     Names,
+    StudentsFile,
     err_console,
     out_console,
 )
 from grader.course.course_file import read as read_course
+from grader.course.named_students import for_class
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
@@ -65,6 +67,7 @@ def run_class(
     scheduler: Scheduler = "",
     no_sandbox: NoSandbox = False,
     course_file: CourseFile = None,
+    students_file: StudentsFile = None,
     regrade: Regrade = None,
     progress: Progress = None,
     leaderboard: Leaderboard = None,
@@ -76,6 +79,7 @@ def run_class(
         sandbox.require()
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
     course, board = read_course(course_file, known.lessons), board_names(leaderboard, names, before.board)
+    roster = students_csv.chosen(students_file, course_file, course or before.course, before.roster)
     meant, chosen = graded_on.meant(lessons, known.lessons), ""
     if not meant and not before.tasks:
         meant = graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())
@@ -104,6 +108,7 @@ def run_class(
             board=board,
             known=known.lessons,
             command=context.obj or "",
+            roster=roster,
         )
     others = () if lessons else graded_on.not_graded(ended.roll, folder, out)
     print(shown("\n".join((*filter(None, [chosen]), *others, *ended.lines()))))
@@ -115,6 +120,7 @@ def report(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
     lessons: GradedOn = None,
     course_file: CourseFile = None,
+    students_file: StudentsFile = None,
     leaderboard: Leaderboard = None,
     names: Names = None,
     debug: Debug = False,
@@ -122,13 +128,16 @@ def report(
     """Write all reports again from OUT/grades.sqlite, for example with a new course file. Nothing is graded again."""
     course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
-        board = board_names(leaderboard, names, book.board())
-        if course:
-            course.require_known(book.students(), str(course_file))
-        names_for(board, "", book.students())
+        before = book.remembered()
+        board = board_names(leaderboard, names, before.board)
+        roster = students_csv.chosen(students_file, course_file, course or before.course, before.roster)
+        everyone = before.students_by(roster)
+        if course or students_file:
+            for_class(course or before.course, everyone, roster, str(course_file or "The course file of the last run"))
+        names_for(board, "", everyone)
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
-        book.set(board=board, course=course, command=context.obj or "")
+        book.set(board=board, course=course, command=context.obj or "", roster=roster)
         roll, files = summary.publish(book)
         ungraded = tuple(summary.ungraded_lines(roll, out))
     print(f"Wrote {files.changed} files in {shown(str(out))}. All other files are unchanged.")

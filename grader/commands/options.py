@@ -24,6 +24,14 @@ CourseFile = Annotated[
         "--course", metavar="FILE", help="The course file with due dates. Default: the course file of the last run."
     ),
 ]
+StudentsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--students",
+        metavar="CSV",
+        help="The list of students. Default: students.csv beside the course file, or the list of the last run.",
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that you may have edited.")]
 GradedOn = Annotated[

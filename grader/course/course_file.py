@@ -1,12 +1,10 @@
 """`course.toml` has due dates, the rules on lateness, extensions, and the rule that chooses the attempt that counts.
 
-The page `grader/class_run/README.md` has an example with every key. A student who is named in the file but is not in
-the class is an error, because the name may be misspelt.
+The page `grader/class_run/README.md` has an example with every key.
 """
 
-import difflib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
@@ -14,16 +12,14 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from grader.course.dates import Extension, LocalTime
-from grader.course.entries import MOST_DAYS, NAMED, Entry, load, spelled
+from grader.course.entries import MOST_DAYS, NAMED, Entry, load
 from grader.course.policy import NO_PENALTY, DateRule, LatePenalty, Which
 from grader.files import read_text_file
-from harness.errors import UsageError
 
 MAX_BYTES: Final = 1 << 20
 ALL: Final = "all"
 _KEYS = ("title", "timezone", "attempts", "students", "drop_lowest", "late", "lessons", *NAMED)
 _OF_A_LESSON = ("due", "closes", "attempts")
-_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +97,6 @@ class Course:
         if isinstance(to, Extension):
             return to.of(due) if due else None
         return due if to and due and lesson not in given and to.utc < due.utc else to  # `all` makes no lesson earlier
-
-    def require_known(self, handed_in: Iterable[str], name: str) -> None:
-        """Raise `UsageError` if this course file, called `name`, names a student who is not in the class."""
-        known = sorted({*handed_in, *self.students})
-        for where, student in self._named():
-            if student not in known:
-                near = difflib.get_close_matches(student, known, 1) or [one for one in known if one in student][:1]
-                meant = f"did you mean {near[0]}? " if near else f"students: {', '.join(known[:_SHOWN])}. "
-                listed = f'students = ["{student}"]'
-                raise UsageError(
-                    f"{name}: {where} names {student!r}, who is not in this class; {meant}"
-                    f"If the student is enrolled but has handed in nothing, write at the top: {listed}."
-                )
-
-    def _named(self) -> Iterator[tuple[str, str]]:
-        for section, (students, _) in self.sections.items():
-            yield from ((spelled("sections", section, "students"), student) for student in sorted(students))
-        for table, named in (("extensions", self.extensions), ("struck", self.struck), ("files", self.files)):
-            yield from ((spelled(table, student), student) for student in named if student)
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from grader.course.by_hand import HandEntry, in_force
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.course.dates import LocalTime
+from grader.course.roster import NO_ROSTER, Roster
 from grader.files import storable
-from grader.records import UNGRADED, LeftOut, Report, Status, Verdict
+from grader.records import UNGRADED, LeftOut, Report, Sender, Status, Verdict
 
 _OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans", "by_hand")
 _OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans", "by_hand")
@@ -110,7 +111,8 @@ class Roll:
     `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
     were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
     attempt that was not found. `commands` are the commands that the reports tell the instructor to type. `by_hand` is
-    the history of all points and comments that a person gave. `at` is the time at which the class was read.
+    the history of all points and comments that a person gave. `at` is the time at which the class was read. `senders`
+    are those who handed in, as folders and platforms name them.
     """
 
     title: str
@@ -131,6 +133,8 @@ class Roll:
     commands: ClassCommands = field(default_factory=ClassCommands)
     by_hand: tuple[HandEntry, ...] = ()
     at: datetime | None = None
+    roster: Roster = NO_ROSTER
+    senders: tuple[Sender, ...] = ()
 
     def moment(self, at: datetime) -> str:
         """Return a time as text, in the course's time zone."""
@@ -201,10 +205,10 @@ class Roll:
     def gradebook(self) -> dict[str, dict[str, float | None]]:
         """Return the points that count, as `grades` does, and 0 for each lesson that a student missed.
 
-        A student of the course's own list missed a lesson that is due, if the student handed in no file that may belong
-        to it. A lesson without a due date is due.
+        A student of the roster, or of the course file's list, missed a lesson that is due, if the student handed in no
+        file that may belong to it. A lesson without a due date is due.
         """
-        table, listed = self.grades(), {*self.course.students}
+        table, listed = self.grades(), {*self.course.students, *self.roster.students}
         unclear = {(file.student, file.lesson) for file in self.left_out if not file.is_unchanged}
         for student in filter(listed.__contains__, table):
             for lesson in self.lessons:
@@ -213,6 +217,12 @@ class Roll:
                 if lesson not in table[student] and not handed_in and not (due and self.at and self.at <= due):
                     table[student][lesson] = 0.0
         return table
+
+    def missing(self) -> dict[str, list[str]]:
+        """Return the lessons that each student missed, and that count 0 points for this reason."""
+        given = self.grades()
+        table = {one: [lesson for lesson in of if lesson not in given[one]] for one, of in self.gradebook().items()}
+        return {student: lessons for student, lessons in table.items() if lessons}
 
     def standings_of(self, student: str) -> dict[str, Standing]:
         """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""

@@ -4,7 +4,7 @@ import difflib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -67,6 +67,22 @@ class Roster:
         names = tuple(self.students)
         return tuple(names[place] for place in found)
 
+    def student_of(self, sender: Sender) -> str:
+        """Return the name in reports of the sender, which is the label if the sender is not one of these students."""
+        found = self.find(sender)
+        if len(found) == 1:
+            return found[0]
+        return f"{sender.label} (unknown)" if sender.label in self.students else sender.label
+
+    @cached_property
+    def sections(self) -> tuple[str, ...]:
+        """The names of the sections."""
+        return tuple(dict.fromkeys(section for one in self.people for section in one.sections))
+
+    def section(self, title: str) -> frozenset[str]:
+        """Return the names in reports of the students in a section."""
+        return frozenset(name for name, one in self.students.items() if fold(title) in map(fold, one.sections))
+
     @property
     def text(self) -> str:
         """The roster as JSON, or "" without people."""
@@ -111,3 +127,31 @@ def similar(text: str, students: Collection[str], roster: Roster = NO_ROSTER) ->
         aliases |= {alias: name for text_ in texts for alias in (*text_.split(), text_.partition("@")[0], text_)}
     close = difflib.get_close_matches(fold(text), aliases, 2 * _NEAR)
     return list(dict.fromkeys(aliases[one] for one in close))[:_NEAR]
+
+
+def unclear(roster: Roster, senders: Iterable[Sender], students: Collection[str]) -> list[tuple[str, str, str]]:
+    """Return the `students` of a class who may be other people: each with what is unclear, and what to do.
+
+    With a roster, these are senders who are not on it, or match several people. Without one, they are students whose
+    names differ only in case.
+    """
+    found: dict[str, tuple[str, str, str]] = {}
+    for sender in senders if roster.people else ():
+        student, people = roster.student_of(sender), roster.find(sender)
+        write = f"write {sender.label!r} below other_names in {FILE}"
+        if len(people) == 1 or student not in students:
+            continue
+        if people:
+            why = f"It matches {len(people)} people: {', '.join(people)}. In the line of the right one, {write}."
+        else:
+            near = ", ".join(similar(sender.name or sender.label, (), roster))
+            meant = f"Similar: {near}. If it is this student" if near else "If it is a student on the list"
+            why = f"It is not in {FILE}. {meant}, {write}. Otherwise, add a line."
+        found[student] = (student, "matches several people" if people else "not on the roster", why)
+    names: dict[str, list[str]] = {}
+    for student in () if roster.people else students:
+        names.setdefault(fold(student), []).append(student)
+    for alike in (group for group in names.values() if len(group) > 1):
+        why = f"{' and '.join(alike)} are {len(alike)} students here. If they are one, rename the folders."
+        found[alike[0]] = (alike[0], "similar names", why)
+    return list(found.values())

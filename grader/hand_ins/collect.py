@@ -48,7 +48,7 @@ StudentOf = Callable[[Sender], str]
 class Collection:
     """The students of a class, also those without a hand-in, their submissions, and the files that are not graded.
 
-    `layout` names the layouts of the class's folder that were recognised.
+    `layout` names the layouts of the class's folder that were recognised. `senders` has the student of each sender.
     """
 
     students: tuple[str, ...]
@@ -56,6 +56,7 @@ class Collection:
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...] = ()
     layout: str = ""
+    senders: Mapping[Sender, str] = field(default_factory=dict)
 
     @property
     def unchanged(self) -> set[tuple[str, str]]:
@@ -96,7 +97,8 @@ def collect(
             if len(items) > 1 or folder.is_dir() or not (inside := items[classes[0]].items()):
                 raise UsageError(parents.message(folder, classes))
             items = inside  # many programs put the folder that they zip into the zip
-    found = reader.collection(told(claims))
+    senders = {one: student_of(one) for claim in claims.values() for one in claim.senders}
+    found = replace(reader.collection(told(claims)), senders=senders)
     if require and not (found.submissions or found.unchanged):
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)

@@ -98,7 +98,7 @@ def ignored(roll: Roll) -> list[str]:
 def student_row(student: str, alone: Roll) -> StudentRow:
     """Return the table row of the only student of `alone`."""
     reports = {report.submission.lesson: report for report in alone.reports}
-    grades, waiting = alone.grades()[student], {hand_in.lesson for hand_in in alone.waiting}
+    grades, waiting = alone.gradebook()[student], {hand_in.lesson for hand_in in alone.waiting}
     total = sum(filter(None, grades.values()))
     verdicts = [verdict for report in alone.reports for verdict in report.verdicts]
     ends, endings = {verdict.status for verdict in verdicts}, set(map(grade_texts.ended, verdicts))

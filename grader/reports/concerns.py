@@ -7,6 +7,7 @@ from typing import Final
 
 from grader.course.policy import LATE_BY_UNKNOWN
 from grader.course.roll import Roll
+from grader.course.roster import FILE, unclear
 from grader.records import UNGRADED, Status, Verdict
 from grader.reports import grade_texts
 
@@ -73,6 +74,7 @@ def concerns(roll: Roll) -> list[Concern]:
     return [
         *(one for status in _FIRST for one in _of_status(roll, status)),
         *_late_by_unknown(roll),
+        *_of_people(roll),
         *_of_files(roll),
         *_of_status(roll, Status.UNDECIDED),
     ]
@@ -86,6 +88,18 @@ def _late_by_unknown(roll: Roll) -> Iterator[Concern]:
             to_do = "Look up the time on the platform. Then give the points that count by hand."
             what, status = grade_texts.title(one.lesson), "late by an unknown time"
             yield Concern(one.student, what, status, LATE_BY_UNKNOWN, command=command, to_do=to_do)
+
+
+def _of_people(roll: Roll) -> Iterator[Concern]:
+    again = roll.commands.report("--students", FILE)
+    for student, status, why in unclear(roll.roster, roll.senders, roll.students):
+        to_do = f"Correct {FILE}. Then write the reports again." if roll.roster.people else ""
+        yield Concern(student, "hand-ins", status, why, command=again if to_do else "", to_do=to_do)
+    handed_in = {student for student, given in roll.grades().items() if given}
+    for student, lessons in roll.missing().items():
+        if student not in handed_in:
+            what = ", ".join(map(grade_texts.title, lessons))
+            yield Concern(student, what, "missing", "Nothing was handed in: 0 points.")
 
 
 def _of_files(roll: Roll) -> Iterator[Concern]:

@@ -182,13 +182,13 @@ def lesson_result(roll: Roll, lesson: str) -> LessonResult:
     """Return the result of the only student of `roll` in a lesson."""
     (student,) = roll.students
     report = next((one for one in roll.reports if one.submission.lesson == lesson), None)
-    counted = roll.grades()[student].get(lesson)
+    counted = roll.gradebook()[student].get(lesson)
     by_hand = any(one.by_hand for one in roll.standings if one.lesson == lesson)
     if report is None or (by_hand and counted is not None):
         waiting = any(one.lesson == lesson for one in roll.waiting)
         nothing = "not changed" if roll.is_unchanged(student, lesson) else "nothing handed in"
         shown = ("points by hand", "part") if by_hand else ("not graded yet" if waiting else nothing, "none")
-        return LessonResult(points(counted or 0.0) if by_hand else "", *shown)
+        return LessonResult("" if counted is None else points(counted), *shown)
     if is_faulted(report):
         return LessonResult("", status(report), "alarm")
     classes = {css_class(verdict) for verdict in report.verdicts}

@@ -191,8 +191,8 @@ def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path)
 
 def test_a_student_who_is_named_and_not_there_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
     hand_in(tmp_path / "hw1", "ada")
-    with pytest.raises(UsageError, match=r"There is no student 'adda'. Did you mean ada\? There are: ada"):
+    with pytest.raises(UsageError, match=r"There is no student 'adda' in this class. Did you mean ada\?"):
         run(tmp_path / "hw1", regrade=("adda",))
-    with pytest.raises(UsageError, match=r"course.toml: extensions.adda names 'adda', .* did you mean ada\?"):
+    with pytest.raises(UsageError, match=r"course.toml, line 1 .*no student 'adda' .* Did you mean ada\?"):
         graded(tmp_path / "hw1", course='[extensions.adda]\nall = "2 days"')
     assert not (tmp_path / "out").exists()

@@ -76,7 +76,7 @@ def test_the_command_names_seed_and_sandbox_and_students_must_be_in_the_class_or
 ) -> None:
     out, before = folder.parent / "out", points(folder.parent / "out")
     ended = report(capsys, folder, BEST + struck("wrong").replace("ada", "adda"))
-    assert (ended.code, ended.out, "who is not in this class" in ended.err) == (2, "", True)
+    assert (ended.code, ended.out, "no student 'adda' in this class" in ended.err) == (2, "", True)
     assert points(folder.parent / "out") == before, "nothing changes after an error"
     enrolled = f'students = ["ivy"]\n[extensions.ivy]\n{LESSONS[0]} = 2900-11-24T00:00:00Z'
     for course, ivy in ((enrolled, ""), (enrolled.replace("2900", "2020"), "0")):

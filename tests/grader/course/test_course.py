@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from grader.course import policy
 from grader.course.course_file import Course, parse
 from grader.course.dates import DAY, LocalTime
+from grader.course.named_students import for_class
 from grader.course.policy import NO_PENALTY, CountedAttempt, DateRule, Handed, LatePenalty, Which
 from grader.records import TimeSource
 from harness.errors import UsageError
@@ -90,17 +91,17 @@ def test_names_have_one_unicode_form_and_misnamed_files_a_lesson() -> None:
         assert course.lesson_of(student, path) == lesson
 
 
-def test_who_is_named_and_not_in_the_class_is_an_error_that_names_the_nearest() -> None:
+def test_who_is_named_and_not_in_the_class_is_an_error_that_quotes_the_line_and_names_the_nearest() -> None:
     for text, says in {
-        '[extensions.ivi]\nall = "2 days"': "extensions.ivi names 'ivi', who is not in this class; did",
-        '[sections.b]\nstudents = ["ivy", "adda"]': "sections.b.students names 'adda', who is not in this class; did",
-        '[struck.zebra]\n01_dot = ["3fa1c0de"]': "struck.zebra names 'zebra', who is not in this class; students: ada",
+        '# ivi\n[extensions.ivi]\nall = "2 days"': "line 2 `[extensions.ivi]`: There is no student 'ivi'",
+        '[sections.b]\nstudents = ["ivy",\n"adda"]': "line 2 `students = [\"ivy\",`: There is no student 'adda'",
+        '[struck.zebra]\n01_dot = ["3fa1c0de"]': "There is no student 'zebra' in this class. Students: ada, ivy.",
     }.items():
         with pytest.raises(UsageError) as caught:
-            read(text).require_known(["ada", "ivy"], "course.toml")
+            for_class(read(text), ["ada", "ivy"], name="course.toml")
         assert says in str(caught.value)
-        assert "has handed in nothing, write at the top: students = [" in str(caught.value)
-    read('students = ["ivi"]\n[extensions.ivi]\nall = "2 days"').require_known(["ada"], "course.toml")
+        assert "not in the class yet, write at the top of the file: students = [" in str(caught.value)
+    for_class(read('students = ["ivi"]\n[extensions.ivi]\nall = "2 days"'), ["ada"], name="course.toml")
 
 
 def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None:
@@ -169,7 +170,7 @@ def test_the_course_file_on_the_page_is_valid_and_uses_every_table() -> None:
     assert course.late != NO_PENALTY
     assert all([course.lessons["04_autorange"].closes, course.extensions, course.sections])
     assert course.struck == {"bob": {"04_autorange": ("3fa1c0de",)}}
-    course.require_known(["ada", "bob", "eve"], "course.toml")
+    for_class(course, ["ada", "bob", "eve"], name="course.toml")
 
 
 # ---------------------------------------------------------------------------------------- which attempt counts

@@ -2,14 +2,21 @@
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 
 import pytest
+from classroom import hand_in, points, run
+from exported import CANVAS, MOODLE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.roster import Person, Roster, student_named
+from grader.class_run import journal, students_csv
+from grader.class_run.summary import publish
+from grader.course.course_file import Course, parse
+from grader.course.roster import Person, Roster, student_named, unclear
 from grader.records import Sender
 from harness.errors import UsageError
 
@@ -107,3 +114,126 @@ def test_an_instructor_names_a_student_and_sees_the_right_spelling_after_a_mista
     }.items():
         with pytest.raises(UsageError, match=says):
             student_named(text, ["mallory"], ROSTER)
+
+
+# ------------------------------------------------------------------------------------------------ students.csv
+
+LIST = "sep=;\r\nid;name;email;section;other_names;notes\r\n00123; Søren  Kováč ;s@x.example;tue;sk;hi\r\n;;;;;\r\n"
+SOREN = Person("Søren Kováč", "00123", "s@x.example", ("tue",), ("sk",))
+BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+FILES = {
+    BOM + LIST: [SOREN],
+    "id\tname\tsection\n1\tAda\ttue\n1\tAda\twed\n": [Person("Ada", "1", sections=("tue", "wed"))],
+    "name,email\nAda,a@x.example\nada,b@x.example": [
+        Person("Ada", email="a@x.example"),
+        Person("ada", email="b@x.example"),
+    ],
+    CANVAS: [
+        Person("Ada Lovelace", "S-1", "", ("Tuesday",), ("Lovelace, Ada", "101", "ada")),
+        Person("Björn Schmidt", "S-2", "", ("Tuesday", "Thursday"), ("Schmidt, Björn", "102", "bob")),
+        Person("Zoë O'Neil", "S-3", "zoe@uni.example", ("Thursday",), ("O'Neil, Zoë", "103")),
+        Person("=SUM(1)", "S-4", "", ("Thursday",), ("104", "eve")),
+    ],
+    MOODLE: [
+        Person("Ada Lovelace", email="ada@uni.example"),
+        Person("Björn Schmidt", email="bob@uni.example"),
+        Person("Zoë O'Neil", email="zoe@uni.example"),
+    ],
+    "First name,Surname,ID number,Email address,Roles,Groups\nRen,Ota,7,r@x,Student,No groups\nT,T,8,,Teacher,": [
+        Person("Ren Ota", "7", "r@x")
+    ],
+    'First Name,Last Name,SID,Email,Role,Sections\nRen,Ota,007,r@x,Student,"A, B"\nJo,Doe,2,,,A\nJi,Doe,3,,,B': [
+        Person("Ren Ota", "007", "r@x", ("A", "B")),
+        Person("Jo Doe", "2", "", ("A",)),
+        Person("Ji Doe", "3", "", ("B",)),
+    ],
+    "OrgDefinedId,Username,Last Name,First Name,Email,End-of-Line Indicator\n#40,#rota,Ota,Ren,r@x.example,#\n": [
+        Person("Ren Ota", "40", "r@x.example", (), ("rota",))
+    ],
+    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\n"Ota"\t"Ren"\t"rota"\t"0040"\n': [
+        Person("Ren Ota", "0040", "", (), ("rota",))
+    ],
+}
+
+
+def test_a_list_of_students_is_read_from_a_spreadsheet_and_from_each_platform(tmp_path: Path) -> None:
+    path = tmp_path / "students.csv"
+    for encoding in ("utf-8", "utf-16"):
+        for text, people in FILES.items():
+            path.write_bytes(text.removeprefix(BOM).encode(encoding))
+            roster = students_csv.read(path)
+            assert list(roster.people) == people
+            path.write_text(students_csv.text_of(roster), encoding="utf-8")
+            assert students_csv.read(path) == roster, "what is written is read again"
+
+
+def test_a_wrong_list_is_refused_with_the_lines(tmp_path: Path) -> None:
+    for text, says in {
+        "id,name\n1,Ada\n\n1,Bob\n": "lines 2 and 4 both have the id '1'",
+        "id,name,section\n1,Ada,tue\n1,Ada,tue\n": "lines 2 and 3 both have the id '1'",
+        "id,name,email\n1,Ada,a@x.example\n2,Ada,A@x.example\n": "lines 2 and 3 both have the e-mail address",
+        "id,name\n1,\n": "line 2: the student has no name",
+        "id,name\n,Ada\n2,Ada\n": "line 2: there is another 'Ada'",
+        "a,b\n1,2\n": "line 1: no column has the students' names",
+        "id,name,name\n": "line 1: two columns are named 'name'",
+        "id,name\n": "names no student",
+        'id,name\n1,"Ada\n2,Bob\n': "line 2: a quote is not closed",
+    }.items():
+        (tmp_path / "students.csv").write_text(text)
+        with pytest.raises(UsageError, match=says):
+            students_csv.read(tmp_path / "students.csv")
+    (tmp_path / "students.csv").write_bytes("name\nSøren".encode("latin-1"))
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        students_csv.read(tmp_path / "students.csv")
+
+
+def test_a_roster_joins_folders_names_who_is_missing_and_a_correction_applies_without_grading(tmp_path: Path) -> None:
+    folder, out = tmp_path / "hw1", tmp_path / "out"
+    decomposed = unicodedata.normalize("NFD", "José García")
+    for name, text in {decomposed: "wrong", "Ren Ota": "right # r", "zed2": "right # z", "5": "edge"}.items():
+        hand_in(folder, name, text)
+    late = "[late]\npercent_per_day = 100\n[lessons.01_dot]\ndue = 2020-01-01T00:00:00Z\n"
+    more = (
+        "[sections.TUESDAY]\nlessons.01_dot.due = 2099-01-01T00:00:00Z\n[extensions.zed2]\nall = 2099-01-01T00:00:00Z\n"
+    )
+    summary, _ = run(folder, out, roster=ROSTER, course=late + more)
+    told = "\n".join(summary.lines())
+    assert "Ren Ota: matches several people. It matches 2 people: Ren Ota (700123), Ren Ota (700124)." in told
+    assert "zed2: not on the roster. It is not in students.csv. Similar: Zoe O’Neil-Straße." in told
+    assert "8 students handed in nothing and got 0 points: Ann Abel, Bob, " in told
+    shown = points(out)
+    assert [shown[one] for one in ("José García", "Li Wei", "zed2", "Ren Ota", "Bob", REN)] == [
+        "0",
+        "0",
+        "6",
+        "0",
+        "0",
+        "",
+    ]
+    people = [
+        replace(one, other_names=(*one.other_names, *more))
+        for one in ROSTER.people
+        for more in [{"zoe@uni.example": ("zed2",), "ren@uni.example": ("Ren Ota",)}.get(one.email, ())]
+    ]
+    with journal.read(out) as book:
+        book.set(board="", course=None, roster=Roster(tuple(people)))
+        roll, _ = publish(book)
+    shown = points(out)
+    assert (shown[REN], shown["Zoe O’Neil-Straße"], "zed2" in shown) == ("6", "6", False)
+    assert not unclear(roll.roster, roll.senders, roll.students)
+
+
+def test_without_a_roster_forms_of_a_name_are_one_student_and_cases_are_two_with_a_warning(tmp_path: Path) -> None:
+    for name in ("José", unicodedata.normalize("NFD", "José"), "Ada", "ada"):
+        hand_in(tmp_path / "hw1", name, f"right # {name}")
+    summary, _ = run(tmp_path / "hw1")
+    assert summary.roll.students == ("Ada", "José", "ada")
+    assert "Ada and ada are 2 students here." in "\n".join(summary.lines())
+
+
+def test_the_course_file_and_the_roster_may_not_both_list_students(tmp_path: Path) -> None:
+    (tmp_path / "students.csv").write_text("id,name\n1,Ada\n")
+    file, listed = tmp_path / "course.toml", parse('students = ["Ada"]', "course.toml")
+    with pytest.raises(UsageError, match="listed twice"):
+        students_csv.chosen(None, file, listed, Roster())
+    assert students_csv.chosen(None, file, Course(), Roster()).people == (Person("Ada", "1"),)

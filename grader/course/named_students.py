@@ -1,0 +1,59 @@
+"""The rules of a course file for the students of a class, whom the file names as people write names."""
+
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from grader.course.course_file import Course
+from grader.course.entries import Entry
+from grader.course.roster import FILE, NO_ROSTER, Roster, student_named
+from harness.errors import UsageError
+
+Rules = TypeVar("Rules")
+
+
+def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROSTER, name: str = "") -> Course:
+    """Return the rules of a course with the names of students as in reports, and with the sections of the roster.
+
+    `students` are the students of the class. With `name`, the course file's, raise `UsageError`, which quotes the line,
+    if a name means no student or several. Without it, such a name is kept.
+    """
+    everyone = sorted({*students, *course.students, *roster.students})
+    new = f"add a line to {FILE}" if roster.people else "write at the top of the file: students = [{!r}]"
+
+    def place(*path: str) -> str:
+        return Entry(unicodedata.normalize("NFC", course.text), name, path).place()
+
+    def meant(text: str, *path: str) -> str:
+        try:
+            return student_named(text, everyone, roster)
+        except UsageError as error:
+            if not name:
+                return text
+            hint = f"If the student is enrolled but not in the class yet, {new.format(text)}."
+            raise UsageError(f"{place(*path)}: {error} {hint}") from None
+
+    def renamed(table: str, rules: Mapping[str, Mapping[str, Rules]]) -> dict[str, Mapping[str, Rules]]:
+        found: dict[str, Mapping[str, Rules]] = {}
+        for text, own in rules.items():
+            student = meant(text, table, text) if text else ""
+            if name and student in found:
+                raise UsageError(f"{place(table, text)}: another table is for {student}, too. Write one table.")
+            found[student] = {**found.get(student, {}), **own}
+        return found
+
+    sections = {}
+    for title, (given, dates) in course.sections.items():
+        named = (meant(one, "sections", title, "students") for one in sorted(given))
+        sections[title] = (roster.section(title).union(named), dates)
+        if name and roster.people and not sections[title][0]:
+            known = f"The sections in {FILE}: {', '.join(roster.sections) or 'none'}."
+            raise UsageError(f"{place('sections', title)}: no student is in the section {title!r}. {known}")
+    return replace(
+        course,
+        sections=sections,
+        extensions=renamed("extensions", course.extensions),
+        struck=renamed("struck", course.struck),
+        files=renamed("files", course.files),
+    )
