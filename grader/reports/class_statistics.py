@@ -105,11 +105,12 @@ def weakest(tasks_: Sequence[TaskStatistics], most: int = 10) -> list[TaskStatis
 
 def in_words(tasks_: Sequence[TaskStatistics]) -> str:
     """Return a sentence on the number of tasks that most of the class, or only a part of it, can do."""
-    shares = [one.share for one in tasks_ if one.graded]
+    if not (shares := [one.share for one in tasks_ if one.graded]):
+        return "No task is graded yet."
     most, few = sum(share >= 0.9 for share in shares), sum(share < 0.5 for share in shares)
     return (
-        f"Of {units.some(len(shares), 'graded task')}, at least 90 % of the answers are right in {most}, "
-        f"and fewer than half in {few}."
+        f"In the median task, {units.percent(statistics.median(shares))} of the answers are right. At least 90 % are "
+        f"right in {most} of {units.some(len(shares), 'task')}, and fewer than half in {few}."
     )
 
 

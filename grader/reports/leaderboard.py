@@ -24,7 +24,8 @@ from grader.reports import charts, templates
 from grader.reports.csv_file import csv_cell
 from grader.reports.grade_texts import speed_is_finite
 from harness.charts.plots import Axis
-from harness.rendering.measured import number
+from harness.rendering.measured import interval, ratio
+from harness.rendering.units import TIMES
 
 NameOf = Callable[[str], str]
 """A function that returns a student's name on the leaderboard, or "" if the student is left out."""
@@ -72,7 +73,9 @@ class Board:
 def render(roll: Roll, name_of: NameOf) -> str:
     """Return the leaderboard of a class as an HTML page."""
     tasks = boards(roll, name_of)
-    first = {task.partition(".")[0]: task for task in reversed(tasks)}
+    first: dict[str, str] = {}
+    for task in tasks:
+        first.setdefault(task.partition(".")[0], task)
     return templates.render("leaderboard.html", roll=roll, tasks=tasks, first=first, MOST=MOST)
 
 
@@ -103,13 +106,19 @@ def places(speeds: Sequence[Speed], cost: Cost | None) -> list[int]:
     found: list[int] = []
     least = before = math.inf
     for position, speed in enumerate(speeds, start=1):
-        shown = float(number(speed.ratio, speed.low, speed.high).replace(" ", ""))
-        shares = found and (speed.high * spread >= least or shown == before)
+        shown = _number(ratio(speed.ratio, speed.low, speed.high))
+        low, high = map(_number, interval(speed.ratio, speed.low, speed.high))
+        shares = found and (high * spread >= least or shown == before)
         if not shares:
-            least = speed.low / spread
+            least = low / spread
         found.append(found[-1] if shares else position)
         before = shown
     return found
+
+
+def _number(text: str) -> float:
+    """Return the number that a reader sees, so that places agree with the numbers on the page."""
+    return float(text.removesuffix(TIMES).replace(" ", ""))
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...], Cost | None]:

@@ -75,7 +75,7 @@ def test_the_tasks_that_fewest_students_can_do_are_named() -> None:
     found = tasks(class_of(submission("ada"), submission("bob"), submission("ada", "wrong", "02_timer")), GUIDES)
     assert [one.task for one in weakest(found)] == [CALL, REPAIR, DOT]
     assert [one.task for one in weakest(found, most=1)] == [CALL]
-    assert "at least 90 % of the answers are right in 1, and fewer than half in 2" in in_words(found)
+    assert "At least 90 % are right in 1 of 3 tasks, and fewer than half in 2." in in_words(found)
 
 
 def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:

@@ -185,7 +185,7 @@ def test_the_page_says_in_one_place_what_was_due_when_and_by_which_rule() -> Non
     assert "your own due date" not in dated_page(DUE, "bob")
     assert "Handed in at an unknown time, so the hand-in counts as on time" in dated_page(None)
     two_days = "2 days begun. 20 % are taken off, so 4.8 of the 6 earned points count."
-    closed = "8 days late, after the closing date. Closed Sun 29 Nov 2026 23:59 CET, handed in Mon 30"
+    closed = "8 days late, after the closing date. batched: 6 of 10, right. Closed Sun 29 Nov 2026 23:59 CET"
     for late, told in (
         (timedelta(0), "Handed in Sun 22 Nov 2026 23:59 CET, on time."),
         (timedelta(minutes=10), "Mon 23 Nov 2026 00:09 CET, after the due date but within the minutes without penalty"),
