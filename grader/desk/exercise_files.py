@@ -176,8 +176,8 @@ def lessons_in(path: Path) -> list[str]:
     """Return the lessons whose exercises a file has: one, or several for a zip. Raise `UsageError` if it has none."""
     if not is_zip(path.name) or not path.is_file():
         return [require_lesson(path)]
-    found = collect_one(path, str(path), catalogue.load().lessons, kit="")
-    if whole := {one.refusal for one in found.submissions if one.path == str(path)}:
+    found = collect_one(path, "", catalogue.load().lessons, kit="")
+    if whole := {one.refusal for one in found.submissions if one.path == path.name}:
         raise UsageError(whole.pop())
     if not found.submissions:
         why = "".join(f" {one.path} is left out: {one.why}" for one in found.left_out)

@@ -31,7 +31,8 @@ class Claim:
 
     `name` is the file's name as the student wrote it, and "" for a folder. `hand_in` is the same for the files that
     were handed in together. `at` is the platform's time in UTC, and `source` says why there is none. `own` are the
-    sources of other times that are used. An entry with `about` describes others, and is no hand-in.
+    sources of other times that are used, or compared with the platform's. An entry with `about` describes others, and
+    is not a hand-in.
     """
 
     layout: str
@@ -49,7 +50,8 @@ def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, Claim]
     claims = platforms(items, zone)
     for layout in (_github, _plain):
         claims |= layout(_without(items, claims), zone, parent)
-    return _with_different_labels(claims)
+    both = {name: replace(claim, own=_OWN) if claim.at else claim for name, claim in claims.items()}
+    return _with_different_labels(both)
 
 
 def platforms(items: Items, zone: tzinfo = UTC) -> dict[str, Claim]:
@@ -92,10 +94,14 @@ def _gradescope(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str,
         return
     about = Claim("Gradescope", (), "", "", about=True)
     yield metadata.GRADESCOPE, about
-    for name, (people, created) in metadata.gradescope(file.entry).items():
+    found = metadata.gradescope(file.entry)
+    for name, (people, created) in found.items():
         senders = tuple(sender(one.name or one.ids[0], one.name, *one.ids) for one in people if one.name or one.ids)
         if senders and name in items:
             yield name, Claim("Gradescope", senders, "", name, read_time(created, zone))
+    for name in items:
+        if re.fullmatch(r"submission_\d+", name) and name not in found:
+            yield name, Claim("Gradescope", (sender(name),), "", name)
 
 
 _MOODLE = re.compile(
@@ -197,6 +203,6 @@ def _plain(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
 
 
 def told(claims: Mapping[str, Claim]) -> str:
-    """Return which layouts were recognised, such as "Canvas (30 entries)"."""
+    """Return which layouts were recognised, such as "Canvas (30), Moodle (2)"."""
     counted = Counter(claim.layout for claim in claims.values() if claim.senders and not claim.about)
     return ", ".join(f"{layout} ({count:,})" if len(counted) > 1 else layout for layout, count in counted.most_common())

@@ -51,16 +51,14 @@ class Inside:
     exercises: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
 
 
-def classes(
-    folder: Path, claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]
-) -> list[str]:
+def classes(claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]) -> list[str]:
     """Return the names of the folders and zips that hold classes and not the files of a student.
 
     Raise `UsageError` if the folder is one student's copy of the course.
     """
     plain = {name: found[name] for name, claim in claims.items() if claim.layout == PLAIN and name in found}
     if any(name in plain and part in plain[name].top for name, part in _KIT.items()):
-        raise UsageError(f"{folder} is a copy of the course, not a class; give the folder that contains it.")
+        raise UsageError("The folder is a copy of the course, not a class; give the folder that contains it.")
     verdicts = {name: _verdict(name, inside, lessons) for name, inside in plain.items()}
     of_work = {
         name: verdict for name, verdict in verdicts.items() if plain[name].exercises or verdict is _Verdict.CLASS
@@ -86,7 +84,8 @@ def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
     children: dict[str, set[str]] = {}
     for path, lesson in inside.exercises:
         child = folded(path[0]).removesuffix(".zip")
-        if child not in own and not _OF_ONE.fullmatch(child) and not _ASSIGNMENT.fullmatch(child):
+        is_clone = child.startswith(f"{stem.removesuffix('-submissions')}-")
+        if is_clone or not (child in own or _OF_ONE.fullmatch(child) or _ASSIGNMENT.fullmatch(child)):
             children.setdefault(child, set()).add(lesson)
     if not children:
         return _Verdict.STUDENT

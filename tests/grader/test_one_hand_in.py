@@ -23,7 +23,7 @@ from grader.class_run.grading import LocalLanes
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, is_faulted
-from grader.hand_ins import archives, attempts, collect, entries, location
+from grader.hand_ins import archives, attempts, entries, location, reader
 from grader.records import Report, Submission
 from grader.reports import canvas, class_page, gradescope, student_page
 from grader.source import Source
@@ -103,8 +103,8 @@ def _is_of_eve(report: Report) -> bool:
 
 
 COLLECTING = {
-    "what an entry is": fails_for(collect._Reader, "_read_all", at_eves),
-    "an entry of a folder": fails_for(collect._Reader, "_read_file", at_eves),
+    "what an entry is": fails_for(reader.HandInReader, "_read_all", at_eves),
+    "an entry of a folder": fails_for(reader.HandInReader, "_read_file", at_eves),
     "a file's bytes": fails_for(entries.FolderEntry, "read", of_eve),
     "the machine": fails_for(entries.FolderEntry, "read", of_eve, OSError(errno.EIO, "a hidden case")),
     "a zip": fails_for(archives, "opened", lambda *_: True),

@@ -1,0 +1,237 @@
+"""Read what the students of a class handed in: their folders, zips and files."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from operator import attrgetter
+
+from grader.hand_ins import archives, left_out, originals, parents
+from grader.hand_ins.attempts import distinct, submissions_in
+from grader.hand_ins.class_folder import Item
+from grader.hand_ins.entries import FolderEntry, Kind, summary
+from grader.hand_ins.layouts import Claim, Items
+from grader.hand_ins.left_out import LessonNames
+from grader.hand_ins.location import Location, disagreements
+from grader.hand_ins.manifest import NAME as MANIFEST
+from grader.hand_ins.manifest import Manifest
+from grader.hand_ins.parents import Inside
+from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal
+from grader.records import UNCHANGED, LeftOut, Sender, Submission, TimeSource
+
+_MAX_COPIES = 50  # of one exercise in one hand-in
+_MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
+
+StudentOf = Callable[[Sender], str]
+"""A function that returns the name of the student who is the sender of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The students of a class, also those without a hand-in, their submissions, and the files that are not graded.
+
+    `layout` names the layouts of the class's folder that were recognised. `senders` has the student of each sender.
+    """
+
+    students: tuple[str, ...]
+    submissions: tuple[Submission, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    layout: str = ""
+    senders: Mapping[Sender, str] = field(default_factory=dict)
+
+    @property
+    def unchanged(self) -> set[tuple[str, str]]:
+        """The students and lessons of the exercise files into which nothing was written."""
+        return {(one.student, one.lesson) for one in self.left_out if one.is_unchanged}
+
+
+@dataclass(slots=True)
+class HandInReader:
+    """Reads the folders, zips and files of students. `given` has each submission with the key of its hand-in.
+
+    `unread` has the refusals of folders and zips whose lessons are unknown. `top` has what each folder and zip in the
+    class's folder holds directly: names, each with True for a folder.
+    """
+
+    names: LessonNames
+    kit: str
+    zone: tzinfo = UTC
+    student_of: StudentOf = attrgetter("label")
+    students: set[str] = field(default_factory=set)
+    given: list[tuple[str, Submission]] = field(default_factory=list)
+    unread: dict[str, Submission] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    places: list[Location] = field(default_factory=list)
+    top: dict[str, dict[str, bool]] = field(default_factory=dict)
+
+    def collection(self, layout: str) -> Collection:
+        """Return what was found, sorted by student, lesson and time."""
+        attempts: dict[tuple[str, str], list[tuple[str, Submission]]] = {}
+        for key, one in self.given:
+            attempts.setdefault((one.student, one.lesson), []).append((key, one))
+        # The lessons in an unreadable zip are unknown, so each lesson that the class handed in gets the refusal.
+        of_class = {lesson for _, lesson in attempts} or set(self.names.graded)
+        for student, refused in self.unread.items():
+            for lesson in of_class:
+                attempts.setdefault((student, lesson), [("", replace(refused, lesson=lesson))])
+        others = {one.student for one in self.left_out}
+        unchanged = {one.student for one in self.left_out if one.is_unchanged}
+        without = self.students - {student for student, _ in attempts} - unchanged
+        why = {one: "no exercise, only other files" if one in others else "no exercise found" for one in without}
+        return Collection(
+            tuple(sorted(self.students)),
+            tuple(attempt for key in sorted(attempts) for attempt in distinct(attempts[key])),
+            tuple(sorted([*self.notes, *(f"{one}: {reason}" for one, reason in why.items())]))
+            + tuple(disagreements(self.places)),
+            tuple(sorted(self.left_out, key=lambda one: (one.path, one.student))),
+            layout,
+        )
+
+    def read(self, claims: Mapping[str, Claim], items: Items) -> list[str]:
+        """Read the entries of a class's folder. Return the names of the folders and zips that hold whole classes."""
+        for name, claim in claims.items():
+            self.read_item(claim, items[name])
+        return parents.classes(claims, self._inside(), self.names.known)
+
+    def _inside(self) -> dict[str, Inside]:
+        """Return what each folder and zip in the class's folder holds."""
+        found = {name: Inside(top) for name, top in self.top.items()}
+        stubs = [(one.path, one.lesson) for one in self.left_out if one.is_unchanged]
+        for shown, lesson in (*((one.path, one.lesson) for _, one in self.given), *stubs):
+            name, *path = shown.split("/")
+            if name in found:
+                found[name].exercises.append((tuple(path), lesson))
+        return found
+
+    @contextmanager
+    def _guarded(self, place: Location) -> Iterator[None]:
+        """Turn an exception in the `with` block into a submission, so that it stops only this file, folder or zip."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - a refusal, or any fault of the grader
+            self._add(place, place.failed("", error))
+
+    def read_item(self, claim: Claim, item: Item) -> None:
+        """Read an entry of the class's folder: the folder, zip or file of a student, or another file."""
+        entry, name = item.entry, claim.name or item.entry.name
+        students = tuple(dict.fromkeys(map(self.student_of, claim.senders)))
+        times = {TimeSource.PLATFORM: claim.at} if claim.at else {}
+        place = Location(students, entry.shown, claim.hand_in, times, claim.source, claim.own)
+        is_hand_in = item.is_folder or archives.is_zip(name)
+        if claim.about:
+            self.students |= set(students)
+            return
+        with self._guarded(place):
+            if entry.kind is Kind.LINK and (is_hand_in or not self._is_file(entry)):
+                # A link can lead to the files of another student.
+                raise Refusal(f"{entry.shown} is a link; hand in a folder of files, or a zip.")
+            if item.is_folder:
+                self.students |= set(students)
+                ignored = Counter[str]()
+                self._read_all(place, item.below(ignored), ignored)
+            elif (
+                not students
+                or entry.kind is Kind.LINK
+                or not self._read_file(place.inside(entry, self.zone), entry, name)
+            ):
+                file = self._left_out(entry, name)
+                beside = "" if students else "It is beside the students' folders, so it belongs to no student. "
+                self._leave_out(place, [replace(file, why=beside + file.why)])
+
+    @staticmethod
+    def _is_file(entry: FolderEntry) -> bool:
+        try:
+            entry.open().close()
+        except (OSError, Refusal):
+            return False
+        return True
+
+    def _read_all(
+        self,
+        place: Location,
+        entries: Iterable[FolderEntry],
+        ignored: Counter[str],
+        listed: Manifest | None = None,
+        depth: int = 0,
+    ) -> None:
+        """Read a folder, or a zip, which is in `depth` - 1 other zips. `listed` is the zip's manifest."""
+        found = [(one, self.names.exercise(one.name, place.students, one.shown)[0]) for one in entries]
+        if "/" not in place.shown:
+            kinds = sorted((one.path[0], len(one.path) > 1 or one.kind is Kind.FOLDER) for one, _ in found)
+            self.top[place.shown] = dict(kinds)
+        for lesson, copies in Counter(lesson for _, lesson in found if lesson).items():
+            if copies > _MAX_COPIES:
+                raise Refusal(f"{place.shown} contains {lesson} more than {_MAX_COPIES} times; hand it in once.")
+        others: list[LeftOut] = []
+        files = {lesson for one, lesson in found if one.kind is not Kind.FOLDER}
+        for entry, lesson in found:
+            inside = place.inside(entry, self.zone) if not depth else replace(place, shown=entry.shown)
+            with self._guarded(inside):
+                if entry.kind is not Kind.FOLDER:
+                    if not self._read_file(inside, entry, entry.name, listed, depth) and entry.name != MANIFEST:
+                        others.append(self._left_out(entry, entry.name, guess=len(others) < _MAX_GUESSES))
+                elif lesson and lesson not in files:
+                    a_folder = Refusal(f"{entry.shown} is a folder; hand in a file of that name.")
+                    self._add(inside, inside.failed(lesson, a_folder))
+        if ignored.total():
+            why = f"Files of tools and systems are ignored: {summary(ignored)}."
+            others.append(LeftOut("", f"{place.shown} ({ignored.total():,} ignored)", "", why, misnamed=False))
+        self._leave_out(place, left_out.listed(others, place.shown))
+
+    def _left_out(self, entry: FolderEntry, name: str, *, guess: bool = True) -> LeftOut:
+        return (
+            self.names.classify(name, entry) if guess else LeftOut("", entry.shown, "", left_out.OTHER, misnamed=False)
+        )
+
+    def _read_file(
+        self, place: Location, entry: FolderEntry, name: str, listed: Manifest | None = None, depth: int = 0
+    ) -> bool:
+        """Read a file that the student named `name`. Return False if it is no exercise and no zip that is opened."""
+        lesson, suffix = self.names.exercise(name, place.students, entry.shown)
+        if lesson:
+            self.places.append(place)
+            self._add(place, submissions_in(place, entry, lesson, suffix, listed))
+        elif archives.is_zip(name) and depth < 2 and entry.kind is Kind.FILE:
+            self._read_zip(place, entry, depth)
+        else:
+            return False
+        return True
+
+    def _read_zip(self, place: Location, entry: FolderEntry, depth: int) -> None:
+        """Read a zip, which is in `depth` other zips."""
+        with self._guarded(place), entry.open() if not depth else archives.copy_of(entry) as file:
+            with archives.opened(file, entry.shown) as opened:
+                ignored = Counter[str]()
+                inside = list(opened.entries(ignored))
+                file_of = {one.path: one for one in inside}
+                manifest = file_of.get((MANIFEST,))
+                listed = Manifest.from_json(manifest.read(MAX_SOURCE_BYTES)) if manifest else None
+                self._read_all(place, inside, ignored, listed, depth + 1)
+            self.students |= set(place.students)
+            for student in place.students if not depth else ():
+                if listed is None:
+                    self.notes.append(
+                        f"{student}: {entry.shown} has no {MANIFEST}, so it could not be checked for changes"
+                    )
+                elif listed.kit != self.kit:
+                    differs = f"was made with kit version {listed.kit}; this kit is version {self.kit}"
+                    self.notes.append(f"{student}: {entry.shown} {differs}")
+
+    def _add(self, place: Location, submissions: Sequence[Submission]) -> None:
+        for one in submissions:
+            self.students.add(one.student)
+            if one.source is not None and originals.is_original(one.lesson, str(one.source)):
+                why = UNCHANGED
+                self.left_out.append(LeftOut(one.student, one.path, one.lesson, why, misnamed=False))
+            elif one.lesson:
+                self.given.append((place.hand_in, one))
+            else:
+                self.unread.setdefault(one.student, one)
+
+    def _leave_out(self, place: Location, files: Sequence[LeftOut]) -> None:
+        for student in place.students or ("",):
+            self.left_out += [replace(file, student=student) for file in files]
+        self.students |= set(place.students) if files else set()

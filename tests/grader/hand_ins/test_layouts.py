@@ -1,0 +1,177 @@
+"""The layouts of learning platforms give each hand-in its student, its numbers and its time."""
+
+import io
+import warnings
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from classroom import KIT, LESSONS, hand_in
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.hand_ins.collect import Collection, collect
+from grader.records import Sender, TimeSource
+from harness.errors import UsageError
+
+DOT = "01_dot.py"
+SUBMITTERS = """---
+submission_1:
+  :submitters:
+  - :name: Ren Ota
+    :sid: '700123'
+    :email: ren@example.edu
+  - :name: "Jos\\u0065\\u0301 P"
+    :sid: [a, b]
+    :email: jose@example.edu
+  :created_at: 2026-11-20 18:03:11.501 Z
+  :results: |
+submission_9: a student's text
+"""
+Files = list[str | tuple[str, str]]
+GRADES = ("Grades.csv", 'Identifier,Last modified (submission)\r\n"Participant 70123","20 November 2026, 6:03 PM"\r\n')
+NAMED = f"56-901 - N01 - Bo - Li - Nov 20, 2026 603 PM - {DOT}"
+COMMENT = ("HW1_ren_attempt_2026-11-20-18-03-11.txt", "Name: Ren Ota (ren)\n")
+LAYOUTS: dict[str, tuple[Files, list[tuple[str, ...]]]] = {
+    "Canvas": (
+        ["otaren_LATE_9_12345_01_dot-2.py", "van_der_li_10_12346_01_dot.py", "anon_x7k2p_99_01_dot.py"],
+        [("otaren_9", "otaren", "9"), ("van_der_li_10", "van_der_li", "10"), ("anon_x7k2p", "", "anon_x7k2p")],
+    ),
+    "Moodle": (
+        ["Ren Ota_70123_assignsubmission_file_/01_dot.py", f"Team 1-Kim Li_70124_assignsubmission_file_{DOT}", GRADES],
+        [("Ren Ota", "Ren Ota", "70123"), ("Team 1-Kim Li", "Kim Li", "70124")],
+    ),
+    "Gradescope": (
+        [f"submission_1/src/{DOT}", ("submission_metadata.yml", SUBMITTERS)],
+        [("Ren Ota", "Ren Ota", "700123", "ren@example.edu"), ("José P", "José P", "jose@example.edu")],
+    ),
+    "Brightspace": (
+        [
+            f"55-901 - Ren Ota - 20 November, 2026 1803/{DOT}",
+            ("index.html", ""),
+            f"57-901 - Ren Ota - hier/{DOT}",
+            NAMED,
+        ],
+        [("Ren Ota (55)", "Ren Ota", "55"), ("Bo - Li", "Bo - Li", "56", "N01"), ("Ren Ota (57)", "Ren Ota", "57")],
+    ),
+    "Blackboard": (
+        [f"HW1_{login}_attempt_2026-11-20-18-03-11_{DOT}" for login in ("ren", "r_li")] + [COMMENT],
+        [("ren", "Ren Ota", "ren"), ("r_li", "", "r_li")],
+    ),
+    "GitHub Classroom": (
+        [f"hw1-renota/{DOT}", "hw1-renota/.git/HEAD", f"hw1-ada-l/a/{DOT}", "hw1-ada-l/.git/HEAD"],
+        [("renota", "", "renota"), ("ada-l", "", "ada-l")],
+    ),
+    "one folder or zip for each student": ([f"ren/kit/lessons/exercises/{DOT}"], [("ren", "ren")]),
+}
+TIMED = {"Moodle": 1, "Gradescope": 2, "Brightspace": 2, "Blackboard": 2}
+AT = datetime(2026, 11, 20, 18, 3, tzinfo=UTC)
+
+
+def write(folder: Path, files: Files) -> Path:
+    for name, text in ((one, "right") if isinstance(one, str) else one for one in files):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def zipped(folder: Path) -> Path:
+    """Return a zip of a folder beside it, in which the folder itself is the only entry."""
+    with zipfile.ZipFile(made := folder.with_suffix(".zip"), "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder.parent))
+    return made
+
+
+def found_in(folder: Path) -> tuple[Collection, dict[Sender, str]]:
+    senders: dict[Sender, str] = {}
+    found = collect(folder, LESSONS, kit=KIT, student_of=lambda one: senders.setdefault(one, one.label))
+    return found, senders
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_path: Path, layout: str) -> None:
+    people = [Sender(one[0], one[1], one[2:]) for one in LAYOUTS[layout][1]]
+    folder = write(tmp_path / "hw1-submissions", LAYOUTS[layout][0])
+    for place in (folder, zipped(folder)):
+        found, senders = found_in(place)
+        assert found.layout == layout
+        assert set(people) == set(senders)
+        assert {one.student for one in found.submissions} == {one.label for one in people}
+        times = [one.handed_in for one in found.submissions if one.time_source is TimeSource.PLATFORM]
+        assert [at and at.replace(second=0) for at in times] == [AT] * TIMED.get(layout, 0)
+        late = {one.student for one in found.submissions if one.time_source is TimeSource.LATE_MARK}
+        assert late == ({"otaren_9"} if layout == "Canvas" else set())
+        assert [one.path for one in found.left_out if one.misnamed] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "classes"),
+    [
+        (["week1/ren/01_dot.py", "week2/ren/01_dot.py"], ["week1", "week2"]),
+        (["hw1/ren/01_dot.py", "hw1/ada/01_dot.py"], ["hw1"]),
+        (["spring/ren/01_dot.py", "spring/ada/01_dot.py", "autumn/li/01_dot.py"], ["autumn", "spring"]),
+        (["week1/li_1_2_01_dot.py", "week1/ren_2_3_01_dot.py", "bob/01_dot.py"], ["week1"]),
+        (["assignment_7_export/submission_metadata.yml"], ["assignment_7_export"]),
+        (["week1/01_dot.py"], []),
+        (["ren/01_dot/01_dot.py", "ren/02_timer/02_timer.py"], []),
+        (["ren/hw1/01_dot.py", "ada/hw1/01_dot.py"], []),
+        (["ren/draft/01_dot.py", "ren/final/01_dot.py"], []),
+        (["ren/a/01_dot.py", "ren/b/01_dot.py", "ada/01_dot.py"], []),
+        (["ada/ada_1_2_01_dot.py", "ada/01_dot.py", "bob/01_dot.py"], []),
+    ],
+)
+def test_a_folder_of_classes_names_the_command_for_each_and_a_class_has_students(
+    tmp_path: Path, files: Files, classes: list[str]
+) -> None:
+    folder = write(tmp_path / "given", files)
+    if not classes:
+        assert set(found_in(folder)[0].students) == {str(one).partition("/")[0] for one in files}
+        return
+    with pytest.raises(UsageError, match=r"contains (folders of classes|the folder of a class)") as error:
+        found_in(folder)
+    for name in classes:
+        assert f"python -m grader run {folder / name} --out grades-{name}" in str(error.value)
+    assert str(error.value).count("python -m grader") == len(classes)
+
+
+def test_the_platforms_time_counts_and_the_instructor_reads_where_sources_disagree(tmp_path: Path) -> None:
+    folder = write(tmp_path, [f"5{n}-9 - Ren {n} - 20 November, 2026 1803/{DOT}" for n in range(8)])
+    hand_in(folder / "ada", "2026-11-20T12-00-00")
+    platform, own = found_in(folder)[0].notes
+    assert "8 files, such as 50-9 - Ren 0" in platform
+    assert "the platform's time counts (2026-11-20 18:03 UTC), not the file's own time" in platform
+    assert "ada/2026-11-20T12-00-00/01_dot.py: the time in the folder's name counts" in own
+
+
+PARTS = st.sampled_from(
+    f"{DOT}|01_DOT.PY|..||.venv|pyvenv.cfg|a|week1|.git|manifest.json|submission_metadata.yml|a_1_2_01_dot.py|b.zip|C:|\\|"
+    "A_1_assignsubmission_file_|1-2 - A - x - b|A_attempt_2026-99-99-99-99-99_b|2026-11-20T12-00-00|x:Zone.Identifier|"
+    "e\u0301|\u202e|\x1b|_1_2_.py|submission_1|lessons|exercises".split("|")
+)
+PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(PATHS, st.sampled_from([b"", b"x = 1", SUBMITTERS.encode()]))), st.data())
+def test_no_zip_and_no_tree_of_names_is_an_internal_error(
+    tmp_path: Path, files: list[tuple[str, bytes]], data: st.DataObject
+) -> None:
+    made = io.BytesIO()
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, (name, text) in enumerate(files):
+            archive.writestr(zipfile.ZipInfo(name or f"{number}"), text)
+    raw = bytearray(made.getvalue())
+    for place, value in data.draw(
+        st.dictionaries(st.integers(0, len(raw) - 1), st.integers(0, 255), max_size=3)
+    ).items():
+        raw[place] = value
+    for name in ("class.zip", "class/ada.zip"):
+        path = write(tmp_path, [(name, "")]) / name
+        path.write_bytes(raw)
+        try:
+            found = collect(path if "/" not in name else path.parent, LESSONS, kit=KIT, require=False)
+        except UsageError:
+            continue
+        assert [one.fault for one in found.submissions if one.fault] == []
