@@ -96,7 +96,9 @@ class Course:
         to = given.get(lesson, given.get(ALL))
         if isinstance(to, Extension):
             return to.of(due) if due else None
-        return due if to and due and lesson not in given and to.utc < due.utc else to  # `all` makes no lesson earlier
+        if lesson not in given and (to is None or due is None or to.utc < due.utc):
+            return due  # `all` makes no lesson due earlier
+        return to
 
 
 def _parts(path: str) -> tuple[str, ...]:

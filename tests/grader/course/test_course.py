@@ -73,7 +73,8 @@ def test_dates_are_those_of_the_time_zone_and_extensions_and_sections_move_due_d
         rule = rules.rule(student, lesson)
         assert (rule.due, rule.closes) == (due, closes)
     assert course.rule("bob", "02_timer") == course.rule("eve", "02_timer")
-    assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == DateRule()
+    for to in ('"2 days"', "2026-11-20T18:00:00Z"):
+        assert read(f"[extensions.ada]\nall = {to}").rule("ada", "01_dot") == DateRule()
 
 
 def test_names_have_one_unicode_form_and_misnamed_files_a_lesson() -> None:
