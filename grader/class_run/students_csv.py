@@ -9,6 +9,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -16,9 +18,11 @@ from typing import Final
 from grader.course.course_file import Course
 from grader.course.people import fold
 from grader.course.roster import FILE, NO_ROSTER, Person, Roster
-from grader.files import read_plain_file
+from grader.files import read_plain_file, write_atomically
 from grader.reports.csv_file import CsvFile, csv_text
 from harness.errors import UsageError
+from harness.rendering import units
+from harness.storage.user_files import refuse_edited
 
 HEADINGS: Final = ("id", "name", "email", "section", "other_names")
 
@@ -85,6 +89,37 @@ def chosen(students: Path | None, course_file: Path | None, course: Course, befo
             f"The students are listed twice: in {path}, and as `students = …` in the course file. Remove one."
         )
     return read(path) if path else NO_ROSTER if course.students else before
+
+
+def write(source: Path, place: Path, *, force: bool) -> Iterator[str]:
+    """Write the students in `source` to `place`, and yield the lines that the command prints.
+
+    Other names and sections that only the list at `place` has are kept. Raise `UsageError`, after lines on what would
+    change, if `place` has other students and `force` is not set.
+    """
+    before: dict[str, Person] = {}
+    with suppress(*[UsageError] * force):
+        before = {_key(one): one for one in read(place).people} if place.exists() else {}
+    now = {_key(one): _with(one, before.get(_key(one), one)) for one in read(source).people}
+    for key in [key for key in {**before, **now} if before and before.get(key) != now.get(key)]:
+        yield f"{_told(before.get(key))} → {_told(now.get(key))}"
+    refuse_edited(place, force=force, is_ours=lambda _path: before == now)
+    if before != now:
+        write_atomically(place, text_of(Roster((*now.values(),))).encode())
+    yield f"{place}: {units.some(len(now), 'student')}{' as before' if before else ''}."
+
+
+def _key(one: Person) -> str:
+    return fold(one.id or one.email or one.name)
+
+
+def _with(one: Person, before: Person) -> Person:
+    others = (*dict.fromkeys((*one.other_names, *before.other_names)),)
+    return replace(one, sections=one.sections or before.sections, other_names=others)
+
+
+def _told(one: Person | None) -> str:
+    return ", ".join(filter(None, (one.name, one.id, one.email, *one.sections, *one.other_names))) if one else "nobody"
 
 
 def text_of(roster: Roster) -> str:

@@ -99,6 +99,7 @@ def staff_commands() -> Mapping[str, Callable[..., int]]:
         "grade": by_hand.grade,
         "comment": by_hand.comment,
         "return": instructor.return_pages,
+        "roster": instructor.write_roster,
         "release": instructor.release_kit,
         "stubs": stubs.command,
         "lint": author.lint_exercises,

@@ -24,6 +24,7 @@ from grader.commands.options import (
 )
 from grader.course.course_file import read as read_course
 from grader.course.named_students import for_class
+from grader.course.roster import FILE
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names, names_for
@@ -197,6 +198,18 @@ def return_pages(
         lines, code = feedback.return_pages(book, form, to=to, lessons=lessons or (), force=force)
     print(shown("\n".join(lines)))
     return code
+
+
+def write_roster(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A gradebook or list of students from your platform.")],
+    out: Annotated[Path, typer.Option(metavar="CSV", help="Write the list of students to this file.")] = Path(FILE),
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Make students.csv from a file of Canvas, Moodle, Gradescope, Brightspace or Blackboard."""
+    for line in students_csv.write(file, out, force=force):
+        print(shown(line))
+    return 0
 
 
 def release_kit(

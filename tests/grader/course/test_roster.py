@@ -187,6 +187,22 @@ def test_a_wrong_list_is_refused_with_the_lines(tmp_path: Path) -> None:
         students_csv.read(tmp_path / "students.csv")
 
 
+def test_a_list_made_again_keeps_what_the_instructor_added_and_is_replaced_only_with_force(tmp_path: Path) -> None:
+    export, place = tmp_path / "export.csv", tmp_path / "students.csv"
+    export.write_text(CANVAS)
+    assert list(students_csv.write(export, place, force=False)) == [f"{place}: 4 students."]
+    place.write_text(place.read_text().replace("104;eve", "104;eve;evi"))
+    kept = place.read_bytes()
+    assert list(students_csv.write(export, place, force=False)) == [f"{place}: 4 students as before."]
+    place.write_text(place.read_text().replace("Zoë O'Neil,", "Zoe,"))
+    lines = students_csv.write(export, place, force=False)
+    assert next(lines).startswith("Zoe, S-3, ")
+    with pytest.raises(UsageError, match="--force"):
+        list(lines)
+    list(students_csv.write(export, place, force=True))
+    assert place.read_bytes() == kept
+
+
 def test_a_roster_joins_folders_names_who_is_missing_and_a_correction_applies_without_grading(tmp_path: Path) -> None:
     folder, out = tmp_path / "hw1", tmp_path / "out"
     decomposed = unicodedata.normalize("NFD", "José García")
