@@ -1,6 +1,7 @@
 """Read a notebook that a student handed in: its code cells, which IPython's own functions transform to Python."""
 
 import json
+import re
 from collections.abc import Iterator
 
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
@@ -19,7 +20,7 @@ def read_notebook(data: bytes, name: str) -> Notebook:
 
     transformer, cells, remarks, size = CellTransformer(), list[CodeCell](), list[str](), 0
     for number, (source, tags) in _code_cells(_parsed(data, name), name):
-        size += len(source.encode(errors="replace"))
+        size += len(source.encode())
         if size > MAX_SOURCE_BYTES:
             raise Refusal(f"{name} contains more than {MAX_SOURCE_BYTES:,} bytes of code; hand in only the exercise.")
         title = shown(source.strip().partition("\n")[0].rstrip()[:_TITLE_CHARACTERS])
@@ -60,7 +61,7 @@ def _within(value: object, *names: str) -> object:
 
 
 def _code_cells(content: dict[str, object], name: str) -> Iterator[tuple[int, tuple[str, list[object]]]]:
-    """Yield the number, the text and the tags of each code cell that is not empty."""
+    """Yield the number, the text and the tags of each code cell that is not empty. Lone surrogates become escapes."""
     for number, cell in enumerate(_cells(content, name), start=1):
         kind = cell.get("cell_type")
         text = cell.get("input" if kind == "code" and content["nbformat"] == 3 else "source")
@@ -68,7 +69,7 @@ def _code_cells(content: dict[str, object], name: str) -> Iterator[tuple[int, tu
         texts = [line for line in lines if isinstance(line, str)]
         if kind not in _KINDS or texts != lines:
             raise _broken(name)
-        source = "".join(texts).replace("\r\n", "\n").replace("\r", "\n")
+        source = re.sub("\r\n?", "\n", "".join(texts).encode(errors="backslashreplace").decode())
         tags = _within(cell, "metadata", "tags")
         if kind == "code" and source.strip():
             yield number, (source, tags if isinstance(tags, list) else [])

@@ -112,7 +112,7 @@ class NotebookShell:
     def _keep(self, value: Any) -> None:
         """Store a cell's value in `Out`, and as `_` unless the notebook has given this name another value."""
         names, count = ("_", "__", "___"), len(self._inputs) - 1
-        unused = all(self.user_ns.get(name) is last for name, last in zip(names, self._last, strict=True))
+        unused = all(self.user_ns.get(name, last) is last for name, last in zip(names, self._last, strict=True))
         self._last = [value, *self._last[:2]]
         self.user_ns[f"_{count}"] = self._values[count] = value
         if unused:

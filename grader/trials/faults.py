@@ -84,7 +84,8 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         help_text = "Write it under this name. The exercise file has its first line."
         return WorkerFault(Status.RAISED, f"{MISSING} {where}.", help_text)
     if "syntax" in raised.flags:
-        return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {raised.message}{line}.", "Correct the line that is named.")
+        text = f"{where} is not Python: {raised.message}{line}."
+        return WorkerFault(Status.REFUSED, text, "Correct the line that is named.")
     if "memory" in raised.flags:
         text = f"{where} asked for more memory than is allowed{line}."
         return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))
@@ -107,10 +108,8 @@ def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> 
     if lines:
         yield f"These commands work only in Jupyter, so they were not run: {shown(', '.join(lines), lines=False)}."
     for cell, error in raised[:MOST_REMARKS]:
-        message = shown(error.message.strip().partition("\n")[0][:LINE_CHARACTERS])
-        said = f"is not Python: {message}" if "syntax" in error.flags else f"raised {error.type}: {message}"
-        where = f" (line {error.line} of the file)" if error.line else ""
-        yield f"Cell {cell.number} ({cell.title}) {said}{where}."
+        fault = fault_of(error, f"Cell {cell.number} ({cell.title})")
+        yield " ".join(f"{fault.rationale} {fault.help.replace(NOT_WRITTEN, '')}".split())
     if raised:
         more = f"{len(raised) - MOST_REMARKS} more cells raised exceptions. " if len(raised) > MOST_REMARKS else ""
         yield f"{more}The other cells were run. In Jupyter, “Run All Cells” stops at the first exception."

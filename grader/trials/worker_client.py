@@ -93,7 +93,7 @@ class WorkerClient:
             self._send(protocol.LOAD, {"cell": [cell.text, cell.number, above]})
             kind, answer = self._receive()
             if kind == protocol.RAISED and not cell.may_raise:
-                raised.append((cell, Raised(answer)))
+                raised.append((cell, Raised({**answer, "frames": None})))
         self._send(protocol.LOAD, {"cell": ["", 0, 0]})  # an empty cell: its answer names all skipped commands
         skipped = self._served(*self._receive()).get("skipped")
         remarks = cell_remarks(raised, skipped)

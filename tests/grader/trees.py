@@ -12,6 +12,7 @@ from grader.isolation.pool import Pool
 from grader.isolation.seccomp import ARCHITECTURES, Rule
 from grader.limits import Limits
 from grader.session import Session
+from grader.source import Source
 from grader.trials import faults
 from grader.trials.worker_client import WorkerClient, worker
 
@@ -39,7 +40,7 @@ def bare() -> Iterator[Session]:
         yield Session("a secret", pool)
 
 
-def ask(one: WorkerClient, source: str, argument: object = None) -> Any:
+def ask(one: WorkerClient, source: Source, argument: object = None) -> Any:
     """Load a source text, and return the result of its function `f`. Raise `WorkerFault` if it does not answer."""
     with faults.blame_submission("the file"):
         one.load(source)
