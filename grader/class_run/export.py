@@ -63,7 +63,8 @@ def export(
     existed = place.exists()
     shown = f"{place}, which replaces an older file" if write_atomically(place, text) and existed else str(place)
     given = sum(len(roll.marks(student)) for student in roll.students)
-    by_hand = [f"Points given by hand: {units.some(given, 'grade')}. See: {roll.commands.history()}"] if given else []
+    see = f"See: {roll.commands.of('grade', '--history')}"
+    by_hand = [f"Points given by hand: {units.some(given, 'grade')}. {see}"] if given else []
     if filled:
         return [*filled.lines(shown), *by_hand], int(bool(filled.missing))
     grades = roll.grades().items()

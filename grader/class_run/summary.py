@@ -105,8 +105,9 @@ class Summary:
         if self.exit_code != EXIT_DONE:
             yield f"  grade the rest       {commands.run()}"
         yield f"  read the results     {self.out / reports.PAGE}"
-        yield f"  export the points    {commands.export('--canvas', 'EXPORT.csv')}   (or --moodle, --nbgrader, --junit)"
-        yield f"  return the pages     {commands.give_back('--for', 'folder')}   (or canvas, moodle)"
+        canvas = commands.of("export", "--canvas", "EXPORT.csv")
+        yield f"  export the points    {canvas}   (or --moodle, --nbgrader, --junit)"
+        yield f"  return the pages     {commands.of('return', '--for', 'folder')}   (or canvas, moodle)"
         if self.board:
             yield f"  show the class       {self.out / reports.BOARD}"
 

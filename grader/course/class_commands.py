@@ -28,30 +28,14 @@ class ClassCommands:
         """Return the command that grades all hand-ins without a grade."""
         return _shell("run", self.folder, "--out", self.out, *self.options, *more)
 
-    def report(self, *more: str) -> str:
-        """Return the command that writes all reports again."""
-        return _shell("report", self.out, *more)
-
-    def export(self, *more: str) -> str:
-        """Return the command that exports the points."""
-        return _shell("export", self.out, *more)
-
-    def give_back(self, *more: str) -> str:
-        """Return the command that writes the students' pages as feedback files."""
-        return _shell("return", self.out, *more)
+    def of(self, verb: str, *more: str) -> str:
+        """Return a command on the folder of the grades, such as `report` or `export`."""
+        return _shell(verb, self.out, *more)
 
     def grade(self, student: str, task: str) -> str:
         """Return the command that gives a student points by hand. The instructor fills in the points and the reason."""
         last = ("--", self.out, student, task) if student.startswith("-") else (self.out, student, task)
         return _shell("grade", "--points", "N", "--comment", "WHY", *last)
-
-    def undo(self) -> str:
-        """Return the command that takes back the last points by hand of a task."""
-        return _shell("grade", self.out, "STUDENT", "TASK", "--undo")
-
-    def history(self) -> str:
-        """Return the command that lists all points and comments by hand."""
-        return _shell("grade", self.out, "--history")
 
 
 def _shell(*words: str) -> str:

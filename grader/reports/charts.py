@@ -108,26 +108,5 @@ def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, labe
     return _chart(label, shapes, height=72)
 
 
-def time_line(
-    spans: Sequence[tuple[float, float, float]], axis: Axis, *, label: str, begin: str, end: str, unit: units.Format
-) -> Chart:
-    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval."""
-    up, pitch = Axis(axis.low, axis.high, FLOOR, TOP, log=axis.log), (RIGHT - LEFT) / max(len(spans), 1)
-    shapes = [svg.text(LEFT, TOP - 5, unit(axis.high)), svg.text(LEFT, FLOOR - 3, unit(axis.low))]
-    for at, span in enumerate(spans):
-        bottom, middle, top = map(up.place, span)
-        x, wide = LEFT + at * pitch, pitch * 0.8
-        shapes.append(svg.rect(x, top, wide, max(bottom - top, 1.0), class_="interval"))
-        shapes.append(svg.rect(x, middle - 1, wide, 2, class_="bar"))
-    return _chart(label, [*shapes, *pictures.ends(linear_axis(0, 1), FLOOR, begin, end)])
-
-
-def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Chart:
-    """Return a bar chart. Each bar stands for one of many equal intervals, such as intervals of time."""
-    axis = linear_axis(0, 1)
-    bars = pictures.columns(heights, axis, top=TOP, floor=FLOOR)
-    return _chart(label, [*bars, *pictures.ends(axis, FLOOR, begin, end), *pictures.peak(heights, axis, TOP)])
-
-
 def _chart(label: str, shapes: Sequence[str], height: int = 124) -> Chart:
     return Chart(label, Markup("\n".join(shapes)), height)  # noqa: S704 - `svg` has escaped all texts

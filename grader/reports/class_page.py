@@ -52,9 +52,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
     totals = [sum(points) for points in earned if points]
     machines = {report.environment.fingerprint(): report.environment.describe() for report in roll.reports}
-    spans, found = [span for _, span in roll.gradings() if span], concerns(roll)
-    sessions, earlier = class_statistics.sessions(spans)
-    tasks = class_statistics.tasks(roll, infos or {})
+    found, tasks = concerns(roll), class_statistics.tasks(roll, infos or {})
     return templates.render(
         "class.html",
         roll=roll,
@@ -69,8 +67,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         weak=class_statistics.weakest(tasks),
         totals=class_statistics.totals(totals, possible),
         mistakes=class_statistics.mistakes(roll),
-        sessions=sessions,
-        earlier=earlier,
         noise=class_statistics.noise(roll),
         median=grade_texts.points(statistics.median(totals)) if totals else units.UNKNOWN,
         possible=grade_texts.points(possible),

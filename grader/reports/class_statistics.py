@@ -1,4 +1,4 @@
-"""Statistics of a class: points and ratios per task, common mistakes, and the times and the noise of grading."""
+"""Statistics of a class: points and ratios per task, common mistakes, and the noise of grading."""
 
 import math
 import re
@@ -6,12 +6,10 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Final
 
-from grader.course.roll import Roll, Span
+from grader.course.roll import Roll
 from grader.records import UNGRADED, Control, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
@@ -21,13 +19,6 @@ from grader.trials.score import RIGHT, UNBELIEVED
 from harness.charts.pictures import Mark
 from harness.charts.plots import Axis
 from harness.rendering import measured, units
-
-PAUSE: Final = timedelta(minutes=15)
-"""A pause without grading that is longer than this ends a session."""
-SESSIONS: Final = 6
-"""The maximum number of grading sessions on the class page. Only the last sessions are shown."""
-INTERVALS: Final = 48
-"""The number of equal intervals on the time axis of a chart."""
 
 _fine: Callable[[float], str] = partial(units.ratio, digits=4)
 
@@ -66,7 +57,6 @@ class ControlNoise:
 
     found: tuple[str, ...]
     spread: Chart
-    over_time: Chart | None
 
 
 def by_task(roll: Roll) -> dict[str, list[Verdict]]:
@@ -182,57 +172,18 @@ def _ends(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common())
 
 
-def sessions(spans: Sequence[Span]) -> tuple[tuple[tuple[Chart, str], ...], int]:
-    """Return the last `SESSIONS` grading sessions of a class in order of time, and the number of earlier sessions.
-
-    Each session is a chart and its caption. A session has no pause longer than `PAUSE`.
-    """
-    parts: list[list[Span]] = []
-    until = None
-    for span in sorted(spans, key=lambda one: (one.started, one.finished)):
-        if until is None or span.started - until > PAUSE:
-            parts.append([])
-        parts[-1].append(span)
-        until = max(until or span.finished, span.finished)
-    return tuple(map(_session, parts[-SESSIONS:])), max(len(parts) - SESSIONS, 0)
-
-
-def _session(spans: Sequence[Span]) -> tuple[Chart, str]:
-    began, ended = min(span.started for span in spans), max(span.finished for span in spans)
-    wall_s = max((ended - began).total_seconds(), 1e-3)
-    done = Axis(0.0, wall_s).counts([(span.finished - began).total_seconds() for span in spans], INTERVALS)
-    files, lasted = units.count(len(spans)), units.seconds(round(wall_s)) if wall_s >= 1 else "under 1 s"
-    label = (
-        f"Files graded over time, {began:%H:%M} to {ended:%H:%M} UTC: {files} in {lasted}, "
-        f"at most {units.count(max(done))} in {units.seconds(wall_s / INTERVALS)}."
-    )
-    end = f"{ended:%H:%M}" if began.date() == ended.date() else f"{ended:%Y-%m-%d %H:%M}"
-    together = units.number(sum(span.duration_s for span in spans) / wall_s, 2)
-    caption = (
-        f"{began:%Y-%m-%d %H:%M} to {end} UTC: {files} files graded in {lasted}, "
-        f"{units.number(len(spans) / wall_s * 60)} per minute, {together} in parallel on average"
-    )
-    return charts.columns(done, label=label, begin=f"{began:%H:%M}", end=f"{ended:%H:%M}"), caption
-
-
 def noise(roll: Roll) -> ControlNoise | None:
     """Return the noise of the machine that graded the class, or None if nothing was timed."""
-    played = [
-        (span.finished if span else None, verdict.attempt.control)
-        for report, span in roll.gradings()
-        for verdict in report.verdicts
-        if verdict.attempt.control
-    ]
-    if not played:
+    verdicts = [verdict for report, _ in roll.gradings() for verdict in report.verdicts]
+    if not (controls := [verdict.attempt.control for verdict in verdicts if verdict.attempt.control]):
         return None
-    controls, timed = [control for _, control in played], [(at, control.same) for at, control in played if at]
     same, planted = [control.same for control in controls], statistics.median(control.planted for control in controls)
     reach = max(*(max(value, 1 / value) for value in (*same, 1 + planted)), 1.01) ** 1.1
     axis = Axis(1 / reach, reach, charts.LEFT, charts.RIGHT, log=True)  # 1 is in its middle
     marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
     label = "Measured ratio of the baseline to itself"
     spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
-    return ControlNoise(tuple(_found(controls)), spread, _over_time(timed, axis) if len(timed) > 1 else None)
+    return ControlNoise(tuple(_found(controls)), spread)
 
 
 def _found(controls: Sequence[Control]) -> Iterator[str]:
@@ -254,18 +205,3 @@ def _found(controls: Sequence[Control]) -> Iterator[str]:
         yield f"{again} ({units.percent(voided / (n + voided))} of all) {were} repeated because the control failed."
     else:
         yield "No duel was repeated: every control passed the first time."
-
-
-def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
-    """Return a chart of measurements in order of time. All have the same width, so pauses are not visible."""
-    ordered = [value for _, value in sorted(timed)]
-    parts = min(INTERVALS, len(ordered))
-    edges = [round(number * len(ordered) / parts) for number in range(parts + 1)]
-    spans = [(min(part), statistics.median(part), max(part)) for part in (ordered[a:b] for a, b in pairwise(edges))]
-    begin, end = (f"{name} duel, {at:%H:%M}" for name, (at, _) in (("first", min(timed)), ("last", max(timed))))
-    medians = [middle for _, middle, _ in spans]
-    label = (
-        "Measured ratio of the baseline to itself, from the first duel to the last. The medians lie between "
-        f"{_fine(min(medians))} and {_fine(max(medians))}."
-    )
-    return charts.time_line(spans, axis, label=label, begin=begin, end=end, unit=_fine)

@@ -91,7 +91,7 @@ def _late_by_unknown(roll: Roll) -> Iterator[Concern]:
 
 
 def _of_people(roll: Roll) -> Iterator[Concern]:
-    again = roll.commands.report("--students", FILE)
+    again = roll.commands.of("report", "--students", FILE)
     for student, status, why in unclear(roll.roster, roll.senders, roll.students):
         to_do = f"Correct {FILE}. Then write the reports again." if roll.roster.people else ""
         yield Concern(student, "hand-ins", status, why, command=again if to_do else "", to_do=to_do)
@@ -106,7 +106,7 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
     run = roll.commands.run()
     for sentence in roll.unmatched:
         to_do = "Correct the course file. Then write the reports again."
-        again = roll.commands.report("--course", "course.toml")
+        again = roll.commands.of("report", "--course", "course.toml")
         yield Concern("", "course file", "excluded attempt not found", sentence, command=again, to_do=to_do)
     for gone in (one for one in roll.gone if not roll.is_settled(one.student, one.lesson)):
         to_do = "If it must count, put it back into the class folder, and grade it."

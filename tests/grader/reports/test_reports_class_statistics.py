@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from classroom import CALL, DOT, ENVIRONMENT, REPAIR
 from exported import changed, class_of, submission
 from outline import Outline
 
-from grader.course.roll import Roll, Span
+from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.kinds.simulated import CALLS
@@ -20,12 +20,9 @@ from grader.kinds.timing import TIME
 from grader.records import Attempt, Control, Cost, Report, Speed, Status
 from grader.reports import charts, leaderboard
 from grader.reports.class_statistics import (
-    PAUSE,
-    SESSIONS,
     in_words,
     mistakes,
     noise,
-    sessions,
     tasks,
     totals,
     weakest,
@@ -115,27 +112,6 @@ def test_all_points_are_spread_over_tenths() -> None:
         assert found[1][0][0] == "0 to 1"
 
 
-def spans(*begins_s: float, each_s: float = 10) -> list[Span]:
-    return [
-        Span(f"s{n}", "01_dot", NOON + timedelta(seconds=at), NOON + timedelta(seconds=at + each_s))
-        for n, at in enumerate(begins_s)
-    ]
-
-
-def test_a_session_has_its_pace_and_ends_at_a_long_pause() -> None:
-    (((chart, caption),), earlier) = sessions(spans(0, 0, 10, 10, 20, 20))
-    told = "2026-05-04 12:00 to 12:00 UTC: 6 files graded in 30 s, 12 per minute, 2 in parallel on average"
-    assert (caption, earlier) == (told, 0)
-    assert "6 in 30 s" in chart.label
-    pause = PAUSE.total_seconds()
-    assert len(sessions(spans(0, pause + 11))[0]) == 2
-    assert len(sessions(spans(0, pause + 9))[0]) == 1
-    assert len(sessions(spans(0, 1, 3000, each_s=3000))[0]) == 1, "a long grading is no pause"
-    shown, earlier = sessions(spans(*(n * 10_000 for n in range(SESSIONS + 3))))
-    assert (len(shown), earlier, sessions([])) == (SESSIONS, 3, ((), 0))
-    assert shown[0][1].startswith("2026-05-04 20:20 to")
-
-
 def controlled(same: Sequence[float], voided: int = 0) -> Roll:
     """Return a class with one duel per student. `same` are the control ratios of the baseline to itself."""
     class_ = class_of(*(submission(f"s{number}") for number in range(len(same))))
@@ -155,15 +131,6 @@ def test_the_controls_tell_how_noisy_the_machine_was() -> None:
     assert "is 5 %" in many.found[2]
     assert many.found[3].startswith("No duel was repeated")
     assert noise(class_of(submission("ada", "wrong"))) is None
-
-
-def test_over_time_the_controls_stand_in_the_order_they_were_played() -> None:
-    late, early = spans(500, 0)
-    found = noise(replace(controlled([1.0, 1.02]), spans=(late, early)))
-    assert found
-    assert found.over_time
-    first, second = map(float, re.findall(r'y="([\d.]+)"[^>]*class="interval"', found.over_time.shapes))
-    assert first < second, "the earlier control is drawn higher"
 
 
 def places(chart: charts.Chart, shape: str, css_class: str) -> list[float]:
