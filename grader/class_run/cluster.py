@@ -39,7 +39,7 @@ KINDS: Final = frozenset({".py", ".json", ".c"})  # suffixes of the files on whi
 CONNECT_S: Final = 10  # within which the Dask scheduler must answer
 START_S: Final = 60  # within which the first worker must join the cluster
 HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in which this kit is installed"
-README: Final = "grader/class_run/README.md, section 'More than one machine'"
+README: Final = "grader/class_run/CLUSTER.md, section 'Security'"
 
 
 @contextmanager

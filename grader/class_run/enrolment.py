@@ -27,9 +27,7 @@ def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], l
     At least half of the students of the folder must be in the class, or half of the class in the folder. `listed` are
     the students in the course's own list. A folder that was moved, and one that is known, are always accepted.
     """
-    known = {
-        path for (path,) in db.execute("SELECT value FROM meta WHERE key = 'class' UNION SELECT folder FROM students")
-    }
+    known = folders(db)
     gone = [path for path in known if Path(path).name == Path(folder).name and not Path(path).exists()]
     if folder not in known and gone:
         for table in _TABLES:
@@ -45,6 +43,12 @@ def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], l
                 "the course file first."
             )
     db.execute("UPDATE meta SET value = ?1 WHERE key = 'class' AND value <> ?1", [folder])
+
+
+def folders(db: sqlite3.Connection) -> set[str]:
+    """Return the class folders whose students are in the database, and the one that was graded last."""
+    query = "SELECT value FROM meta WHERE key = 'class' UNION SELECT folder FROM students"
+    return {path for (path,) in db.execute(query)}
 
 
 def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:

@@ -83,7 +83,8 @@ def history(out: Path, student: str = "", task: str = "") -> tuple[str, ...]:
 
 def student_of(book: Journal, text: str) -> str:
     """Return the student of the class whom a text names. Raise `UsageError` if it names nobody or several."""
-    return student_named(text, sorted({*book.students(), *book.course().students}))
+    roster = book.roster()
+    return student_named(text, sorted({*book.students(), *book.course().students, *roster.students}), roster)
 
 
 def task_named(text: str, tasks: Sequence[TaskPoints]) -> TaskPoints:

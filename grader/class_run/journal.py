@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Collection as Names
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -192,19 +193,18 @@ class Journal:
         """Return the students who have a folder or zip of submissions, or points by hand."""
         return tuple(database.students(self._db))
 
+    def folders(self) -> set[str]:
+        """Return the class folders that were graded."""
+        return enrolment.folders(self._db)
+
     def give(self, entry: HandEntry) -> None:
         """Add points or a comment that a person gave to the history."""
-        values = rows.cells(entry.student, entry.task, entry.points, entry.comment, entry.by, entry.at.isoformat())
         with self.transaction() as db:
-            db.execute("INSERT INTO by_hand VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", [*values, entry.undo])
+            rows.insert(db, "by_hand", rows.of_hand_entry(entry))
 
     def given(self) -> tuple[HandEntry, ...]:
         """Return the history of all points and comments by hand, in order of time."""
-        found = self._db.execute("SELECT * FROM by_hand ORDER BY id")
-        return tuple(
-            HandEntry(student, task, points, comment, by, datetime.fromisoformat(at), bool(undo))
-            for _, student, task, points, comment, by, at, undo in found
-        )
+        return tuple(map(rows.hand_entry, self._db.execute("SELECT * FROM by_hand ORDER BY id")))
 
     def paths(self, lessons: Sequence[str]) -> dict[str, list[str]]:
         """Return, by student, where the files for these lessons are in the class folder, also those not graded."""
@@ -293,6 +293,7 @@ class Journal:
         standings = {(s.student, s.lesson): s for one in found if (s := one.standing)}
         standings |= {(s.student, s.lesson): s for s in by_hand(marks, found, [one for one, _ in read], tasks, course)}
         final = {key for key, one in standings.items() if one.by_hand and one.points is not None}
+        to_grade = min((hand_in.folder for one in found for hand_in in one.needed), default="")
         waiting = (*(hand_in for one in found for hand_in in one.waiting), *unreadable)
         return Roll(
             title=course.title or Path(meta["class"]).name,
@@ -310,7 +311,7 @@ class Journal:
             struck=excluded,
             unmatched=unmatched,
             course=course,
-            commands=self.commands(),
+            commands=replace(self.commands(), folder=to_grade or self.folder),
             by_hand=history,
             at=datetime.now(UTC),
             roster=roster,

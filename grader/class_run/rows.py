@@ -16,6 +16,7 @@ from typing import Final
 
 from grader.class_run import database
 from grader.class_run.standing import StoredAttempt
+from grader.course.by_hand import HandEntry
 from grader.course.roll import HandIn, Span
 from grader.files import storable
 from grader.kinds import COSTS
@@ -53,6 +54,18 @@ def of_hand_in(given: Submission) -> tuple[Cell, ...]:
     return cells(
         given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.time_source
     )
+
+
+def of_hand_entry(entry: HandEntry) -> dict[str, Cell]:
+    """Return points or a comment by hand as a row of the table `by_hand`."""
+    given: dict[str, Cell] = {"student": entry.student, "task": entry.task, "points": entry.points}
+    return given | {"comment": entry.comment, "given_by": entry.by, "at_utc": entry.at.isoformat(), "undo": entry.undo}
+
+
+def hand_entry(row: sqlite3.Row) -> HandEntry:
+    """Return the points or the comment in a row of the table `by_hand`."""
+    student, task, points, comment, by = (row[name] for name in ("student", "task", "points", "comment", "given_by"))
+    return HandEntry(student, task, points, comment, by, datetime.fromisoformat(row["at_utc"]), bool(row["undo"]))
 
 
 def of_report(report: Report) -> dict[str, Cell]:
@@ -95,7 +108,7 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[StoredA
             points=row["points"],
             refused=bool(row["refused"]),
             there=bool(row["there"]),
-            hand_in=HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"]),
+            hand_in=HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"], row["folder"]),
             grading=row["grading"],
             untouched=bool(row["untouched"]),
             regraded=row["regrade"] or 0,
@@ -131,7 +144,7 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
         missing=tuple(json.loads(row["missing_layers"])),
         remarks=tuple(json.loads(row["remarks"])),
     )
-    return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded)
+    return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded, given.folder)
 
 
 def _verdict(row: sqlite3.Row, *, raw: bool) -> Verdict:

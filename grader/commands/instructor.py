@@ -82,7 +82,7 @@ def run_class(
     course, board = read_course(course_file, known.lessons), board_names(leaderboard, names, before.board)
     roster = students_csv.chosen(students_file, course_file, course or before.course, before.roster)
     meant, chosen = graded_on.meant(lessons, known.lessons), ""
-    if not meant and not before.tasks:
+    if not meant and (not before.tasks or graded_on.is_new(folder, out)):
         meant = graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())
         chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
     tasks = graded_on.tasks(known, meant, before.tasks, out)

@@ -27,13 +27,14 @@ _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """One submitted file for a lesson: its path, its SHA-256, and the key of its grade (`content`)."""
+    """One submitted file for a lesson: its path, SHA-256, the key of its grade (`content`), and its class folder."""
 
     student: str
     lesson: str
     path: str
     sha256: str
     content: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Span:
     """The start and the end of the grading of one student's submission, in UTC.
 
     `grading` is its number in the database, which students with equal files share. `regraded` counts later gradings.
+    `folder` is the class folder of the submission.
     """
 
     student: str
@@ -80,6 +82,7 @@ class Span:
     finished: datetime
     grading: int | None = None
     regraded: int = 0
+    folder: str = ""
 
     @property
     def duration_s(self) -> float:
@@ -228,6 +231,11 @@ class Roll:
         """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""
         return {one.lesson: one for one in self.standings if one.student == student}
 
+    def commands_for(self, student: str, lesson: str) -> ClassCommands:
+        """Return the commands of the class folder in which this student's hand-in for a lesson is."""
+        own = (span.folder for span in self.spans if (span.student, span.lesson) == (student, lesson))
+        return replace(self.commands, folder=next(own, "") or self.commands.folder)
+
     def marks(self, student: str) -> dict[str, HandEntry]:
         """Return the points by hand of a student, by task."""
         return {one.task: one for one in in_force(self.by_hand) if one.student == student and one.points is not None}
@@ -245,24 +253,6 @@ class Roll:
         tasks = [task] if task else [one.task for one in self.tasks if one.lesson == lesson]
         given = [marks.get(one) for one in tasks]
         return bool(given) and all(one and (graded is None or one.at >= graded) for one in given)
-
-    def is_unchanged(self, student: str, lesson: str) -> bool:
-        """Return whether the student handed in the exercise as the kit has it."""
-        kit = (one for one in self.left_out if one.is_unchanged)
-        return any((one.student, one.lesson) == (student, lesson) for one in kit)
-
-    @property
-    def not_started(self) -> dict[str, list[str]]:
-        """The students, by lesson, who handed in an exercise in which no function is written."""
-        found: dict[str, list[str]] = {}
-        done = {(one.submission.student, one.submission.lesson) for one in self.reports}
-        for one in self.left_out:
-            if one.is_unchanged and (one.student, one.lesson) not in done:
-                found.setdefault(one.lesson, []).append(one.student)
-        for group in self.same_content:
-            if group.untouched:
-                found.setdefault(group.lesson, []).extend(group.students)
-        return {lesson: sorted({*found[lesson]}) for lesson in self.lessons if lesson in found}
 
     def gradings(self) -> Iterator[tuple[Report, Span | None]]:
         """Yield each report once, with the times of its grading, even if several students share the grade."""

@@ -59,6 +59,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         lines=list(starmap(student_row, roll.one_by_one())),
         kinds=KINDS,
         concerns=found,
+        not_started=class_statistics.not_started(roll),
         in_force=in_force(roll.by_hand),
         groups=grouped(found),
         ignored=ignored(roll),
@@ -103,7 +104,7 @@ def student_row(student: str, alone: Roll) -> StudentRow:
     kinds = {
         "human": refused or misnamed or alone.gone or ends & set(NEEDS_A_HUMAN),
         "misnamed": misnamed,
-        "stub": NOT_WRITTEN in endings or alone.not_started,
+        "stub": NOT_WRITTEN in endings or any(file.is_unchanged for file in alone.left_out),
         "syntax": grade_texts.SYNTAX_ERROR in endings,
         "refused": refused,
         "wrong": ends - RIGHT - UNGRADED,

@@ -69,6 +69,19 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     return found
 
 
+def not_started(roll: Roll) -> dict[str, list[str]]:
+    """Return the students, by lesson, who handed in an exercise in which no function is written."""
+    found: dict[str, list[str]] = {lesson: [] for lesson in roll.lessons}
+    done = {(one.submission.student, one.submission.lesson) for one in roll.reports}
+    for one in roll.left_out:
+        if one.is_unchanged and one.lesson in found and (one.student, one.lesson) not in done:
+            found[one.lesson].append(one.student)
+    for group in roll.same_content:
+        if group.untouched:
+            found[group.lesson] += group.students
+    return {lesson: sorted({*students}) for lesson, students in found.items() if students}
+
+
 def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskStatistics, ...]:
     """Return the statistics of each task of the class. `infos` are the tasks whose grade thresholds are known."""
     verdicts = by_task(roll)

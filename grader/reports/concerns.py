@@ -135,7 +135,7 @@ def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:
         Status.CHEATED: (commands.grade, "Read the code. If it is honest, give the points by hand."),
         Status.IMPOSSIBLE: (commands.grade, "Read the code. If it is honest, give the points by hand."),
         Status.UNDECIDED: (
-            lambda student, _task: commands.run("--regrade", student),
+            lambda student, task: _regrade(roll, student, task.partition(".")[0]),
             "The points stand, unless you measure again.",
         ),
     }
@@ -145,6 +145,10 @@ def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:
         if status is Status.UNDECIDED:
             why = f"{grade_texts.points(one.points)} of {grade_texts.points(one.max_points)} points. {why}"
         yield Concern(student, what, grade_texts.STATUS[status], why, one.task, command(student, one.task), to_do)
+
+
+def _regrade(roll: Roll, student: str, lesson: str) -> str:
+    return roll.commands_for(student, lesson).run("--regrade", student, "--lessons", lesson)
 
 
 def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:

@@ -178,6 +178,17 @@ def hand_entry(roll: Roll, entry: HandEntry, *, student: bool = False, holds: bo
     return f"{begin}. Given by {entry.by}, {roll.moment(entry.at)}.{end}{comment}"
 
 
+def _left_out(roll: Roll, lesson: str) -> str:
+    """Return what the only student of `roll` handed in for a lesson without an attempt, or "" for nothing.
+
+    A file that resembles no lesson can belong to each lesson of a student without any attempt.
+    """
+    mine = [file for file in roll.left_out if file.lesson == lesson or not (file.lesson or roll.reports)]
+    if any(file.is_unchanged for file in mine):
+        return "not changed"
+    return "handed in, but not an exercise" if mine else ""
+
+
 def lesson_result(roll: Roll, lesson: str) -> LessonResult:
     """Return the result of the only student of `roll` in a lesson."""
     (student,) = roll.students
@@ -186,7 +197,7 @@ def lesson_result(roll: Roll, lesson: str) -> LessonResult:
     by_hand = any(one.by_hand for one in roll.standings if one.lesson == lesson)
     if report is None or (by_hand and counted is not None):
         waiting = any(one.lesson == lesson for one in roll.waiting)
-        nothing = "not changed" if roll.is_unchanged(student, lesson) else "nothing handed in"
+        nothing = _left_out(roll, lesson) or "nothing handed in"
         shown = ("points by hand", "part") if by_hand else ("not graded yet" if waiting else nothing, "none")
         return LessonResult("" if counted is None else points(counted), *shown)
     if is_faulted(report):

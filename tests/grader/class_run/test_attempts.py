@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import classroom
 import pytest
-from classroom import KIT, LESSONS, collected, grade, hand_in
+from classroom import KIT, LESSONS, collected, grade, hand_in, notebook
 from classroom import run as graded
 from commanding import grader
 
@@ -20,9 +20,11 @@ from grader import reports
 from grader.class_run import journal
 from grader.class_run.summary import Summary, publish
 from grader.course.course_file import parse
+from grader.hand_ins import originals
 from grader.hand_ins.collect import collect
 from grader.records import Report, Submission
 from grader.reports import concerns
+from grader.reports.class_statistics import not_started
 from harness.errors import UsageError
 
 LATE = """
@@ -125,6 +127,28 @@ def test_a_file_is_late_by_its_own_time_and_a_copy_made_later_is_no_later_hand_i
         os.utime(path, (NOON.timestamp() + days * 86400,) * 2)
         run(tmp_path / "hw1", "latest")
         assert points(tmp_path / "hw1") == counted
+
+
+@pytest.mark.parametrize("which", ["first", "latest", "best"])
+def test_an_exercise_as_the_kit_has_it_is_no_attempt(
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = '"""Sum."""\n\n\ndef dot(a, b):  # two lists\n    raise NotImplementedError("wrong")\n'
+    listing = tmp_path / "notebooks.json"
+    listing.write_bytes(originals.as_bytes({"01_dot": originals.row(stub)}))
+    monkeypatch.setattr(originals, "LISTING", listing)
+    folder = tmp_path / "hw1"
+    attempt(folder, "2026-11-19T12-00-00", stub)
+    attempt(folder, "2026-11-20T12-00-00", "right")
+    attempt(folder, "2026-11-25T12-00-00", stub.replace("\n", "\r\n").replace("# two lists", "").replace("    ", "\t"))
+    hand_in(folder, "bob", stub + "\nif __name__ == '__main__':\n    print(dot([1], [2]))\n")
+    (folder / "ada" / "2026-11-20T12-00-00" / "01_dot.ipynb").write_bytes(notebook(stub))
+    summary, _ = run(folder, which)
+    assert (points(folder), summary.exit_code, not_started(summary.roll)) == ("6", 0, {"01_dot": ["bob"]})
+    assert summary.roll.standings[0].attempts == 1
+    page = (tmp_path / "out" / "bob" / reports.PAGE).read_text()
+    assert "no code was written" in page
+    assert "nothing handed in" not in page.partition("02_timer")[0]
 
 
 def strike(folder: Path, *texts: str) -> None:
