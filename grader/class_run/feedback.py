@@ -16,6 +16,7 @@ from pathlib import Path
 from grader import reports
 from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
+from grader.course.people import Identity, People
 from grader.course.roll import Roll, folder_name
 from grader.files import write_atomically, zip_of
 from grader.reports.grade_texts import PAGE
@@ -47,6 +48,11 @@ EXPECTED = {
     Form.CANVAS: "name_number_number_file, as Canvas names the files in a download",
     Form.MOODLE: "Name_number_assignsubmission_file, as Moodle names the folders in a download",
 }
+
+
+_WHOSE = (
+    "The whole group would get this page. If it is a name of the student, write it below other_names in students.csv"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,9 @@ def _pages(
             continue
         if where and form is Form.FOLDER and shared[where.owner] > 1:
             where = Slot(f"{folder_name(student)}/{PAGE}", student)
-        if where is None:
+        if where and form is not Form.FOLDER and (other := _another_name(roll, student, where.name)):
+            why, where = f"{where.name} is named after {other!r}: perhaps a group. {_WHOSE}", None
+        elif where is None:
             why = f"{paths[student][0]} has no name such as {EXPECTED[form]}"
         elif shared[where.owner] > 1:
             why = f"{where.name} belongs to several students, and {form} would give each of them this page"
@@ -138,6 +146,13 @@ def _pages(
         else:
             missing.append(f"{student}: {why}")
     return pages, missing
+
+
+def _another_name(roll: Roll, student: str, path: str) -> str:
+    """Return the name at the beginning of a path if it is not a name of this student of the roster, else ""."""
+    match, person = _CANVAS.match(path) or _MOODLE.match(path), roll.roster.students.get(student)
+    name = (match and match["name"]) or ""
+    return name if person and name and not People([person.identity(student)]).find(Identity((name,), (name,))) else ""
 
 
 def _write_folder(place: Path, pages: Mapping[str, bytes], *, force: bool, only: bool) -> None:

@@ -12,7 +12,7 @@ from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_text, identity, match_rows, missed_lines, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, identities, match_rows, missed_lines, number
 from grader.reports.grade_texts import NO_TOTALS, PERCENT
 from harness.errors import UsageError
 
@@ -39,7 +39,8 @@ def render(roll: Roll) -> str:
         if totals:
             earned.append(totals[student].percent if grades and totals[student].is_final else None)
         cells = ["" if points is None else grade_texts.points(points) for points in earned]
-        rows.append([student, "", "", student, "", *cells])
+        person = roll.roster.students.get(student)
+        rows.append([student, "", person.id if person else "", student, "", *cells])
     return csv_text(rows, "\r\n")
 
 
@@ -72,7 +73,8 @@ def fill(
         factors[at] = _factor(what, possible[what], done, (row_of_maxima, at), comma=comma, scale=scales)
     people = _people(done)
     grades = {student: given for student, given in roll.gradebook().items() if given}
-    placed = match_rows({student: identity(student) for student in grades}, people)
+    who = identities(roll)
+    placed = match_rows({student: who[student] for student in grades}, people)
     for student, given in grades.items():
         for at, what in found.items():
             points = {lesson: given[lesson] for lesson in roll.lessons if lesson in given and what in {lesson, TOTAL}}

@@ -9,7 +9,8 @@ import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from itertools import chain
 
 from grader.course.people import ANY_ORDER, EXACT, LOGIN, Identity, People, fold
 from grader.course.roll import Roll
@@ -183,7 +184,24 @@ def match_rows(students: Mapping[str, Identity], lines: Sequence[Row]) -> Matche
     return Matches(rows, why, notes)
 
 
-def identity(student: str) -> Identity:
+def identities(roll: Roll, number_: str = "{}") -> dict[str, Identity]:
+    """Return what identifies each student: the line of the roster, and what the platform tells of those who handed in.
+
+    `number_` is how the exported file writes a number of the platform, such as "Participant {}" for 70123.
+    """
+    found = {student: [_identity(student)] for student in roll.students}
+    for student, person in roll.roster.students.items():
+        found[student] = [person.identity(student)]
+    for one in roll.senders:
+        numbers = tuple(number_.format(text) for text in one.ids)
+        found.setdefault(roll.roster.student_of(one), []).append(Identity((*one.ids, *numbers), (one.name,)))
+    return {
+        student: Identity(*(tuple(dict.fromkeys(chain(*parts))) for parts in zip(*map(astuple, of), strict=True)))
+        for student, of in found.items()
+    }
+
+
+def _identity(student: str) -> Identity:
     """Return what identifies a student of whom only the name of the folder or zip is known."""
     moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
     numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
@@ -192,8 +210,7 @@ def identity(student: str) -> Identity:
 
 def missed_lines(roll: Roll) -> list[str]:
     """Return a line that names the students who get 0 points in a lesson because they handed in nothing, or []."""
-    handed_in, table = roll.grades(), roll.gradebook()
-    missed = [f"{who} ({', '.join(lessons)})" for who in table if (lessons := table[who].keys() - handed_in[who])]
+    missed = [f"{who} ({', '.join(lessons)})" for who, lessons in roll.missing().items()]
     return [f"0 points, because nothing was handed in ({len(missed)}): {'; '.join(missed)}."] if missed else []
 
 

@@ -10,7 +10,7 @@ from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_cell, identity, match_rows, missed_lines, number
+from grader.reports.csv_file import CsvFile, Row, csv_cell, identities, match_rows, missed_lines, number
 from grader.reports.grade_texts import NO_TOTALS, PERCENT
 from harness.errors import UsageError
 
@@ -62,7 +62,8 @@ def fill(
     every = {student: {one: of[one] for one in lessons if one in of} for student, of in roll.gradebook().items()}
     grades = {student: given for student, given in every.items() if given}
     handed_in = roll.grades()
-    placed = match_rows({one: identity(one) for one in grades}, [_row(row, cells) for row, cells in rows.items()])
+    who = identities(roll, "Participant {}")
+    placed = match_rows({one: who[one] for one in grades}, [_row(row, cells) for row, cells in rows.items()])
     for student, given in grades.items():
         text = _points_text(given, handed_in[student])
         if student in placed.why:

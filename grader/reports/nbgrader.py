@@ -25,7 +25,8 @@ def render(roll: Roll) -> str:
             scores: list[str | float] = ["", "", ""]
             if points is not None and raw is not None:
                 scores = [float(raw), round(raw - points, 2), float(points)]
-            email = student if "@" in student else ""
+            person = roll.roster.students.get(student)
+            email = person.email if person else student if "@" in student else ""
             rows.append([lesson, _time(due), _time(at), student, "", "", email, *scores, roll.possible(lesson)])
     return csv_text(rows, "\n")
 

@@ -9,6 +9,7 @@ from classroom import hand_in, run
 from commanding import said
 
 from grader.class_run.feedback import EXPECTED, Form, slot
+from grader.course.roster import Person, Roster
 
 CANVAS = ("otaren_9_12345_01_dot.py", "lovelaceada_LATE_10_12346_01_dot.py", "anon_x7k2p_991122_01_dot-2.py")
 MOODLE = ("Ren Ota_70123_assignsubmission_file_/01_dot.py", "Zoë O'Neil_70124_assignsubmission_file/01_dot.py")
@@ -111,6 +112,18 @@ def test_a_folder_has_one_page_for_each_student_and_no_older_one(
     assert said(capsys, "return", graded, "--for", "folder", "--to", mine, "--force").code == 0
     assert (mine / "notes.txt").read_text() == "mine"
     assert (mine / "bob" / "report.html").is_file()
+
+
+def test_no_group_gets_the_page_of_one_member(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in ("otaren_9_12_01_dot.py", "teamred_10_13_01_dot.py", "lovelace_11_14_01_dot.py"):
+        (tmp_path / "hw").mkdir(exist_ok=True)
+        (tmp_path / "hw" / file).write_text("right")
+    people = (Person("Ren Ota", "9"), Person("Zoë Li", "10"), Person("Ada Byron", "11", other_names=("Lovelace",)))
+    run(tmp_path / "hw", tmp_path / "out", lessons=("01_dot",), roster=Roster(people))
+    ended = said(capsys, "return", tmp_path / "out", "--for", "canvas")
+    names = list(pages_in(tmp_path / "out" / "canvas-feedback.zip"))
+    assert names == ["lovelace_11_14_report.html", "otaren_9_12_report.html"]
+    assert (ended.code, "Zoë Li: teamred_10_13_report.html is named after 'teamred'" in ended.out) == (1, True)
 
 
 def test_no_student_gets_the_page_of_another_or_one_that_is_not_final(

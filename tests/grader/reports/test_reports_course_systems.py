@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
-from grader.records import LeftOut
+from grader.course.roster import Person, Roster
+from grader.records import LeftOut, Sender
 from grader.reports import canvas, grade_texts, gradescope, moodle, student_page
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError
@@ -267,6 +268,22 @@ def test_a_course_with_weights_has_one_total_and_every_system_gets_the_same_shar
         assert all(line in text for line in totals["bob"].arithmetic)
         assert "dropped" in text
     assert not grade_texts.totals(both)
+
+
+def test_the_roster_and_the_platforms_numbers_find_a_row() -> None:
+    alone = class_of(submission("Ada L"))
+    for person, sender in (
+        (Person("Ada L", "S-1"), Sender("x")),
+        (Person("Ada L", email="ADA@uni.example"), Sender("x")),
+        (Person("Ada L", other_names=("ada",)), Sender("x")),
+        (Person("Ada L", "7"), Sender("Ada L", "Ada L", ("101",))),
+        (None, Sender("Ada L", "", ("101",))),
+    ):
+        of = replace(alone, roster=Roster((person,) if person else ()), senders=(sender,))
+        assert in_canvas(of).missing == []
+        assert gradebook_rows(of)[2][2] == (person.id if person else "")
+    participants = [replace(alone, senders=(Sender("Ada L", "", (number_,)),)) for number_ in ("101", "1001")]
+    assert [in_moodle(one).written for one in participants] == [0, 1]
 
 
 def test_what_is_not_graded_is_not_filled_in_and_is_named() -> None:
