@@ -24,7 +24,7 @@ from grader.class_run.stored import Graded, Remembered
 from grader.course.by_hand import HandEntry, given
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse
-from grader.course.named_students import for_class
+from grader.course.named_students import read_once
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.course.roster import Roster
 from grader.files import WriteError, explained, storable, write_atomically
@@ -149,7 +149,7 @@ class Journal:
     def remembered(self) -> Remembered:
         """Return what the last run stored."""
         about = (self.board(), self.students(), self.roster(), senders.stored(self._db))
-        return Remembered(self._course_file(), self.tasks(), *about)
+        return Remembered(parse(*self._course_text()), self.tasks(), *about)
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
         """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too.
@@ -265,10 +265,10 @@ class Journal:
 
     def course(self) -> Course:
         """Return the course rules on dates and attempts. If no course file was given, the rules have no dates."""
-        return for_class(self._course_file(), self.students(), self.roster())
+        return read_once(*self._course_text(), self.students(), self.meta.get("roster", ""))
 
-    def _course_file(self) -> Course:
-        return parse(self.meta.get("course", ""), f"the course kept in {self.out / FILE}")
+    def _course_text(self) -> tuple[str, str]:
+        return self.meta.get("course", ""), f"the course kept in {self.out / FILE}"
 
     def roster(self) -> Roster:
         """Return the roster of the course, which has no people if none was given."""

@@ -3,9 +3,10 @@
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
-from grader.course.course_file import Course
+from grader.course.course_file import Course, parse
 from grader.course.entries import Entry
 from grader.course.roster import FILE, NO_ROSTER, Roster, student_named
 from harness.errors import UsageError
@@ -50,6 +51,12 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
         if name and roster.people and not sections[title][0]:
             known = f"The sections in {FILE}: {', '.join(roster.sections) or 'none'}."
             raise UsageError(f"{place('sections', title)}: no student is in the section {title!r}. {known}")
+    dated = ((title, who, lesson) for title, (named, dates) in sections.items() for who in named for lesson in dates)
+    first: dict[tuple[str, str], str] = {}
+    for title, who, lesson in dated if name else ():
+        if (other := first.setdefault((who, lesson), title)) != title:
+            both = f"{who} is in the sections {other!r} and {title!r}, and both have dates for {lesson}"
+            raise UsageError(f"{place('sections', title)}: {both}. Remove the student from one of them.")
     return replace(
         course,
         sections=sections,
@@ -57,3 +64,9 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
         struck=renamed("struck", course.struck),
         files=renamed("files", course.files),
     )
+
+
+@lru_cache(maxsize=2)  # each student's page needs the rules
+def read_once(text: str, file: str, students: tuple[str, ...], roster: str) -> Course:
+    """Return the rules in the text of a course file called `file`, for the students of a class and a roster's text."""
+    return for_class(parse(text, file), students, Roster.of(roster))

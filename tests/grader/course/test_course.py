@@ -103,6 +103,9 @@ def test_who_is_named_and_not_in_the_class_is_an_error_that_quotes_the_line_and_
         assert says in str(caught.value)
         assert "not in the class yet, write at the top of the file: students = [" in str(caught.value)
     for_class(read('students = ["ivi"]\n[extensions.ivi]\nall = "2 days"'), ["ada"], name="course.toml")
+    one = '[sections.{}]\nstudents = ["ada"]\nlessons.01_dot.due = 2026-11-20T00:00:00Z\n'
+    with pytest.raises(UsageError, match="both have dates for 01_dot"):
+        for_class(read(one.format("a") + one.format("b")), ["ada"], name="course.toml")
 
 
 def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None:
