@@ -31,7 +31,7 @@ from grader.texts import shown
 from harness.machine.clocks import wall
 from harness.rendering import units
 
-_LINES = 10  # number of progress lines in a run without a terminal
+_EACH_S = 60.0  # the seconds between two progress lines in a run without a terminal
 _SHOWN = 5  # number of students in a message
 
 
@@ -156,21 +156,22 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
 
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
-    """Yield a function that shows the progress after each report. Without a terminal, it prints about ten lines."""
-    began_s = wall()
+    """Yield a function that shows the progress after each report. Without a terminal, it prints a line a minute."""
+    began_s = told_s = wall()
     watched = console.is_terminal
     seen: dict[Key, set[Status]] = {}
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
-            content = key(report.submission)
-            repeated = content in seen
-            seen[content] = {verdict.status for verdict in report.verdicts}
+            nonlocal told_s
+            repeated = key(report.submission) in seen
+            seen[key(report.submission)] = {verdict.status for verdict in report.verdicts}
             n = len(seen)
             line = pace(n, total, wall() - began_s, Counter(chain.from_iterable(seen.values())))
             bar.update(task, completed=n, description=line)
-            if not watched and (repeated or n * _LINES // total > (n - 1) * _LINES // total):
+            if not watched and (wall() - told_s >= _EACH_S or (n == total and not repeated)):
+                told_s = wall()
                 _say(console, line)
 
         yield tell

@@ -140,7 +140,7 @@ def precision(cost: Cost | None, speed: Speed) -> str:
         return " to ".join(measured.interval(speed.ratio, speed.low, speed.high))
     if cost is None or cost.clock:
         return ""
-    return f"within {units.percent(cost.spread)}" if cost.spread else "counted"
+    return f"within {units.percent(cost.spread)}" if cost.spread else "counted in a simulation"
 
 
 def css_class(verdict: Verdict) -> str:

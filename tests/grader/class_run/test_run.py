@@ -139,7 +139,11 @@ def _fields(given: Submission) -> tuple[str, str, str, str]:
     return given.student, given.lesson, given.path, given.sha256
 
 
-def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out: Path) -> None:
+@pytest.mark.parametrize(("each_s", "told"), [(0.0, [*range(1, 41)]), (3600.0, [40])])
+def test_progress_is_told_once_a_minute_where_nobody_watches(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, each_s: float, told: list[int]
+) -> None:
+    monkeypatch.setattr("grader.class_run.run._EACH_S", each_s)
     folder = tmp_path / "[bold]\x1b[2Jhw"
     for number in range(40):
         hand_in(folder, f"s{number:02}", f"right # {number}")
@@ -148,7 +152,7 @@ def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out:
     assert said.startswith(r"[bold]\x1b[2Jhw: 40 students, "), "a name gives a terminal no orders"
     lines = [line for line in said.splitlines() if "/40" in line]
     assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
-    assert [line.split("/")[0] for line in lines] == ["4", "8", "12", "16", "20", "24", "28", "32", "36", "40"]
+    assert [int(line.split("/")[0]) for line in lines] == told
 
 
 def test_the_pace_is_told_from_what_is_done() -> None:

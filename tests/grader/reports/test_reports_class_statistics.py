@@ -231,7 +231,7 @@ def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
     assert board.measured == leaderboard.COUNTED
     page = Outline(leaderboard.render(having(counted(elsewhere)), themselves)).text
     assert "Dot: batched" in page
-    assert "Times fewer calls How exact 1 bob 4× counted" in page
+    assert "Times fewer calls How exact 1 bob 4× counted in a simulation" in page
 
 
 def test_a_long_list_ends_and_says_how_many_are_left() -> None:

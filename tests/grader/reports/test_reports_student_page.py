@@ -62,7 +62,7 @@ def test_a_ratio_without_an_interval_is_called_counted_only_if_something_was_cou
     class_ = changed(class_of(submission()), rounds=(), speed=Speed(3.0, 3.0, 3.0, 1, 1))
     (report,) = class_.reports
     for cost, said in (
-        (CALLS, "Measured the baseline makes 3× as many calls as the submission (counted)"),
+        (CALLS, "Measured the baseline makes 3× as many calls as the submission (counted in a simulation)"),
         (TIME, "Measured the baseline takes 3× as long as the submission Next"),
     ):
         other = replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))
