@@ -98,7 +98,10 @@ def task_named(text: str, tasks: Sequence[TaskPoints]) -> TaskPoints:
         return _task(one_of(lesson, names, found, "task"), tasks)
     full = named(lesson, dict.fromkeys(one.lesson for one in tasks))
     names = {task: short for task, short in names.items() if task.startswith(f"{full}.")}
-    found = matches(name, names) if dot else list(names)
+    part = name.strip().casefold()
+    # Most people write the name of the lesson's subject, such as 04.autorange for 04_autorange.blocked_autorange.
+    near = [task for task, (short,) in names.items() if part and (part in short or part == full.partition("_")[2])]
+    found = (matches(name, names) or near) if dot else list(names)
     return _task(one_of(text, names, found, f"task of {full}"), tasks)
 
 

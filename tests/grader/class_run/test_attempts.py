@@ -146,6 +146,8 @@ def test_an_exercise_as_the_kit_has_it_is_no_attempt(
     summary, _ = run(folder, which)
     assert (points(folder), summary.exit_code, not_started(summary.roll)) == ("6", 0, {"01_dot": ["bob"]})
     assert summary.roll.standings[0].attempts == 1
+    (folder / "ada" / "2026-11-20T12-00-00" / "01_dot.py").write_text(stub)
+    assert (run(folder, which)[0].graded, points(folder)) == (0, "6"), "a stub never replaces work"
     page = (tmp_path / "out" / "bob" / reports.PAGE).read_text()
     assert "no code was written" in page
     assert "nothing handed in" not in page.partition("02_timer")[0]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from classroom import DOT, hand_in, points, run
+from classroom import DOT, KIT, hand_in, points, run
 from commanding import CommandResult, said
 from outline import Outline
 
@@ -49,13 +49,18 @@ def test_points_by_hand_are_final_and_come_back_as_they_were(
     for which in ("best", "first", "latest"):
         run(tmp_path / "hw1", course=LATE.format(which=which), regrade=("ada",))
         assert lessons(out, "ada") == {"01_dot": 7.0, "02_timer": 5.5}
+    open_ = LATE.format(which="latest").replace("closes_after_days = 1", "at_most_percent = 50")
+    run(tmp_path / "hw1", course=open_)
+    assert lessons(out, "ada") == {"01_dot": 7.0, "02_timer": 5.5 + 0.5 * 2.4}, "lateness takes off from the others"
     hand_in(tmp_path / "hw1", "ada", "wrong")
-    run(tmp_path / "hw1")
+    run(tmp_path / "hw1", course=LATE.format(which="latest"))
     assert points(out)["ada"] == "7"
+    with journal.claim(out, tmp_path / "hw1", kit=KIT):
+        assert "Another run" in said(capsys, "grade", out, "ada", DOT, "--points", "0").err
     assert said(capsys, "grade", out, "carla", DOT, "--points", "3").code == 0
     assert points(out) == {"ada": "7", "bob": "0", "carla": "3"}
-    for number, expected in (("8", 8.0), ("9", 9.0)):
-        assert said(capsys, "grade", out, "ada", DOT, "--points", number).code == 0
+    for number, task, expected in (("8", "01.dot", 8.0), ("9", "1.bat", 9.0)):
+        assert said(capsys, "grade", out, "ada", task, "--points", number).code == 0
         assert lessons(out, "ada")["01_dot"] == expected
     for expected in (8.0, 7.0, 0.0):
         assert said(capsys, "grade", out, "ada", DOT, "--undo").code == 0
