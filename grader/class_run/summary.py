@@ -121,7 +121,7 @@ class Summary:
         if missing := [student for student in self.roll.missing() if not given[student]]:
             more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
             names = ", ".join(missing[:_SHOWN])
-            yield f"{units.some(len(missing), 'student')} handed in nothing and got 0 points: {names}{more}."
+            yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}{more}."
 
     def _ungraded(self) -> Iterator[str]:
         noisy = sum(map(is_too_noisy, self.roll.faulted))

@@ -211,7 +211,7 @@ def _identity(student: str) -> Identity:
 def missed_lines(roll: Roll) -> list[str]:
     """Return a line that names the students who get 0 points in a lesson because they handed in nothing, or []."""
     missed = [f"{who} ({', '.join(lessons)})" for who, lessons in roll.missing().items()]
-    return [f"0 points, because nothing was handed in ({len(missed)}): {'; '.join(missed)}."] if missed else []
+    return [f"0 points, because {grade_texts.NO_ATTEMPT} ({len(missed)}): {'; '.join(missed)}."] if missed else []
 
 
 def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:

@@ -20,6 +20,7 @@ BOARD = "leaderboard.html"
 PAGE = "report.html"
 """The file name of the class page in the output folder, and of a student's page in the student's folder."""
 RESULTS = "results.json"
+NO_ATTEMPT = "no attempt was handed in"
 SYNTAX_ERROR = "syntax error"
 
 STATUS = {status: status.value for status in Status} | {

@@ -28,6 +28,7 @@ def render(roll: Roll) -> str:
     lines += [f"{one.lesson}: {one.reason}" for one in alone]
     given = in_force(roll.by_hand)
     lines += [grade_texts.hand_entry(roll, one) for one in given if one.points is None]
+    lines += [f"{lesson}: 0 points, because {grade_texts.NO_ATTEMPT}." for lesson in roll.missing().get(student, ())]
     lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in roll.waiting]
     lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out]
     if total := grade_texts.totals(roll).get(student):

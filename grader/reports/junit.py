@@ -28,9 +28,10 @@ def render(roll: Roll) -> str:
         for task in (task for task in alone.tasks if task.task in marks):
             given = {"max_points": grade_texts.points(task.points), **_given(alone, marks[task.task])}
             _add_properties(_test(suite, task.lesson, task.task), given)
-        for hand_in in alone.waiting:
-            for task in roll.only([hand_in.lesson]).tasks:
-                SubElement(_test(suite, task.lesson, task.task), "skipped", message="not graded yet")
+        missed = dict.fromkeys(alone.missing().get(student, ()), grade_texts.NO_ATTEMPT)
+        for lesson, why in {**missed, **{hand_in.lesson: "not graded yet" for hand_in in alone.waiting}}.items():
+            for task in roll.only([lesson]).tasks:
+                SubElement(_test(suite, task.lesson, task.task), "skipped", message=why)
         _count(suite)
     _count(root)
     indent(root, " ")

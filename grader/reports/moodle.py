@@ -124,7 +124,7 @@ def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool,
 def _points_text(given: Mapping[str, float | None], handed_in: Collection[str]) -> str:
     return ", ".join(
         f"{lesson} {'?' if points is None else grade_texts.points(points)}"
-        f"{'' if lesson in handed_in else ' (nothing was handed in)'}"
+        f"{'' if lesson in handed_in else f' ({grade_texts.NO_ATTEMPT})'}"
         for lesson, points in given.items()
     )
 

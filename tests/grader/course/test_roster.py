@@ -216,7 +216,7 @@ def test_a_roster_joins_folders_names_who_is_missing_and_a_correction_applies_wi
     told = "\n".join(summary.lines())
     assert "Ren Ota: matches several people. It matches 2 people: Ren Ota (700123), Ren Ota (700124)." in told
     assert "zed2: not on the roster. It is not in students.csv. Similar: Zoe O’Neil-Straße." in told
-    assert "8 students handed in nothing and got 0 points: Ann Abel, Bob, " in told
+    assert "8 students handed in no attempt and got 0 points: Ann Abel, Bob, " in told
     shown = points(out)
     assert [shown[one] for one in ("José García", "Li Wei", "zed2", "Ren Ota", "Bob", REN)] == [
         "0",

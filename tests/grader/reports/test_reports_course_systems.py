@@ -18,7 +18,7 @@ from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Person, Roster
 from grader.records import LeftOut, Sender
-from grader.reports import canvas, grade_texts, gradescope, moodle, student_page
+from grader.reports import canvas, grade_texts, gradescope, junit, moodle, student_page
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError
 
@@ -234,9 +234,12 @@ def test_who_missed_a_lesson_that_is_due_gets_0_points_and_is_named() -> None:
     done = in_canvas(of)
     assert differing(CANVAS, done.data) == {("ada", "Dot (9001)"): ("", "6"), ("eve", "Dot (9001)"): ("", "0")}
     assert "zoe, 01_dot: 0 points, but the cell in Canvas contains EX" in done.missing
-    assert "0 points, because nothing was handed in (2): eve (01_dot); zoe (01_dot)." in done.notes
+    assert "0 points, because no attempt was handed in (2): eve (01_dot); zoe (01_dot)." in done.notes
     rows = moodle_rows(in_moodle(of, MOODLE.replace("10.00,No", "10.00,Yes")).data)
-    assert rows[2]["Feedback comments"] == "Graded by fairclock: 01_dot 0 (nothing was handed in)"
+    assert rows[2]["Feedback comments"] == "Graded by fairclock: 01_dot 0 (no attempt was handed in)"
+    eve = dict(of.one_by_one())["eve"]
+    assert "01_dot: 0 points, because no attempt" in json.loads(gradescope.render(eve))["output"]
+    assert 'message="no attempt was handed in"' in junit.render(eve)
     before = replace(of, at=datetime(2026, 11, 20, tzinfo=UTC))
     assert (in_canvas(before).written, [row[5] for row in gradebook_rows(before)[2:]]) == (1, ["6", "", "", ""])
     assert [row[5] for row in gradebook_rows(of)[2:]] == ["6", "", "0", "0"]
