@@ -8,7 +8,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Final
@@ -32,7 +32,7 @@ class Claim:
     `name` is the file's name as the student wrote it, and "" for a folder. `hand_in` is the same for the files that
     were handed in together. `at` is the platform's time in UTC, and `source` says why there is none. `own` are the
     sources of other times that are used, or compared with the platform's. An entry with `about` describes others, and
-    is not a hand-in.
+    is not a hand-in. `unread` is the platform's time as it was written, if it could not be read.
     """
 
     layout: str
@@ -43,6 +43,7 @@ class Claim:
     source: TimeSource = TimeSource.UNKNOWN
     own: frozenset[TimeSource] = frozenset()
     about: bool = False
+    unread: str = ""
 
 
 def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, Claim]:
@@ -98,7 +99,8 @@ def _gradescope(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str,
     for name, (people, created) in found.items():
         senders = tuple(sender(one.name or one.ids[0], one.name, *one.ids) for one in people if one.name or one.ids)
         if senders and name in items:
-            yield name, Claim("Gradescope", senders, "", name, read_time(created, zone))
+            at = read_time(created, zone)
+            yield name, Claim("Gradescope", senders, "", name, at, unread="" if at else created)
     for name in items:
         if re.fullmatch(r"submission_\d+", name) and name not in found:
             yield name, Claim("Gradescope", (sender(name),), "", name)
@@ -117,14 +119,16 @@ def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
             times |= rows
             yield name, Claim("Moodle", (), "", "", about=True)
     for name, match in found.items():
-        at = read_time(times.get(match["id"], ""), zone)
+        written = times.get(match["id"], "").strip(" -")
+        at = read_time(written, zone)
         team, _, member = match["name"].partition("-")  # a team's name is before the names of its members
         is_team = " " in member and re.search(r"[\d ]", team)
         who, own = (
             sender(match["name"], member if is_team else match["name"], match["id"]),
             frozenset({TimeSource.FILE}),
         )
-        yield name, Claim("Moodle", (who,), match["rest"] or "", f"Moodle {match['id']}", at, own=own)
+        unread = "" if at else written
+        yield name, Claim("Moodle", (who,), match["rest"] or "", f"Moodle {match['id']}", at, own=own, unread=unread)
 
 
 def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Claim]]:
@@ -137,7 +141,8 @@ def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str
         ids = [part for part in parts[: place - 1] if any(map(str.isdigit, part))] if place > 1 else []
         full = " - ".join(part for part in parts[: place or 1] if part not in ids)
         who = sender(full, full, first.partition("-")[0], *ids)
-        yield name, Claim("Brightspace", (who,), file, name.removesuffix(f" - {file}"), at)
+        unread = "" if at else parts[1]
+        yield name, Claim("Brightspace", (who,), file, name.removesuffix(f" - {file}"), at, unread=unread)
     if "index.html" in items and any(re.match(r"\d+-\d+ - ", name) for name in items):
         yield "index.html", Claim("Brightspace", (), "", "", about=True)
 
@@ -200,6 +205,17 @@ def _plain(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
             label = name
         who = [sender(label, label)] if label else []
         yield name, Claim(PLAIN, tuple(who), "" if item.is_folder else name, name, own=_OWN)
+
+
+def unread_times(claims: Iterable[Claim]) -> Iterator[str]:
+    """Yield a sentence on the hand-ins of each platform whose times could not be read."""
+    found: dict[str, list[str]] = {}
+    for claim in claims:
+        found.setdefault(claim.layout, []).extend(filter(None, [claim.unread]))
+    for layout, texts in found.items():
+        if texts:
+            times = f"{len(texts)} times that cannot be read, such as {texts[0]!r}, so they do not count"
+            yield f"{layout} wrote {times}. Export the hand-ins again, with English as your language on the platform."
 
 
 def told(claims: Mapping[str, Claim]) -> str:

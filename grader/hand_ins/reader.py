@@ -11,7 +11,7 @@ from grader.hand_ins import archives, left_out, originals, parents
 from grader.hand_ins.attempts import distinct, submissions_in
 from grader.hand_ins.class_folder import Item
 from grader.hand_ins.entries import FolderEntry, Kind, summary
-from grader.hand_ins.layouts import Claim, Items
+from grader.hand_ins.layouts import Claim, Items, unread_times
 from grader.hand_ins.left_out import LessonNames
 from grader.hand_ins.location import Location, disagreements
 from grader.hand_ins.manifest import NAME as MANIFEST
@@ -94,6 +94,7 @@ class HandInReader:
         """Read the entries of a class's folder. Return the names of the folders and zips that hold whole classes."""
         for name, claim in claims.items():
             self.read_item(claim, items[name])
+        self.notes += unread_times(claims.values())
         return parents.classes(claims, self._inside(), self.names.known)
 
     def _inside(self) -> dict[str, Inside]:

@@ -104,6 +104,7 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
         late = {one.student for one in found.submissions if one.time_source is TimeSource.LATE_MARK}
         assert late == ({"otaren_9"} if layout == "Canvas" else set())
         assert [one.path for one in found.left_out if one.misnamed] == []
+        assert ("cannot be read, such as 'hier'" in "".join(found.notes)) == (layout == "Brightspace")
 
 
 @pytest.mark.parametrize(
