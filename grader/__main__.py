@@ -3,10 +3,12 @@
 import sys
 
 from grader.desk import early_start
+from harness import standard_streams
 
 
 def main() -> int:
     """Run the command given on the command line, and return its exit code."""
+    standard_streams.open_closed()
     early_start.begin(sys.argv[1:])
     from grader.commands.apps import run_grader  # noqa: PLC0415 - imported while another process imports torch
 

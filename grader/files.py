@@ -4,7 +4,6 @@ Also turn any text or file name into text that UTF-8 can encode. Lone surrogates
 encoded. Notebooks and outputs may contain them, and Python uses them for bytes of file names that are not UTF-8.
 """
 
-import errno
 import io
 import os
 import re
@@ -14,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import FairclockError, UsageError
+from harness.errors import FULL, FairclockError, UsageError
 from harness.storage.user_files import write_whole
 
 _ESCAPE = re.compile(r"\\x[0-9a-f]{2}")
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # to open a pipe that nobody writes to
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in the zip format
 _PLAIN_FILE = 0o100644
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class WriteError(FairclockError):
@@ -34,7 +32,7 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        full = fault.errno in _FULL
+        full = fault.errno in FULL
         why = "the disk is full; make room" if full else f"{fault.strerror or fault}; make it writable"
         raise WriteError(f"{path} could not be written: {why} and run the same command again.") from fault
 

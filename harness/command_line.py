@@ -5,8 +5,6 @@ the lesson that a user means by its number, its name, or the beginning of its na
 """
 
 import difflib
-import io
-import os
 import platform
 import shlex
 import sys
@@ -19,7 +17,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from harness.errors import FairclockError, UsageError
+from harness import standard_streams
+from harness.errors import FULL, FairclockError, UsageError
 from harness.rendering.texts import shown
 
 INTERRUPTED = 130
@@ -67,9 +66,7 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
     If `arguments` contains `--debug`, the traceback of an internal error is printed too. The command as it was typed is
     the `obj` of the app's context.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a character that the terminal cannot print becomes "?"
+    standard_streams.open_closed()
     typed = f"{name} {shlex.join(arguments)}"
     try:
         code = app(args=list(arguments), prog_name=name, standalone_mode=False, obj=typed, **_SETTINGS)
@@ -78,12 +75,11 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
         return complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
     except FairclockError as error:
         return complain(str(error), error.exit_code)
-    except BrokenPipeError:  # the program that reads the output has ended, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would print an error at exit
-        return 1
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - every other exception is an internal error
+        if fault := standard_streams.why_lost(error) or _fault_of_machine(error):
+            return complain(fault, 2)
         if "--debug" in arguments:
             traceback.print_exc()
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -92,9 +88,24 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _fault_of_machine(error: Exception) -> str:
+    """Return a sentence on an error that only the user can fix, or "" for an internal error."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return f"{error.filename} could not be written ({error.strerror}). Make room, and run it again."
+    try:
+        Path.cwd()
+    except OSError:
+        return "The current folder is gone. Change to another folder, and run the same command again."
+    return ""
+
+
 def complain(sentence: str, code: int) -> int:
-    """Print a sentence as one line to standard error, with escaped control characters, and return `code`."""
-    print(shown(" ".join(sentence.split())), file=sys.stderr)
+    """Print a sentence as one line to standard error, unless it is blank, and return `code`."""
+    if line := " ".join(sentence.split()):
+        try:
+            print(shown(line), file=sys.stderr, flush=True)
+        except OSError:
+            standard_streams.lose(sys.stderr)
     return code
 
 

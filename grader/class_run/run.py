@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -192,4 +192,5 @@ def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(shown(line, lines=False), markup=False, emoji=False, highlight=False, soft_wrap=True)
+    with suppress(OSError):  # a terminal that is gone must not end a run of hours
+        console.print(shown(line, lines=False), markup=False, emoji=False, highlight=False, soft_wrap=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.text import Text
 
 from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
@@ -20,7 +19,7 @@ from grader.files import write_atomically
 from grader.isolation.pool import Pool
 from grader.records import Report
 from grader.texts import shown
-from harness.rendering.wrapping import say
+from harness.rendering.wrapping import busy, say
 from harness.storage.user_files import refuse_edited
 
 PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
@@ -53,7 +52,7 @@ class _Check:
         if path not in self.named:
             _print_files(self.choices[path])
             self.named.add(path)
-        with err_console.status(Text(f"Checking {shown(path.name)} …")):
+        with busy(err_console, f"Checking {path.name} …"):
             report = checking.check(self.choices[path].lesson, path, pool, self.only)
         checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
         if self.only is None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from grader import catalogue
 from grader.course.roll import is_faulted
@@ -25,9 +24,8 @@ from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
-from grader.texts import shown
 from harness import syntax
-from harness.rendering.wrapping import say
+from harness.rendering.wrapping import busy, say
 from harness.storage.user_files import refuse_edited
 
 
@@ -122,8 +120,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, status: Consol
             if file not in to_grade:
                 say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))
                 continue
-            name = shown(file.path.name)
-            with status.status(Text(f"Checking {name} ({to_grade.index(file) + 1} of {len(to_grade)}) …")):
+            with busy(status, f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
                 lines = list(_graded(file, pool))
             for line in lines:
                 say(console, line)

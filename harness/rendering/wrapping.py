@@ -2,8 +2,10 @@
 
 import textwrap
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 from rich.console import Console
+from rich.text import Text
 
 from harness.rendering.texts import shown
 
@@ -20,6 +22,11 @@ def say(console: Console, text: str, indent: int = 0) -> None:
     """Print any text, indented by `indent` spaces. Long lines are wrapped and keep their indent."""
     for line in wrapped(shown(text), columns(console), indent):
         console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def busy(console: Console, what: str) -> AbstractContextManager[object]:
+    """Return a context during which a terminal shows what the program does."""
+    return console.status(Text(shown(what))) if console.is_terminal else nullcontext()
 
 
 def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:

@@ -34,9 +34,9 @@ LINES = [
 """Typed lines, and the words that bash completes."""
 
 
-def run(*command: str, env: dict[str, str] | None = None, here: Path = ROOT) -> CommandResult:
+def run(*words: str, env: dict[str, str] | None = None, here: Path = ROOT) -> CommandResult:
     done = subprocess.run(
-        command, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        words, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr, done.stderr
     return CommandResult(done.returncode, done.stdout, done.stderr)
@@ -130,6 +130,32 @@ def test_a_command_waits_for_neither_torch_nor_notebooks_nor_pages_before_it_nee
 def refused(ended: CommandResult, says: str) -> None:
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1), ended
     assert says in ended.err
+
+
+STREAMS = {
+    '"$@" >&-': (0, 0),
+    '"$@" >&- 2>&- <&-': (0, 0),
+    '"$@" 2>/dev/full': (0, 0),
+    '"$@" >/dev/full': (2, 1),
+    '"$@" >/dev/full 2>&1': (2, 0),
+    '"$@" | true': (0, 0),
+    'mkdir gone && cd gone && rmdir ../gone && "$@"': (0, 0),
+}
+"""Ways to start a command, with its exit code and the number of sentences on standard error."""
+
+
+@pytest.mark.program("bash")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("how", STREAMS)
+def test_streams_that_take_nothing_and_a_folder_that_is_gone_are_no_internal_errors(
+    how: str, unbuffered: str, tmp_path: Path
+) -> None:
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(ROOT)}
+    words = (sys.executable, "-m", "grader", "notebook", "4", "--out", str(tmp_path / "four.ipynb"))
+    ended = run("bash", "-c", how, "bash", *words, env=env, here=tmp_path)
+    assert (ended.code, ended.err.count("\n")) == STREAMS[how], ended.err
+    assert "nternal error" not in ended.err
+    assert (tmp_path / "four.ipynb").exists(), "the work is done all the same"
 
 
 @pytest.mark.sandbox

@@ -1,0 +1,53 @@
+"""The standard streams of a command, of which a shell may have closed any, and which may stop taking output."""
+
+import errno
+import io
+import os
+import sys
+from typing import TextIO
+
+from harness.errors import FULL
+
+_OF_OUTPUT = FULL | {errno.EPIPE, errno.EIO, errno.EBADF}
+QUIETLY = " "
+"""The reason for a stream that nobody reads any more, as in `| head`. There is nobody to tell."""
+
+
+def open_closed() -> None:
+    """Let each closed standard stream lead nowhere, and print "?" for each character that a terminal cannot show.
+
+    Otherwise the next file or socket that the program opens would be taken for the closed stream.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(1), sys.stderr or _nowhere(2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def why_lost(error: Exception) -> str:
+    """Return why output could not be written, if that caused `error`, or "". Such a stream then leads nowhere."""
+    own = isinstance(error, OSError) and error.filename is None and error.errno in _OF_OUTPUT
+    lost = error if own else None
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as fault:
+            lose(stream)
+            lost = fault
+    if not isinstance(lost, OSError):
+        return ""
+    return QUIETLY if lost.errno == errno.EPIPE else f"The output could not be written ({lost.strerror})."
+
+
+def lose(stream: TextIO) -> None:
+    """Let a stream lead nowhere from now on. Otherwise Python would try to write to it at exit, and print an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _nowhere(number: int) -> TextIO:
+    return open(number, "w", encoding="utf-8", closefd=False)
