@@ -26,6 +26,11 @@ class Catalogue:
         """The names of all lessons that have tasks."""
         return tuple(self.by_lesson)
 
+    @property
+    def functions(self) -> dict[str, tuple[str, ...]]:
+        """The names of the functions that students write, by lesson."""
+        return {lesson: tuple(task.name for task in tasks) for lesson, tasks in self.by_lesson.items()}
+
     def tasks(self, lesson: str) -> tuple[Task, ...]:
         """Return the tasks of a lesson. Raise `UsageError`, which lists all lessons, if no lesson has this name."""
         if lesson not in self.by_lesson:

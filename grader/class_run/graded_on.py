@@ -1,16 +1,20 @@
 """Choose the lessons that are graded in a class: those that the instructor names, or those of the last run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection as Names
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from grader.catalogue import Catalogue
 from grader.class_run.journal import Journal, read
 from grader.course.course_file import Course
+from grader.course.named_students import for_class
 from grader.course.roll import Roll, TaskPoints
+from grader.course.roster import Roster
 from grader.errors import UsageError
 from grader.files import storable
-from grader.hand_ins.collect import collect
+from grader.hand_ins.collect import Collection, collect
 from harness.command_line import named
 
 ALL: Final = "all"  # the argument of `--lessons` that means all lessons
@@ -21,9 +25,32 @@ def meant(given: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
     return [one if one == ALL else named(one, there_are, "exercise") for one in given or ()]
 
 
-def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class HandIns:
+    """Finds the hand-ins of a course and its roster. `known` are all lessons, each with its functions, if known."""
+
+    course: Course
+    roster: Roster
+    known: Mapping[str, Names[str]] | Sequence[str]
+    kit: str
+
+    def of(self, folder: Path, lessons: Sequence[str], *, require: bool = True) -> Collection:
+        """Return the hand-ins for these lessons. With `require`, raise `UsageError` if there is none."""
+        return collect(
+            folder,
+            lessons,
+            kit=self.kit,
+            zone=self.course.zone,
+            known=self.known,
+            student_of=self.roster.student_of,
+            lesson_of=for_class(self.course, self.roster.students, self.roster).lesson_of,
+            require=require,
+        )
+
+
+def by_default(known: Catalogue, hand_ins: HandIns, folder: Path) -> list[str]:
     """Return the lessons that the course file names or for which a submission exists, in lesson order."""
-    found = collect(folder, known.lessons, kit=kit, zone=course.zone, lesson_of=course.lesson_of)
+    course, found = hand_ins.course, hand_ins.of(folder, known.lessons)
     handed_in = {one.lesson for one in found.submissions}
     dated = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
     return [lesson for lesson in known.lessons if lesson in handed_in | dated]

@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import reports
 from grader.class_run import grading, journal
-from grader.class_run.graded_on import changes
+from grader.class_run.graded_on import HandIns, changes
 from grader.class_run.grading import Grade, HandInGrader, Key, key
 from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary, publish
@@ -24,7 +23,7 @@ from grader.course.course_file import Course
 from grader.course.named_students import for_class
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Roster, student_named
-from grader.hand_ins.collect import Collection, collect
+from grader.hand_ins.collect import Collection
 from grader.records import Report, Status, Submission
 from grader.reports.leaderboard import names_for
 from grader.texts import shown
@@ -79,27 +78,25 @@ def grade_class(
     course_name: str = "",
     regrade: Names[str] = (),
     board: str = "",
-    known: Sequence[str] = (),
+    known: Mapping[str, Names[str]] | Sequence[str] = (),
     command: str = "",
     roster: Roster | None = None,
 ) -> Summary:
     """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
     `grade` grades one submission and is called by the `executor`, which ends with the run. `tasks` are the tasks
-    to grade, and `known` further lessons that exist. The `console` shows the progress, and the line `about` on the
-    machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from the file
-    `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded again.
-    `board` states which names the leaderboard shows. With "", no leaderboard is written. `command` is the command as it
-    was typed. `roster` has the students of the course, by default those of the last run. Raise `UsageError` before
-    anything is changed, and `WriteError` if grades cannot be stored.
+    to grade, and `known` further lessons, each with its functions. The `console` shows the progress, and the line
+    `about` on the machine. `sandboxed` is stored with submissions on which `grade` failed. `course` has the rules from
+    the file `course_name`, by default the rules of the last run. Submissions of the students in `regrade` are graded
+    again. `board` states which names the leaderboard shows. With "", no leaderboard is written. `command` is the
+    command as it was typed. `roster` has the students of the course, by default those of the last run. Raise
+    `UsageError` before anything is changed, and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
     policy, roster = course or before.course, before.roster if roster is None else roster
     lessons = sorted({task.lesson for task in (*tasks, *before.tasks)})  # so that no other exercise seems misnamed
-    lesson_of = for_class(policy, roster.students, roster).lesson_of
-    collected = partial(collect, zone=policy.zone, student_of=roster.student_of, lesson_of=lesson_of)
-    found = collected(folder, lessons, kit=kit, known=known)
+    found = HandIns(policy, roster, known, kit).of(folder, lessons)
     everyone = sorted({*found.students, *before.students_by(roster)})
     for_class(policy, everyone, roster, course_name or f"The course kept in {out}")
     regrade = [student_named(one, found.students, roster) for one in regrade]
@@ -120,7 +117,8 @@ def grade_class(
         roll, files = publish(book)
     told = (*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again))
     about_run = {"interrupted": kept < len(todo), "board": bool(board)}
-    return Summary(roll, out, kept, wall() - began_s, **about_run, unmade=files.lines(), told=told)
+    read_as = f"{folder} was read as {found.layout}."
+    return Summary(roll, out, kept, wall() - began_s, **about_run, unmade=files.lines(), told=told, read_as=read_as)
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
@@ -143,7 +141,7 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
     of_lesson = Counter(task.lesson for task in tasks)
     n_tasks = sum(of_lesson[submission.lesson] for submission in work.counting)
     counted = (units.some(len(found.students), "student"), units.some(n_all, "hand-in"), units.some(n_tasks, "task"))
-    yield f"{folder.resolve().name}: {', '.join(counted)} · kit {kit}"
+    yield f"{folder.resolve().name}, read as {found.layout}: {', '.join(counted)} · kit {kit}"
     if found.left_out and needed:
         yield f"{units.some(len(found.left_out), 'file')} not graded, with reasons in {reports.PAGE}"
     if 0 < needed < n_all:

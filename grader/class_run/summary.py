@@ -60,7 +60,8 @@ class Summary:
     """The result of grading a class. `graded` is the number of different files that were graded in this run.
 
     `roll` has all students with their grades. `board` is True if a leaderboard was written. `told` has sentences on
-    added or removed lessons, and on students who share a new grade. `unmade` names reports that could not be written.
+    added or removed lessons, and on students who share a new grade. `read_as` tells which layout the class folder has.
+    `unmade` names reports that could not be written.
     """
 
     roll: Roll
@@ -71,6 +72,7 @@ class Summary:
     board: bool = False
     unmade: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    read_as: str = ""
 
     @property
     def faults(self) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,7 +10,9 @@ import typer
 from rich.console import Console
 
 from grader import catalogue
+from grader.class_run import dry_run as listing
 from grader.class_run import export, feedback, graded_on, grading, journal, run, students_csv, summary
+from grader.class_run.stored import Remembered
 from grader.commands.options import (
     CourseFile,
     Debug,
@@ -34,6 +37,15 @@ from harness.rendering.wrapping import say
 
 ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)
 
+ClassFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="The submissions: a folder or zip with DIR/<student>/<lesson>.py or DIR/<student>.zip, or what Canvas, "
+        "Moodle, Gradescope, Brightspace, Blackboard or GitHub Classroom exports.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list who handed in what and when. OUT is not needed.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of submissions graded in parallel.")]
 NoSandbox = Annotated[
     bool, typer.Option("--no-sandbox", help="Grade without protection. Each report then has a warning.")
@@ -58,10 +70,8 @@ SeedFile = Annotated[
 
 def run_class(
     context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The submissions: DIR/<student>/<lesson>.py or DIR/<student>.zip")
-    ],
-    out: Annotated[Path, typer.Option(metavar="OUT", help="The folder for grades and reports.")],
+    folder: ClassFolder,
+    out: Annotated[Path | None, typer.Option(metavar="OUT", help="The folder for grades and reports.")] = None,
     jobs: Jobs = ALL_BUT_ONE_CORE,
     lessons: GradedOn = None,
     seed_file: SeedFile = None,
@@ -73,25 +83,28 @@ def run_class(
     progress: Progress = None,
     leaderboard: Leaderboard = None,
     names: Names = None,
+    dry_run: DryRun = False,
     debug: Debug = False,
 ) -> int:
     """Grade a class. To continue a run, use the same OUT again."""
-    if not no_sandbox:
-        sandbox.require()
-    known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
-    course, board = read_course(course_file, known.lessons), board_names(leaderboard, names, before.board)
-    roster = students_csv.chosen(students_file, course_file, course or before.course, before.roster)
-    meant, chosen = graded_on.meant(lessons, known.lessons), ""
-    if not meant and (not before.tasks or graded_on.is_new(folder, out)):
-        meant = graded_on.by_default(known, course or before.course, folder, catalogue.kit_version())
-        chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
+    known, before = catalogue.load(), journal.remembered(out) if out else Remembered()
+    course = read_course(course_file, known.lessons)
+    rules = course or before.course
+    roster = students_csv.chosen(students_file, course_file, rules, before.roster)
+    hand_ins = graded_on.HandIns(rules, roster, known.functions, catalogue.kit_version())
+    meant = graded_on.meant(lessons, known.lessons)
+    if dry_run:
+        tasks = (*graded_on.tasks(known, meant, before.tasks, out or Path()), *before.tasks)
+        print("\n".join(listing.lines(folder, tasks, hand_ins, str(course_file or ""))))
+        return 0
+    out = _required(out, sandboxed=not no_sandbox)
+    hidden, board = (folder.resolve(), out.resolve()), board_names(leaderboard, names, before.board)
+    if by_default := not meant and (not before.tasks or graded_on.is_new(folder, out)):
+        meant = graded_on.by_default(known, hand_ins, folder)
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     watched = err_console.is_terminal if progress is None else progress
-    with grading.lanes(jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=lambda line: say(out_console, line)) as (
-        grade_one,
-        executor,
-        where,
-    ):
+    warn = partial(say, out_console)
+    with grading.lanes(jobs, scheduler, hidden, sandboxed=not no_sandbox, warn=warn) as (grade_one, executor, where):
         ended = run.grade_class(
             folder,
             out,
@@ -107,13 +120,22 @@ def run_class(
             course_name=str(course_file or ""),
             regrade=regrade or (),
             board=board,
-            known=known.lessons,
+            known=known.functions,
             command=context.obj or "",
             roster=roster,
         )
     others = () if lessons else graded_on.not_graded(ended.roll, folder, out)
-    print(shown("\n".join((*filter(None, [chosen]), *others, *ended.lines()))))
+    chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
+    print(shown("\n".join((ended.read_as, *([chosen] if by_default else []), *others, *ended.lines()))))
     return ended.exit_code
+
+
+def _required(out: Path | None, *, sandboxed: bool) -> Path:
+    if out is None:
+        raise UsageError("Give the folder for grades and reports: --out OUT. To grade nothing, use --dry-run.")
+    if sandboxed:
+        sandbox.require()
+    return out
 
 
 def report(

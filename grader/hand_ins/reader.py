@@ -21,6 +21,7 @@ from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal
 from grader.records import UNCHANGED, LeftOut, Sender, Submission, TimeSource
 
 _MAX_COPIES = 50  # of one exercise in one hand-in
+_NAMED = 4  # the maximum number of zips without a manifest that are named one by one
 _MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
 
 StudentOf = Callable[[Sender], str]
@@ -52,7 +53,7 @@ class HandInReader:
     """Reads the folders, zips and files of students. `given` has each submission with the key of its hand-in.
 
     `unread` has the refusals of folders and zips whose lessons are unknown. `top` has what each folder and zip in the
-    class's folder holds directly: names, each with True for a folder.
+    class's folder holds directly: names, each with True for a folder. `unlisted` are the zips without a manifest.
     """
 
     names: LessonNames
@@ -65,6 +66,7 @@ class HandInReader:
     notes: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
+    unlisted: list[str] = field(default_factory=list)
     top: dict[str, dict[str, bool]] = field(default_factory=dict)
 
     def collection(self, layout: str) -> Collection:
@@ -81,14 +83,21 @@ class HandInReader:
         unchanged = {one.student for one in self.left_out if one.is_unchanged}
         without = self.students - {student for student, _ in attempts} - unchanged
         why = {one: "no exercise, only other files" if one in others else "no exercise found" for one in without}
+        notes = [*self.notes, *(f"{one}: {reason}" for one, reason in why.items()), *self._without_manifest()]
         return Collection(
             tuple(sorted(self.students)),
             tuple(attempt for key in sorted(attempts) for attempt in distinct(attempts[key])),
-            tuple(sorted([*self.notes, *(f"{one}: {reason}" for one, reason in why.items())]))
-            + tuple(disagreements(self.places)),
+            (*sorted(notes), *disagreements(self.places)),
             tuple(sorted(self.left_out, key=lambda one: (one.path, one.student))),
             layout,
         )
+
+    def _without_manifest(self) -> Iterator[str]:
+        zips = self.unlisted
+        more = f" and {len(zips) - _NAMED} more zips" if len(zips) > _NAMED else ""
+        for names in [", ".join(zips[:_NAMED]) + more] if more else zips:
+            what = "have" if more else "has"
+            yield f"{names} {what} no {MANIFEST}, so changes after `submit` could not be found"
 
     def read(self, claims: Mapping[str, Claim], items: Items) -> list[str]:
         """Read the entries of a class's folder. Return the names of the folders and zips that hold whole classes."""
@@ -212,14 +221,11 @@ class HandInReader:
                 listed = Manifest.from_json(manifest.read(MAX_SOURCE_BYTES)) if manifest else None
                 self._read_all(place, inside, ignored, listed, depth + 1)
             self.students |= set(place.students)
-            for student in place.students if not depth else ():
-                if listed is None:
-                    self.notes.append(
-                        f"{student}: {entry.shown} has no {MANIFEST}, so it could not be checked for changes"
-                    )
-                elif listed.kit != self.kit:
-                    differs = f"was made with kit version {listed.kit}; this kit is version {self.kit}"
-                    self.notes.append(f"{student}: {entry.shown} {differs}")
+            if listed is None and not depth:
+                self.unlisted.append(entry.shown)
+            elif listed and listed.kit != self.kit and not depth:
+                differs = f"was made with kit version {listed.kit}; this kit is version {self.kit}"
+                self.notes += [f"{student}: {entry.shown} {differs}" for student in place.students]
 
     def _add(self, place: Location, submissions: Sequence[Submission]) -> None:
         for one in submissions:

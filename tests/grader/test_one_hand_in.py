@@ -286,5 +286,5 @@ def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
     arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
     assert run_grader(arguments) == 2
     said = capsys.readouterr().err
-    assert r"There are: \x1b[2Jmallory" in said
+    assert r"Students: \x1b[2Jmallory" in said
     assert "\x1b" not in said

@@ -82,7 +82,10 @@ def test_only_what_may_count_is_graded_and_what_was_taken_back_is_not_there(fold
     seen: list[str] = []
     _, said = run(folder, "latest", seen=seen)
     assert (points(folder), seen) == ("0", ["ada/2026-11-22T14-00-00+0100/01_dot.py"])
-    assert said.splitlines()[0] == f"hw1: 1 student, 1 hand-in, 1 task · kit {KIT}"
+    assert (
+        said.splitlines()[0]
+        == f"hw1, read as one folder or zip for each student: 1 student, 1 hand-in, 1 task · kit {KIT}"
+    )
     assert "Already graded" not in said
     run(folder, "best", seen=seen)
     assert seen[1:] == ["ada/2026-11-20T12-00-00/01_dot.py", "ada/20261121T130000Z/01_dot.py"]

@@ -9,6 +9,7 @@ from classroom import KIT, grade, hand_in, run
 from grader import reports, seeds
 from grader.class_run import journal
 from grader.class_run.run import pace
+from grader.hand_ins.layouts import PLAIN
 from grader.isolation import sandbox
 from grader.records import Report, Status, Submission
 
@@ -36,7 +37,7 @@ def test_a_class_is_graded_with_one_secret_seed_and_every_report_written(folder:
 
     summary, said = run(folder, out, remembering)
     assert (summary.exit_code, summary.graded, summary.interrupted) == (0, 6, False)
-    assert said.splitlines()[:2] == [f"hw1: 5 students, 6 hand-ins, 7 tasks · kit {KIT}", "2 lanes"]
+    assert said.splitlines()[:2] == [f"hw1, read as {PLAIN}: 5 students, 6 hand-ins, 7 tasks · kit {KIT}", "2 lanes"]
     assert summary.lines()[0].endswith(
         "Points: median 0 of 20. To check by hand: 1 refused, 1 against the rules, 1 undecided."
     )
@@ -149,7 +150,7 @@ def test_progress_is_told_once_a_minute_where_nobody_watches(
         hand_in(folder, f"s{number:02}", f"right # {number}")
     hand_in(folder, "s00", "beyond")
     summary, said = run(folder, out)
-    assert said.startswith(r"[bold]\x1b[2Jhw: 40 students, "), "a name gives a terminal no orders"
+    assert said.startswith(r"[bold]\x1b[2Jhw, read as "), "a name gives a terminal no orders"
     lines = [line for line in said.splitlines() if "/40" in line]
     assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
     assert [int(line.split("/")[0]) for line in lines] == told

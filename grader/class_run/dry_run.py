@@ -1,0 +1,101 @@
+"""List what `run` would grade: who handed in what, from where, when it counts, and what is left aside."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from grader.class_run.graded_on import HandIns
+from grader.course.dates import LocalTime
+from grader.course.named_students import for_class
+from grader.course.roll import TaskPoints
+from grader.course.roster import unclear
+from grader.errors import UsageError
+from grader.hand_ins.collect import Collection
+from grader.records import LeftOut, Submission, TimeSource
+from grader.texts import shown
+from harness.rendering import units
+
+_WIDEST: Final = 40
+_NAMED: Final = 3
+_SOURCES: Final = {
+    TimeSource.PLATFORM: "platform",
+    TimeSource.FOLDER: "folder's name",
+    TimeSource.FILE: "file's own time",
+    TimeSource.LATE_MARK: "late, at an unknown time",
+    TimeSource.UNKNOWN: "unknown time, counts as on time",
+}
+
+
+def lines(folder: Path, tasks: Sequence[TaskPoints], of: HandIns, course_name: str = "") -> Iterator[str]:
+    """Yield the lines of a dry run, without control characters: the counts, then a table of hand-ins, then the rest.
+
+    The last line is an error of the course file `course_name` that would stop a run.
+    """
+    found = of.of(folder, sorted({task.lesson for task in tasks}), require=False)
+    n_lessons = len({one.lesson for one in found.submissions})
+    expected = (*of.course.students, *of.roster.students)
+    missing = [one for one in dict.fromkeys(expected) if one not in found.students]
+    questions = unclear(of.roster, found.senders, found.students)
+    handed_in = {one.student for one in found.submissions}
+    without = [one for one in found.students if one not in handed_in]
+    yield shown(f"{folder} was read as {found.layout or 'an empty folder'}.", lines=False)
+    counts = (
+        units.some(len(found.students), "student"),
+        f"{units.some(len(found.submissions), 'attempt')} at {units.some(n_lessons, 'lesson')}",
+        f"{units.some(sum(bool(one.refusal) for one in found.submissions), 'attempt')} refused",
+        f"{units.some(len(without), 'student')} without an exercise",
+        f"{units.some(len(found.left_out), 'file')} left aside",
+        f"{len(missing)} missing",
+        f"{len(questions)} unclear",
+    )
+    yield f"{', '.join(counts)}. Nothing was graded or written."
+    yield from _section("Hand-ins", ("Student", "Lesson", "Handed in", "Source of the time", "File"), _rows(found, of))
+    yield from _section("Left aside", ("Student", "File", "Reason"), _left_out(found.left_out))
+    yield from _section("Unclear students", ("Student", "Problem", "Reason"), questions)
+    yield from _section("Missing students, of whom nothing was found", ("Student",), [[one] for one in missing])
+    yield from _section("Notes", ("Note",), [[note] for note in found.notes])
+    try:
+        for_class(of.course, found.students, of.roster, course_name)
+    except UsageError as error:
+        yield f"\n{shown(str(error))}"
+
+
+def _rows(found: Collection, of: HandIns) -> list[Sequence[str]]:
+    return [
+        (one.student, one.lesson, _when(one, of), _SOURCES[one.time_source], _where(one)) for one in found.submissions
+    ]
+
+
+def _when(one: Submission, of: HandIns) -> str:
+    return str(LocalTime.at_utc(one.handed_in, of.course.zone)) if one.handed_in else "–"
+
+
+def _where(one: Submission) -> str:
+    return f"{one.path} (refused: {one.refusal})" if one.refusal else one.path
+
+
+def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
+    """Return one row for all files of a student that have the same reason."""
+    groups: dict[tuple[str, str], list[LeftOut]] = {}
+    for file in files:
+        groups.setdefault((file.student, file.meaning or file.why), []).append(file)
+    rows: list[Sequence[str]] = []
+    for (student, why), of_group in sorted(groups.items()):
+        names = ", ".join(one.path.removeprefix(f"{student}/") for one in of_group[:_NAMED])
+        more = f" and {len(of_group) - _NAMED} more" if len(of_group) > _NAMED else ""
+        rows.append((student or "(no student)", names + more, why))
+    return rows
+
+
+def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if not rows:
+        return
+    table = [[shown(cell, lines=False) for cell in row] for row in (headings, *rows)]
+    widths = [min(_WIDEST, max(map(cell_len, column))) for column in zip(*table, strict=True)]
+    yield ""
+    yield f"{title} ({len(rows):,})"
+    for row in table if len(headings) > 1 else table[1:]:
+        cells = [set_cell_size(cell, max(width, cell_len(cell))) for cell, width in zip(row, widths, strict=True)]
+        yield f"  {'  '.join(cells)}".rstrip()

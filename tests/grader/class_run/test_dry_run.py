@@ -1,0 +1,40 @@
+"""`run --dry-run` lists who handed in what, from where and when, and grades and writes nothing."""
+
+from pathlib import Path
+
+from classroom import zipped
+from commanding import grader
+
+EXERCISE = "def blocked_autorange(run, clock, min_run_time):\n    pass\n"
+
+
+def test_a_dry_run_lists_hand_ins_and_what_is_left_aside_and_writes_nothing(tmp_path: Path) -> None:
+    course = tmp_path / "course.toml"
+    course.write_text('timezone = "Europe/Berlin"\nstudents = ["zoe"]\n')
+    for name, text in (
+        ("hw1/55-9 - Ren Ota - 20 November, 2026 1803/04_autorange.py", EXERCISE),
+        ("hw1/bob/hw\x1b.py", EXERCISE),
+        ("hw1/li/report.pdf", "%PDF"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "hw1" / "ada.zip").write_bytes(zipped([("../04_autorange.py", b"")]))
+    before = sorted(tmp_path.rglob("*"))
+    ended = grader("run", tmp_path / "hw1", "--dry-run", "--course", course)
+    assert (ended.code, ended.err, sorted(tmp_path.rglob("*"))) == (0, "", before)
+    first, counts, *rest = ended.out.splitlines()
+    assert first.endswith("was read as one folder or zip for each student (3), Brightspace (1).")
+    assert counts.startswith("4 students, 2 attempts at 1 lesson, 1 attempt refused, 2 students without an exercise, ")
+    assert "1 missing" in counts
+    rows = {line.split("  ")[1]: line for line in rest if line.startswith("  ")}
+    assert "Fri 20 Nov 2026 18:03 CET     platform" in rows["Ren Ota"]
+    assert "leads out of it" in rows["ada"]
+    assert 'looks like 04_autorange; to grade it, add "hw\\u001b.py" = "04_autorange" under [files]' in rows["bob"]
+    assert "report.pdf" in rows["li"]
+    assert "\x1b" not in ended.out
+
+
+def test_a_run_needs_a_folder_for_its_grades(tmp_path: Path) -> None:
+    ended = grader("run", tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert "--dry-run" in ended.err
