@@ -7,14 +7,13 @@ which the folder holds nothing stay as they are.
 import sqlite3
 from collections.abc import Collection as Names
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from grader.class_run import database, rows, senders
 from grader.course.roll import TaskPoints
 from grader.files import storable
 from grader.hand_ins.collect import Collection
-from grader.records import LeftOut
 from harness.errors import UsageError
 
 _SHOWN = 5
@@ -69,19 +68,15 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
     db.executemany("INSERT OR IGNORE INTO students VALUES (?, ?)", (rows.cells(folder, one) for one in found.students))
     db.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?)", (rows.cells(folder, note) for note in found.notes))
     new = [one for one in found.left_out if whole or one.lesson in {*lessons, ""}]
-    old = (LeftOut(*row) for *row, _ in db.execute("SELECT * FROM left_out WHERE folder = ?", [folder]))
     # A lesson of which the folder holds nothing keeps its entries.
-    paths = {one.path for one in new}
     changed = ({one.lesson for one in new} | {one.lesson for one in found.submissions}) & lessons
-    kept = [
-        one
-        for one in old
-        if one.path not in paths and one.lesson not in changed and (not whole or one.lesson in counting)
-    ]
-    db.execute("DELETE FROM left_out WHERE folder = ?", [folder])
-    marks = ", ".join("?" * len(astuple(LeftOut("", "", "", "", misnamed=False))))
-    values = (rows.cells(*astuple(one), folder) for one in (*kept, *new))
-    db.executemany(f"INSERT INTO left_out VALUES ({marks}, ?)", values)  # noqa: S608 - question marks
+    db.executemany("DELETE FROM left_out WHERE folder = ? AND path = ?", (rows.cells(folder, one.path) for one in new))
+    db.executemany("DELETE FROM left_out WHERE folder = ? AND lesson = ?", ((folder, one) for one in changed))
+    if whole:
+        counts = "(SELECT lesson FROM tasks WHERE counts)"
+        db.execute(f"DELETE FROM left_out WHERE folder = ? AND lesson NOT IN {counts}", [folder])  # noqa: S608
+    for one in new:
+        rows.insert(db, "left_out", {**asdict(one), "folder": folder})
     given = (one for one in found.submissions if one.lesson in lessons)
     db.executemany(database.HAND_IN, ((*rows.of_hand_in(one), folder) for one in given))
     more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""

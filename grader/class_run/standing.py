@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from grader.course import policy
-from grader.course.by_hand import HandEntry, together
+from grader.course.by_hand import HandEntry
 from grader.course.course_file import Course
 from grader.course.policy import Handed
 from grader.course.roll import HandIn, SameContent, Standing, TaskPoints
-from grader.records import Report
+from grader.records import UNGRADED, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +83,29 @@ def by_hand(
     tasks: Sequence[TaskPoints],
     course: Course,
 ) -> Iterator[Standing]:
-    """Yield the result of each student and lesson with points by hand. `marks` has these points by task."""
+    """Yield the result of each student and lesson with points by hand. `marks` has these points by task.
+
+    Points by hand are final. The measured points of the other tasks lose what the course rules take off. The points
+    that count are None if one of these tasks has no grade yet.
+    """
     there = {(row.student, row.lesson): one for one in found for row in (*one.waiting, *one.shown)}
-    measured = {(one.submission.student, one.submission.lesson): one for one in reports}
+    measured = {(one.submission.student, one.submission.lesson): one.verdicts for one in reports}
     for key, of in marks.items():
         one, rule = there.get(key), course.rule(*key)
-        chosen = one.chosen if one else None
-        raw, points, reason = together(tuple(of.values()), measured.get(key), rule, chosen)
-        others = {task.task for task in tasks if task.lesson == key[1]} - of.keys()
-        if one and one.waiting and others:
-            points = None
+        given = sum(entry.points or 0.0 for entry in of.values())
+        others = [verdict for verdict in measured.get(key, ()) if verdict.task not in of]
+        rest, reason = policy.CountedAttempt(0, 0.0, 0.0, ""), f"{given:g} points were given by hand."
+        if one and one.chosen and others:
+            rest = policy.count([replace(one.chosen, points=sum(v.points for v in others), there=True)], rule) or rest
+            reason += f" The other tasks: {rest.reason}" if rest.reason else ""
+        is_open = any(task.task not in of for task in tasks if task.lesson == key[1])
+        lacks = any(verdict.status in UNGRADED for verdict in others) or (one and one.waiting and is_open)
+        raw, points = round(given + (rest.raw or 0.0), 2), round(given + (rest.points or 0.0), 2)
         before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due_utc)
-        late = before.late_by_unknown and bool(others)
-        yield replace(before, raw=raw, points=points, reason=reason, by_hand=True, late_by_unknown=late)
+        late = before.late_by_unknown and is_open
+        yield replace(
+            before, raw=raw, points=None if lacks else points, reason=reason, by_hand=True, late_by_unknown=late
+        )
 
 
 def struck(rows: Sequence[StoredAttempt], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,12 +4,9 @@ Points by hand are final: dates, the choice of an attempt, and later gradings do
 removed from the history. An entry that takes back another one is an entry, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
-from grader.course.policy import DateRule, Handed, count
-from grader.records import UNGRADED, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +51,3 @@ def given(history: Sequence[HandEntry]) -> dict[tuple[str, str], dict[str, HandE
         if one.points is not None:
             found.setdefault((one.student, one.lesson), {})[one.task] = one
     return found
-
-
-def together(
-    marks: Sequence[HandEntry], report: Report | None, rule: DateRule, handed: Handed | None
-) -> tuple[float, float | None, str]:
-    """Return a student's points in a lesson with points by hand: those earned, those that count, and the reason.
-
-    `report` has the measured results, and `handed` the time of the hand-in. The measured points of the other tasks
-    lose what the `rule` takes off. The points that count are None if one of these tasks has no grade.
-    """
-    by_hand = sum(one.points or 0.0 for one in marks)
-    tasks = {one.task for one in marks}
-    others = [one for one in (report.verdicts if report else ()) if one.task not in tasks]
-    said = f"{by_hand:g} points were given by hand."
-    if not others or handed is None:
-        return by_hand, by_hand, said
-    rest = sum(one.points for one in others)
-    raw = round(by_hand + rest, 2)
-    if any(one.status in UNGRADED for one in others):
-        return raw, None, said
-    counted = count([Handed(handed.at, rest, time_source=handed.time_source)], rule)
-    points, why = (counted.points or 0.0, counted.reason) if counted else (rest, "")
-    return raw, round(by_hand + points, 2), " ".join((said, *_of_others(why)))
-
-
-def _of_others(why: str) -> Iterator[str]:
-    if why:
-        yield f"The other tasks: {why}"
