@@ -29,12 +29,6 @@ _LINE_END = re.compile("\r\n|\r|\n")
 _MARKS = {False: (",", r"\."), True: (r"\.", ",")}
 """The thousands separator and the decimal sign, as patterns, by whether the decimal sign is a comma."""
 
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?")
-"""The name of a student's folder in Moodle's "Download all submissions", with the student's name and a number."""
-
-_CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
-"""A student in a download from Canvas: the name without spaces, `_`, and the student's number in Canvas."""
-
 
 class CsvFile:
     """A CSV file that a course system exported, with grades filled in.
@@ -189,7 +183,7 @@ def identities(roll: Roll, number_: str = "{}") -> dict[str, Identity]:
 
     `number_` is how the exported file writes a number of the platform, such as "Participant {}" for 70123.
     """
-    found = {student: [_identity(student)] for student in roll.students}
+    found = {student: [Identity((student,), (student,))] for student in roll.students}
     for student, person in roll.roster.students.items():
         found[student] = [person.identity(student)]
     for one in roll.senders:
@@ -199,13 +193,6 @@ def identities(roll: Roll, number_: str = "{}") -> dict[str, Identity]:
         student: Identity(*(tuple(dict.fromkeys(chain(*parts))) for parts in zip(*map(astuple, of), strict=True)))
         for student, of in found.items()
     }
-
-
-def _identity(student: str) -> Identity:
-    """Return what identifies a student of whom only the name of the folder or zip is known."""
-    moodle, canvas = _MOODLE.fullmatch(student), _CANVAS.fullmatch(student)
-    numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
-    return Identity((student, *numbers), (moodle["name"] if moodle else student,))
 
 
 def missed_lines(roll: Roll) -> list[str]:
