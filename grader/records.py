@@ -175,16 +175,11 @@ class LeftOut:
         return self.why == UNCHANGED
 
     @property
-    def meaning(self) -> str:
-        """A guess for the instructor, and the line of the course file that accepts it, or "" without a guess."""
+    def accepting_line(self) -> str:
+        """The line below [files] in the course file that lets the file be graded as `lesson`, or "" if none can."""
         name = json.dumps(self.name or PurePosixPath(self.path).name, ensure_ascii=False)
-        accept = f'; to grade it, add {name} = "{self.lesson}" under [files] in course.toml' if self.accepts else ""
-        return f"looks like {self.lesson}{accept}" if self.lesson else ""
-
-    @property
-    def accepts(self) -> bool:
-        """Whether a line of the course file can let the file be graded."""
-        return bool(self.lesson) and self.misnamed and self.path.casefold().endswith((".py", ".ipynb"))
+        accepts = self.lesson and self.misnamed and self.path.casefold().endswith((".py", ".ipynb"))
+        return f'{name} = "{self.lesson}"' if accepts else ""
 
 
 @dataclass(frozen=True, slots=True)

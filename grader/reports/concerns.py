@@ -123,10 +123,11 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
         yield Concern(student, ", ".join(map(grade_texts.title, lessons)), "refused", why, command=by_hand, to_do=to_do)
     for file in roll.left_out:
         if file.misnamed and not roll.is_settled(file.student, file.lesson):
-            status = f"misnamed: {file.meaning}" if file.meaning else "misnamed"
-            name = file.path.removeprefix(f"{file.student}/")
-            to_do = "Rename the file, or write its lesson below [files] in the course file. Then grade it."
-            yield Concern(file.student, name, status, file.why, command=run, to_do=to_do)
+            name, line = file.path.removeprefix(f"{file.student}/"), file.accepting_line
+            to_do = (
+                f"Rename the file{', or write this line below [files] in the course file' if line else ''}. Then run:"
+            )
+            yield Concern(file.student, name, "misnamed", file.why, command=f"{line}\n{run}".strip(), to_do=to_do)
 
 
 def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:

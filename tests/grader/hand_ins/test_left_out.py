@@ -85,7 +85,7 @@ def test_the_instructor_and_the_student_read_what_was_left_out_and_nothing_of_ot
     assert "10 files not graded, with reasons in report.html" in said
     page = Outline((tmp_path / "out" / reports.PAGE).read_text()).text
     human = page[page.index("To check by hand") : page.index("Distribution of points")]
-    assert 'looks like 02_timer; to grade it, add "hw2.py" = "02_timer" under [files] in course.toml' in human
+    assert '"hw2.py" = "02_timer" python -m grader run' in human
     assert "misnamed The grader does not open archives of this kind." in human
     assert "carla , all.tar.gz emil , emil.rar" in human
     assert "notes.txt" not in human
