@@ -80,7 +80,8 @@ def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
     """Return one row for all files of a student that have the same reason."""
     groups: dict[tuple[str, str], list[LeftOut]] = {}
     for file in files:
-        groups.setdefault((file.student, file.meaning or file.why), []).append(file)
+        accept = f" To grade it, add {line} under [files] in course.toml." if (line := file.accepting_line) else ""
+        groups.setdefault((file.student, f"{file.why}{accept}"), []).append(file)
     rows: list[Sequence[str]] = []
     for (student, why), of_group in sorted(groups.items()):
         names = ", ".join(one.path.removeprefix(f"{student}/") for one in of_group[:_NAMED])

@@ -124,9 +124,8 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
     for file in roll.left_out:
         if file.misnamed and not roll.is_settled(file.student, file.lesson):
             name, line = file.path.removeprefix(f"{file.student}/"), file.accepting_line
-            to_do = (
-                f"Rename the file{', or write this line below [files] in the course file' if line else ''}. Then run:"
-            )
+            accept = ", or write this line below [files] in the course file" if line else ""
+            to_do = f"Rename the file{accept}. Then grade it."
             yield Concern(file.student, name, "misnamed", file.why, command=f"{line}\n{run}".strip(), to_do=to_do)
 
 
