@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Final
 
-from grader.course.dates import read_time
+from grader.course.dates import LocalTime, read_time
 from grader.hand_ins.entries import FolderEntry
 from grader.hand_ins.refusal import Refusal, digest
 from grader.records import Fault, Submission, TimeSource
@@ -91,10 +91,10 @@ class Location:
         return [replace(one, fault=Fault.of(error)) for one in self.submissions(lesson, data, None)]
 
 
-def disagreements(places: Sequence[Location]) -> Iterator[str]:
+def disagreements(places: Sequence[Location], zone: tzinfo) -> Iterator[str]:
     """Yield sentences on exercise files whose sources give different times, each with the source that counts.
 
-    Many files with the same two sources get one sentence.
+    Many files with the same two sources get one sentence. The times are in the time zone `zone`.
     """
     found: dict[tuple[TimeSource, TimeSource], list[Location]] = {}
     for place in places:
@@ -103,6 +103,6 @@ def disagreements(places: Sequence[Location]) -> Iterator[str]:
     for (used, other), of_pair in found.items():
         named = of_pair if len(of_pair) <= _NAMED else of_pair[:1]
         for place in named:
-            times = [f"{place.times[source]:%Y-%m-%d %H:%M} UTC" for source in (used, other)]
+            times = [LocalTime.at_utc(place.times[source], zone) for source in (used, other)]
             where = place.shown if len(of_pair) <= _NAMED else f"{len(of_pair)} files, such as {place.shown}"
             yield f"{where}: {_SOURCES[used]} counts ({times[0]}), not {_SOURCES[other]} ({times[1]})"

@@ -87,7 +87,7 @@ class HandInReader:
         return Collection(
             tuple(sorted(self.students)),
             tuple(attempt for key in sorted(attempts) for attempt in distinct(attempts[key])),
-            (*sorted(notes), *disagreements(self.places)),
+            (*sorted(notes), *disagreements(self.places, self.zone)),
             tuple(sorted(self.left_out, key=lambda one: (one.path, one.student))),
             layout,
         )

@@ -142,7 +142,7 @@ def test_the_platforms_time_counts_and_the_instructor_reads_where_sources_disagr
     hand_in(folder / "ada", "2026-11-20T12-00-00")
     platform, own = found_in(folder)[0].notes
     assert "8 files, such as 50-9 - Ren 0" in platform
-    assert "the platform's time counts (2026-11-20 18:03 UTC), not the file's own time" in platform
+    assert "the platform's time counts (Fri 20 Nov 2026 18:03 UTC), not the file's own time" in platform
     assert "ada/2026-11-20T12-00-00/01_dot.py: the time in the folder's name counts" in own
 
 
