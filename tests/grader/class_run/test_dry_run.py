@@ -29,7 +29,7 @@ def test_a_dry_run_lists_hand_ins_and_what_is_left_aside_and_writes_nothing(tmp_
     rows = {line.split("  ")[1]: line for line in rest if line.startswith("  ")}
     assert "Fri 20 Nov 2026 18:03 CET     platform" in rows["Ren Ota"]
     assert "leads out of it" in rows["ada"]
-    assert 'looks like 04_autorange; to grade it, add "hw\\u001b.py" = "04_autorange" under [files]' in rows["bob"]
+    assert 'To grade it, add "hw\\u001b.py" = "04_autorange" under [files]' in rows["bob"]
     assert "report.pdf" in rows["li"]
     assert "\x1b" not in ended.out
 
