@@ -37,11 +37,12 @@ def explained(path: Path) -> Iterator[None]:
         raise WriteError(f"{path} could not be written: {why} and run the same command again.") from fault
 
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
+def write_atomically(path: Path, data: bytes, *, mode: int | None = None, durable: bool = True) -> bool:
     """Replace the file at `path` atomically. Return False, without writing, if its content is already `data`.
 
-    The folder is created if it does not exist. `mode` are the permissions of the file. With `durable`, the data is
-    synced to the disk. Raise `WriteError` if the file cannot be written. The old file is then unchanged.
+    The folder is created if it does not exist. `mode` are the permissions of the file, by default those of the user's
+    new files. With `durable`, the data is synced to the disk. Raise `WriteError` if the file cannot be written. The old
+    file is then unchanged.
     """
     with explained(path):
         if path.is_file() and path.read_bytes() == data:
@@ -62,6 +63,11 @@ def zip_of(contents: Mapping[str, bytes]) -> bytes:
             info.external_attr = _PLAIN_FILE << 16
             archive.writestr(info, data)
     return made.getvalue()
+
+
+def rights(folder: Path) -> int:
+    """Return the permissions of a new file that the same users may read and write as `folder`."""
+    return folder.stat().st_mode & 0o666
 
 
 def storable(text: str) -> str:

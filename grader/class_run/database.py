@@ -8,18 +8,21 @@ comments that a person gave. The column `folder` is the class folder in which a 
 
 import fcntl
 import os
+import shlex
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.files import explained
+from grader.files import explained, rights
 from harness.errors import UsageError
 
 FILE: Final = "grades.sqlite"
 _LOCK: Final = ".lock"
+_OTHER_USERS: Final = 0o077  # all permissions of all users but the owner
 _TIMEOUT_S: Final = 30.0  # another program, such as an SQLite browser, may lock the file
 
 SCHEMA: Final = "6"  # a database whose tables have another version is refused
@@ -121,6 +124,27 @@ def check_folder(out: Path, folder: Path) -> None:
         others = sorted(path.name for path in out.iterdir() if path.name not in {seeds.FILE, _LOCK})
         if others:
             raise UsageError(f"{out} holds other files (such as {others[0]}) and no journal. Use a new folder.")
+
+
+def create_folder(out: Path) -> None:
+    """Create the folder `out` and an empty database in it, which only the user can read. Raise `WriteError`.
+
+    A folder that has no database yet loses the rights of other users. Later, its files get the rights of the folder.
+    """
+    with explained(out):
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (out / FILE).exists():
+            with suppress(PermissionError):  # the folder belongs to another user
+                out.chmod(stat.S_IMODE(out.stat().st_mode) & ~_OTHER_USERS)
+        for name in (FILE, _LOCK):
+            (out / name).touch(mode=rights(out))
+
+
+def readers(out: Path) -> Iterator[str]:
+    """Yield a sentence if other users of this machine can read the folder `out`."""
+    if out.stat().st_mode & _OTHER_USERS:
+        prevent = f"chmod -R go= {shlex.quote(str(out))}"
+        yield f"Other users of this machine may be able to read {out}. To prevent this: {prevent}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.files import read_plain_file, write_atomically
+from grader.files import read_plain_file, rights, write_atomically
 from grader.reports import canvas, grade_texts, junit, moodle, nbgrader
 from grader.reports.csv_file import CsvFile
 from harness.command_line import named
@@ -61,7 +61,8 @@ def export(
     if to:
         refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
     existed = place.exists()
-    shown = f"{place}, which replaces an older file" if write_atomically(place, text) and existed else str(place)
+    changed = write_atomically(place, text, mode=None if to else rights(out))
+    shown = f"{place}, which replaces an older file" if changed and existed else str(place)
     given = sum(len(roll.marks(student)) for student in roll.students)
     see = f"See: {roll.commands.of('grade', '--history')}"
     by_hand = [f"Points given by hand: {units.some(given, 'grade')}. {see}"] if given else []

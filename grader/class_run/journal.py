@@ -27,7 +27,7 @@ from grader.course.course_file import Course, parse
 from grader.course.named_students import read_once
 from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.course.roster import Roster
-from grader.files import WriteError, explained, storable, write_atomically
+from grader.files import WriteError, storable, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.hand_ins.refusal import digest
 from grader.records import LeftOut, Report
@@ -51,8 +51,7 @@ def claim(
     if (out / FILE).exists():
         with closing(database.connect(out)) as db:
             database.meta(db, out, kit)
-    with explained(out):
-        out.mkdir(parents=True, exist_ok=True)
+    database.create_folder(out)
     with database.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         with journal.transaction():

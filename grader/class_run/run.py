@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import reports
-from grader.class_run import grading, journal
+from grader.class_run import database, grading, journal
 from grader.class_run.graded_on import HandIns, changes
 from grader.class_run.grading import Grade, HandInGrader, Key, key
 from grader.class_run.standing import StudentLesson
@@ -115,7 +115,8 @@ def grade_class(
         grader = HandInGrader(grade, seed, tasks, sandboxed)
         kept = grading.grade_all(todo, grader, book, work.again, executor, _progress(console, len(todo)))
         roll, files = publish(book)
-    told = (*left, *changes(before.tasks, roll.tasks, out), *_shared_again(roll, regrade, work.again))
+    told = (*left, *database.readers(out), *changes(before.tasks, roll.tasks, out))
+    told += (*_shared_again(roll, regrade, work.again),)
     about_run = {"interrupted": kept < len(todo), "board": bool(board)}
     read_as = f"{folder} was read as {found.layout}."
     return Summary(roll, out, kept, wall() - began_s, **about_run, unmade=files.lines(), told=told, read_as=read_as)

@@ -18,7 +18,7 @@ from pathlib import Path
 from grader import catalogue
 from grader.course.roll import Roll, folder_name
 from grader.errors import FairclockError
-from grader.files import explained, write_atomically
+from grader.files import explained, rights, write_atomically
 from grader.records import Fault, Report
 from grader.reports import canvas, class_page, gradescope, leaderboard, student_page
 from grader.reports.grade_texts import BOARD, PAGE, RESULTS
@@ -67,7 +67,7 @@ class Written:
             self.unmade[path] = text
             self.remove(path)
             return False
-        self.changed += write_atomically(path, text, durable=False)
+        self.changed += write_atomically(path, text, mode=rights(self.out), durable=False)
         return True
 
     def write_of_class(self, path: Path, render: Callable[[Roll], str], roll: Roll) -> None:
@@ -109,7 +109,7 @@ def write(
             continue
         folder = out / folder_name(alone.students[0])
         with explained(folder):
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=out.stat().st_mode & 0o777, exist_ok=True)
         writer.write(folder / RESULTS, partial(gradescope.render, alone))
         writer.write(folder / PAGE, page)
     missing = (

@@ -12,6 +12,9 @@ from harness.errors import UsageError
 FOLDER_VARIABLE = "FAIRCLOCK_STATE"
 """Name of the environment variable that sets another state folder."""
 
+_UMASK = os.umask(0o077)  # only setting it tells the present one
+os.umask(_UMASK)
+
 
 class EditedFileError(UsageError):
     """A file exists and may hold a person's work. The message names the file and the option `--force`."""
@@ -23,11 +26,12 @@ def state_folder() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_state_dir("fairclock", appauthor=False))
 
 
-def write_whole(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> None:
-    """Write `data` to the file `path` atomically, with the permissions `mode`. The folder must exist.
+def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bool = True) -> None:
+    """Write `data` to the file `path` atomically, with the permissions `mode`, or those of the user's new files.
 
-    With `durable`, the data is on the disk before this function returns, which takes longer. Raise `OSError` if the
-    file cannot be written. The old file then stays. A device such as /dev/stdout is written directly.
+    The folder must exist. With `durable`, the data is on the disk before this function returns, which takes longer.
+    Raise `OSError` if the file cannot be written. The old file then stays. A device such as /dev/stdout is written
+    directly.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(data)
@@ -40,7 +44,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = T
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        temporary.chmod(mode)
+        temporary.chmod(0o666 & ~_UMASK if mode is None else mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink()

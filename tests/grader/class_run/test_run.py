@@ -163,3 +163,18 @@ def test_the_pace_is_told_from_what_is_done() -> None:
         (1, 0.0, "1/624  0 s left  2 undecided  0 internal errors"),
     ):
         assert pace(done, 624, elapsed_s, Counter({Status.UNDECIDED: 2})) == line
+
+
+def test_only_the_user_can_read_the_grades_unless_the_user_shares_the_folder(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw", "ada")
+    for out in (tmp_path / "new" / "out", tmp_path / "empty"):
+        if out.name == "empty":
+            out.mkdir(mode=0o755)
+        summary, _ = run(tmp_path / "hw", out)
+        assert not [path for path in (out, *out.rglob("*")) if path.stat().st_mode & 0o077]
+        assert "chmod" not in "".join(summary.lines())
+    out.chmod(0o770)
+    hand_in(tmp_path / "hw", "bob")
+    summary, _ = run(tmp_path / "hw", out)
+    assert f"chmod -R go= {out}" in "".join(summary.lines()), "it is told, and kept"
+    assert stat.S_IMODE((out / "bob" / "report.html").stat().st_mode) == 0o660
