@@ -58,13 +58,12 @@ class Roster:
 
         A sender with the name of a student, but another number and another e-mail address, is not this student.
         """
+        names = tuple(self.students)
         meant = Identity((sender.label, *sender.ids), (sender.label, sender.name))
         found = self._index.find(meant, surest=sender.label)
-        if len(found) == 1 and not self._index.find(meant, (EXACT, LOGIN)):
-            person, mails = self.people[found[0]], ["@" in text for text in sender.ids]
-            if person.id and person.email and any(mails) and not all(mails):
-                return ()
-        names = tuple(self.students)
+        mails = {"@" in text for text in sender.ids}
+        if len(mails) == 2 and not self._index.find(meant, (EXACT, LOGIN)):
+            found = tuple(place for place in found if not (self.people[place].id and self.people[place].email))
         return tuple(names[place] for place in found)
 
     def student_of(self, sender: Sender) -> str:
