@@ -31,7 +31,8 @@ TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE students (folder TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folder, name));
 CREATE TABLE senders (
-    label TEXT NOT NULL, name TEXT NOT NULL, ids TEXT NOT NULL, student TEXT NOT NULL, PRIMARY KEY (label, name, ids)
+    folder TEXT NOT NULL, entry TEXT NOT NULL, label TEXT NOT NULL, name TEXT NOT NULL, ids TEXT NOT NULL,
+    PRIMARY KEY (folder, entry, label, name, ids)
 );
 CREATE TABLE tasks (
     lesson TEXT NOT NULL, task TEXT NOT NULL UNIQUE, points REAL NOT NULL, counts INTEGER NOT NULL DEFAULT 1

@@ -1,6 +1,7 @@
 """List what `run` would grade: who handed in what, from where, when it counts, and what is left aside."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,7 @@ def lines(folder: Path, tasks: Sequence[TaskPoints], of: HandIns, course_name: s
     n_lessons = len({one.lesson for one in found.submissions})
     expected = (*of.course.students, *of.roster.students)
     missing = [one for one in dict.fromkeys(expected) if one not in found.students]
-    questions = unclear(of.roster, found.senders, found.students)
+    questions = unclear(of.roster, chain.from_iterable(found.senders.values()), found.students)
     handed_in = {one.student for one in found.submissions}
     without = [one for one in found.students if one not in handed_in]
     yield shown(f"{folder} was read as {found.layout or 'an empty folder'}.", lines=False)

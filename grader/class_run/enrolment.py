@@ -55,7 +55,7 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
 
     Return a sentence that names the students of earlier runs whose hand-ins do not count any more, or [].
     """
-    senders.store(db, found.senders)
+    senders.store(db, folder, found.senders)
     lessons = {task.lesson for task in tasks}
     counting = {lesson for (lesson,) in db.execute("SELECT lesson FROM tasks WHERE counts")} | lessons
     for lesson in lessons:

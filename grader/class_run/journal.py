@@ -147,7 +147,7 @@ class Journal:
 
     def remembered(self) -> Remembered:
         """Return what the last run stored."""
-        about = (self.board(), self.students(), self.roster(), senders.stored(self._db))
+        about = (self.board(), self.students(), self.roster(), senders.everyone(self._db))
         return Remembered(parse(*self._course_text()), self.tasks(), *about)
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
@@ -240,9 +240,9 @@ class Journal:
 
     def _keep(self, values: Mapping[str, str]) -> None:
         with self.transaction() as db:
+            if (new := values.get("roster")) is not None and new != (before := self.roster()).text:
+                senders.rename(db, before, Roster.of(new))
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values.items()))
-            if "roster" in values:
-                senders.move(db, senders.moved(senders.stored(db), self.roster()))
 
     @property
     def folder(self) -> str:
@@ -314,5 +314,5 @@ class Journal:
             by_hand=history,
             at=datetime.now(UTC),
             roster=roster,
-            senders=tuple(senders.stored(self._db)),
+            senders=senders.everyone(self._db),
         )

@@ -1,53 +1,84 @@
-"""Store who handed in, as the folders and platforms name these senders, and which student of the class each sender is.
-
-If the roster changes, a sender can be another student. The hand-ins of the sender then belong to this student.
-"""
+"""Store who handed in each file or folder, and rename the students when another roster gives them other names."""
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from grader.class_run import database
 from grader.class_run.rows import cells
 from grader.course.roster import Roster
 from grader.records import Sender
 
-_NAMES = {"students": "name", "left_out": "student", "by_hand": "student", "senders": "student"}
-"""The tables with the names of students, and their columns. `hand_ins` needs more care."""
+
+def store(db: sqlite3.Connection, folder: str, senders: Mapping[str, Sequence[Sender]]) -> None:
+    """Store the senders of each entry of a class folder, by the entry's name."""
+    db.executemany(
+        "INSERT OR IGNORE INTO senders VALUES (?, ?, ?, ?, ?)",
+        (cells(folder, entry, one.label, one.name, json.dumps(one.ids)) for entry, of in senders.items() for one in of),
+    )
 
 
-def store(db: sqlite3.Connection, senders: Mapping[Sender, str]) -> None:
-    """Store the student of each sender."""
-    found = (cells(one.label, one.name, json.dumps(one.ids), student) for one, student in senders.items())
-    command = "INSERT INTO senders VALUES (?, ?, ?, ?) ON CONFLICT (label, name, ids) DO UPDATE SET student = ?4"
-    db.executemany(command, found)
+def stored(db: sqlite3.Connection) -> dict[tuple[str, str], list[Sender]]:
+    """Return the senders by class folder and name of the entry in it."""
+    found: dict[tuple[str, str], list[Sender]] = {}
+    for folder, entry, label, name, ids in db.execute("SELECT * FROM senders ORDER BY label"):
+        found.setdefault((folder, entry), []).append(Sender(label, name, tuple(json.loads(ids))))
+    return found
 
 
-def stored(db: sqlite3.Connection) -> dict[Sender, str]:
-    """Return the student of each sender."""
-    found = db.execute("SELECT * FROM senders ORDER BY label")
-    return {Sender(label, name, tuple(json.loads(ids))): student for label, name, ids, student in found}
+def everyone(db: sqlite3.Connection) -> tuple[Sender, ...]:
+    """Return all senders."""
+    return tuple(dict.fromkeys(one for of in stored(db).values() for one in of))
 
 
-def moved(senders: Mapping[Sender, str], roster: Roster) -> dict[str, str]:
-    """Return the new name of each student whom a roster calls otherwise. Senders who now differ keep the old name."""
-    now: dict[str, set[str]] = {}
-    for sender, student in senders.items():
-        now.setdefault(student, set()).add(roster.student_of(sender))
-    return {old: names.pop() for old, names in now.items() if len(names) == 1 and names != {old}}
+def names(senders: Iterable[Sender], before: Roster, now: Roster) -> dict[str, set[str]]:
+    """Return the names by the roster `now` of the senders who are one student by the roster `before`, by this student.
+
+    The students of `before` who are no senders are among them.
+    """
+    found: dict[str, set[str]] = {}
+    for sender in senders:
+        found.setdefault(before.student_of(sender), set()).add(now.student_of(sender))
+    for student, one in before.students.items():
+        if student not in found:
+            same = now.find(Sender(student, one.name, tuple(filter(None, (one.id, one.email)))))
+            found[student] = set(same) if len(same) == 1 else {student}
+    return found
 
 
-def move(db: sqlite3.Connection, to: Mapping[str, str]) -> None:
-    """Give students their new names. If two names become one, the student has the attempts of both."""
-    if not to:
-        return
-    db.create_function("now", 1, lambda name: to.get(name, name), deterministic=True)
-    for table, column in _NAMES.items():
-        db.execute(f"UPDATE OR REPLACE {table} SET {column} = now({column})")  # noqa: S608 - constants
-    hand_ins = db.execute("SELECT now(student), * FROM hand_ins ORDER BY there, rowid").fetchall()
+def rename(db: sqlite3.Connection, before: Roster, now: Roster) -> None:
+    """Give stored students their names by another roster. If two are now one student, this one has all attempts."""
+    places = stored(db)
+    whole = names(everyone(db), before, now)
+    of_folder: dict[tuple[str, str], set[str]] = {}
+    for (folder, _), of in places.items():
+        for one in of:
+            of_folder.setdefault((folder, before.student_of(one)), set()).add(now.student_of(one))
+
+    def new(student: str, folder: str = "", path: str = "") -> str:
+        of = next((places[folder, one] for one in _paths(path) if (folder, one) in places), [])
+        found = {now.student_of(one) for one in of if before.student_of(one) == student} or whole.get(student, set())
+        return min(found) if len(found) == 1 else student
+
+    db.create_function("new", -1, new)
+    db.execute("UPDATE by_hand SET student = new(student)")
+    db.execute("UPDATE left_out SET student = new(student, folder, path)")
+    students = db.execute("SELECT folder, name FROM students").fetchall()
+    hand_ins = db.execute("SELECT new(student, folder, path), * FROM hand_ins ORDER BY there, rowid").fetchall()
+    db.execute("DELETE FROM students")
     db.execute("DELETE FROM hand_ins")
+    for folder, student in students:
+        here = of_folder.get((folder, student), {new(student)})
+        db.executemany("INSERT OR IGNORE INTO students VALUES (?, ?)", [(folder, one) for one in here])
     for student, _, *given, there, folder in hand_ins:
         db.execute(database.HAND_IN, (student, *given, folder))
         if not there:  # hand-ins that are there follow
             key = (student, given[0], given[3])
             db.execute("UPDATE hand_ins SET there = 0 WHERE (student, lesson, content) = (?, ?, ?)", key)
+
+
+def _paths(path: str) -> Iterator[str]:
+    """Yield a path, and the folders in which it is."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]

@@ -1,6 +1,5 @@
 """A new grade for the database of a class, and what the database knows of earlier runs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -29,9 +28,9 @@ class Remembered:
     board: str = ""
     students: tuple[str, ...] = ()
     roster: Roster = NO_ROSTER
-    senders: Mapping[Sender, str] = field(default_factory=dict)
+    senders: tuple[Sender, ...] = ()
 
     def students_by(self, roster: Roster) -> list[str]:
         """Return the students with their names by another roster."""
-        moved = senders.moved(self.senders, roster)
-        return sorted({moved.get(one, one) for one in self.students} | {*roster.students})
+        new = senders.names(self.senders, self.roster, roster)
+        return sorted({name for one in self.students for name in new.get(one, {one})} | {*roster.students})

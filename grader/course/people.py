@@ -38,11 +38,11 @@ class People:
             for text in one.ids:
                 self._add(EXACT, fold(text), place)
                 self._add(LOGIN, fold(_login(text)), place)
-            for words in map(_words, one.names):
-                self._add(NAME, " ".join(words), place)
-                self._add(ANY_ORDER, " ".join(sorted(words)), place)
-                for first in range(len(words)):  # as Canvas writes names, without spaces: otaren
-                    self._add(ANY_ORDER, "".join((*words[first:], *words[:first])), place)
+            for name in map(words, one.names):
+                self._add(NAME, " ".join(name), place)
+                self._add(ANY_ORDER, " ".join(sorted(name)), place)
+                for first in range(len(name)):  # as Canvas writes names, without spaces: otaren
+                    self._add(ANY_ORDER, "".join((*name[first:], *name[:first])), place)
 
     def _add(self, way: int, key: str, place: int) -> None:
         if key:
@@ -78,8 +78,8 @@ class People:
             login = _login(text)
             return self._index[EXACT].get(fold(login), set()) if login else self._index[LOGIN].get(fold(text), set())
         else:
-            words = _words(text)
-            key = " ".join(words if way == NAME else sorted(words))
+            found = words(text)
+            key = " ".join(found if way == NAME else sorted(found))
         return self._index[way].get(key, set())
 
 
@@ -104,7 +104,7 @@ def _login(text: str) -> str:
     return login if sign else ""
 
 
-def _words(name: str) -> list[str]:
+def words(name: str) -> list[str]:
     """Return the words of a name, the last name after the first names: also of "Ota, Ren"."""
     last, comma, first = fold(name).replace("'", "").partition(",")
     text = f"{first} {last}" if comma else last

@@ -4,12 +4,12 @@ import difflib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from grader.course.people import EXACT, LOGIN, Identity, People, fold
+from grader.course.people import EXACT, LOGIN, Identity, People, fold, words
 from grader.records import Sender
 from harness.errors import UsageError
 
@@ -56,7 +56,9 @@ class Roster:
     def find(self, sender: Sender) -> tuple[str, ...]:
         """Return the name in reports of the student who is the sender, or of several students, or ().
 
-        A sender with the name of a student, but another number and another e-mail address, is not this student.
+        A sender with the name of a student, but another number and another e-mail address, is not this student. Nor is
+        a sender with the number of a student, but with a name that has no word in common, because platforms have
+        numbers of their own.
         """
         names = tuple(self.students)
         meant = Identity((sender.label, *sender.ids), (sender.label, sender.name))
@@ -64,6 +66,10 @@ class Roster:
         mails = {"@" in text for text in sender.ids}
         if len(mails) == 2 and not self._index.find(meant, (EXACT, LOGIN)):
             found = tuple(place for place in found if not (self.people[place].id and self.people[place].email))
+        sure = (sender.label, *(text for text in sender.ids if "@" in text))
+        if found and not self._index.find(Identity(sure, meant.names)):
+            given = [word for name in meant.names for word in words(name) if not word.isdigit()]
+            found = tuple(place for place in found if not given or _alike(self.people[place], given))
         return tuple(names[place] for place in found)
 
     def student_of(self, sender: Sender) -> str:
@@ -92,6 +98,12 @@ class Roster:
         """Return the roster with this `text`."""
         people = [Person(**one) for one in json.loads(text or "[]")]
         return cls(tuple(replace(one, sections=(*one.sections,), other_names=(*one.other_names,)) for one in people))
+
+
+def _alike(person: Person, given: Sequence[str]) -> bool:
+    """Return whether a name of the person has a word in common with the words `given`, which may be joined."""
+    own = {word for name in (person.name, *person.other_names) for word in words(name)}
+    return any(word in given or (len(word) > 2 and any(word in one for one in given)) for word in own)
 
 
 NO_ROSTER: Final = Roster()

@@ -62,7 +62,7 @@ def collect(
         claims = recognised(items, zone, name)
         if classes := reader.read(claims, items):
             raise UsageError(parents.message(folder, classes))
-    senders = {one: student_of(one) for claim in claims.values() for one in claim.senders}
+    senders = {items[entry].entry.shown: claim.senders for entry, claim in claims.items()}
     found = replace(reader.collection(told(claims)), senders=senders)
     if require and not (found.submissions or found.unchanged):
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"

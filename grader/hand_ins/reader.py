@@ -32,7 +32,7 @@ StudentOf = Callable[[Sender], str]
 class Collection:
     """The students of a class, also those without a hand-in, their submissions, and the files that are not graded.
 
-    `layout` names the layouts of the class's folder that were recognised. `senders` has the student of each sender.
+    `layout` names the layouts of the class's folder that were recognised. `senders` are by the entry of the folder.
     """
 
     students: tuple[str, ...]
@@ -40,7 +40,7 @@ class Collection:
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...] = ()
     layout: str = ""
-    senders: Mapping[Sender, str] = field(default_factory=dict)
+    senders: Mapping[str, tuple[Sender, ...]] = field(default_factory=dict)
 
     @property
     def unchanged(self) -> set[tuple[str, str]]:
