@@ -3,17 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
-
-_LINE_OF_FILE: Final = re.compile(r"line (\d{1,9}) of the file")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeCell:
-    """A code cell. `number` counts all cells of its notebook from 1, also cells without code.
+    """A code cell of a notebook: its number among all cells, and the Python code into which IPython transforms it.
 
-    `text` is the Python code into which IPython transforms the cell: a magic becomes the call of a function. `title` is
-    the first line as the student wrote it. If `may_raise`, the notebook says that the cell raises an exception.
+    `title` is its first line as the student wrote it. If `may_raise`, the notebook says that it raises an exception.
     """
 
     number: int
@@ -42,11 +38,12 @@ class Notebook:
 
     def with_cell_lines(self, said: str) -> str:
         """Return the message `said` with each "line 31 of the file" replaced, such as by "line 3 of cell 2"."""
-        return _LINE_OF_FILE.sub(lambda match: self._place(int(match[1])) or match[0], said)
 
-    def _place(self, line: int) -> str:
-        found = [(above, cell.number) for above, cell in self.placed() if above < line][-1:]
-        return "".join(f"line {line - above} of cell {number}" for above, number in found)
+        def in_cell(match: re.Match[str]) -> str:
+            lines = [(int(match[1]) - above, cell.number) for above, cell in self.placed()]
+            return [match[0], *(f"line {line} of cell {number}" for line, number in lines if line > 0)][-1]
+
+        return re.sub(r"line (\d{1,9}) of the file", in_cell, said)
 
 
 Source = str | Notebook

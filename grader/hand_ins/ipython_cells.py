@@ -9,7 +9,7 @@ from typing import Final
 
 from IPython.core.inputtransformer2 import HelpEnd, TransformerManager, cell_magic
 
-MOST_CHARACTERS: Final = 4_000_000
+MOST_CHARACTERS: Final = 2_000_000
 """A notebook is refused if more characters must be split into tokens. Each magic repeats this for its whole cell."""
 
 MOST_HELP_CHARACTERS: Final = 1_000
@@ -34,18 +34,14 @@ class CellTransformer(TransformerManager):
 
         Raise `TooManyMagicsError` if the transformation of the notebook takes too long.
         """
+        removed = cell[: len(cell) - len(cell.lstrip())].count("\n")  # IPython removes the first empty lines
         with warnings.catch_warnings(action="ignore"):
             try:
-                return self.transform_cell(cell).rstrip()
+                return "\n" * removed + self.transform_cell(cell).rstrip()
             except TooManyMagicsError:
                 raise
             except Exception:  # noqa: BLE001 - for some texts, the tokenizer raises any exception
                 return cell.rstrip()
-
-    def transform_cell(self, cell: str) -> str:
-        """Return a cell as Python. IPython removes empty lines at the beginning, and they are added again."""
-        empty = cell[: len(cell) - len(cell.lstrip())].count("\n")
-        return "\n" * empty + super().transform_cell(cell)
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
         """Replace each magic, shell line and help request. Add empty lines below one that was continued."""
@@ -64,7 +60,7 @@ class CellTransformer(TransformerManager):
         if not lines or not _RUNS_ITS_CELL.match(lines[0]):
             return [*cell_magic(lines)]  # type: ignore[no-untyped-call]
         self._count(lines)
-        return ["\n", *self.transform_cell("".join(lines[1:])).splitlines(keepends=True)]
+        return ["\n", *self.python("".join(lines[1:])).splitlines(keepends=True)]
 
     def _count(self, lines: list[str]) -> None:
         self._characters += sum(map(len, lines))

@@ -6,81 +6,67 @@ This file runs in the sandbox and imports only the standard library.
 import __future__
 
 import ast
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 COROUTINE = 0x80  # the flag inspect.CO_COROUTINE; the module is slow to import
-MOST_SKIPPED = 20  # the supervisor reports no more
-HELP = ("pinfo", "pinfo2", "psearch")
-"""The magics into which IPython transforms a help request, such as `sum?`."""
+HELP = ("pinfo", "pinfo2", "psearch")  # the magics into which IPython transforms a help request, such as `sum?`
 
 
 class NotebookShell:
-    """Runs cells in the namespace of a module. It is also what `get_ipython()` returns there.
-
-    `skipped` has the number of a cell and the line for each command that was not run.
-    """
+    """Runs cells in a module, where `get_ipython()` returns it. `skipped` lists the commands that were not run."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self.user_ns, self.file = module.__dict__, str(getattr(module, "__file__", ""))
         self.skipped: list[list[Any]] = []
-        self._number = 0
-        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self._number, self._flags = 0, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._loop: Any = None
         self._inputs, self._values = [""], dict[int, Any]()
         self._last: list[Any] = ["", "", ""]
-        names = {"In": self._inputs, "Out": self._values, "display": _nothing, "exit": _end, "quit": _end}
-        self.user_ns.update(names, _="", __="", ___="")
+        self.user_ns.update(In=self._inputs, Out=self._values, _="", __="", ___="")
+        self.user_ns.update(display=lambda *_, **__: None, exit=sys.exit, quit=sys.exit)
 
     def run_cell(self, text: str, number: int, above: int) -> list[list[Any]]:
-        """Run a cell, whose text is below `above` lines of the module's file, and return `skipped`.
-
-        Exceptions of the cell are not caught.
-        """
+        """Run a cell that is below `above` lines of the file, without catching exceptions, and return `skipped`."""
         self._number = number
         self._inputs.append(text)
         self.user_ns["get_ipython"] = lambda: self  # again in each cell, because some notebooks import this name
-        value = self.run(text, self.file, above)
+        value = self._run(text, self.file, above)
         if value is not None and not text.endswith(";") and value is not self._values:
             self._keep(value)
         return self.skipped
 
-    def run(self, text: str, file: str, above: int = 0) -> Any:
+    def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
+        """Run the statement of `%time`. Skip all other magics."""
+        if name == "time":
+            return self._run(line, "<magic>")
+        return None if name in HELP else self.system(f"{name} {line}", "%")
+
+    def run_cell_magic(self, name: str, line: str, _cell: str) -> None:
+        """Skip a cell, because its magic does not run it in the namespace of the notebook."""
+        self.system(f"{name} {line}", "%%")
+
+    def system(self, command: str, mark: str = "!") -> None:
+        """Skip a command. Its line in the notebook begins with `mark`."""
+        self.skipped.append([self._number, f"{mark}{command[:100]}".rstrip()])
+
+    def getoutput(self, command: str) -> list[str]:
+        """Skip a shell command, and return its output as no lines."""
+        self.system(command)
+        return []
+
+    def show_usage(self) -> None:
+        """Show no introduction to IPython."""
+
+    def _run(self, text: str, file: str, above: int = 0) -> Any:
         """Run the statements of a text one by one. Return the value of the last one if it is an expression."""
         value, waits = None, "async" in text or "await" in text
         for code in self._compiled(text, file, above):
             value = self._in_loop(code) if waits else eval(code, self.user_ns)  # noqa: S307 - a worker runs submissions
         return value
-
-    def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
-        """Run the statement of `%time`. Skip all other magics."""
-        if name == "time":
-            return self.run(line, "<magic>")
-        if name not in HELP:
-            self._skip(f"%{name} {line}")
-        return None
-
-    def run_cell_magic(self, name: str, line: str, _cell: str) -> None:
-        """Skip a cell, because its magic does not run it in the namespace of the notebook."""
-        self._skip(f"%%{name} {line}")
-
-    def system(self, command: str) -> None:
-        """Skip a shell command."""
-        self._skip(f"!{command}")
-
-    def getoutput(self, command: str) -> list[str]:
-        """Skip a shell command, and return its output as no lines."""
-        self._skip(f"!{command}")
-        return []
-
-    def show_usage(self) -> None:
-        """Show nothing, because a notebook that is graded has no reader."""
-
-    def _skip(self, line: str) -> None:
-        if len(self.skipped) < MOST_SKIPPED:
-            self.skipped.append([self._number, line[:100].rstrip()])
 
     def _compiled(self, text: str, file: str, above: int) -> Iterator[types.CodeType]:
         """Yield the code of each statement. The features of `from __future__` hold from then on."""
@@ -91,10 +77,9 @@ class NotebookShell:
             raise
         for node in body:
             ast.increment_lineno(node, above)
-            if node is body[-1] and isinstance(node, ast.Expr):
-                code = compile(ast.Expression(node.value), file, "eval", self._flags, dont_inherit=True)
-            else:
-                code = compile(ast.Module([node], []), file, "exec", self._flags, dont_inherit=True)
+            is_value = node is body[-1] and isinstance(node, ast.Expr)
+            tree = ast.Expression(node.value) if is_value else ast.Module([node], [])
+            code = compile(tree, file, "eval" if is_value else "exec", self._flags, dont_inherit=True)
             self._flags |= code.co_flags & FUTURES
             yield code
 
@@ -117,10 +102,3 @@ class NotebookShell:
         self.user_ns[f"_{count}"] = self._values[count] = value
         if unused:
             self.user_ns.update(zip(names, self._last, strict=True))
-
-
-def _nothing(*_objects: Any, **_options: Any) -> None: ...
-
-
-def _end() -> None:
-    raise SystemExit

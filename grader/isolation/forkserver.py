@@ -72,8 +72,7 @@ class ForkServer:
         self._closed = self._unresponsive = False
         self.waited_s = 0.0
         """Wall seconds for which the grader has waited for these processes since `start_task`."""
-        self.remarks: tuple[str, ...] = ()
-        """Sentences on the cells of the notebook that a worker has loaded."""
+        self.remarks: tuple[str, ...] = ()  # on cells of the notebook that a worker has loaded
 
     @property
     def output_tail(self) -> str:

@@ -139,8 +139,7 @@ class HandInTrees:
         self._pool, self._tensors = pool, tensors
         self._tree: ForkServer | None = None
         self._never_loads: WorkerFault | None = None
-        self.remarks: tuple[str, ...] = ()
-        """Sentences on the cells of the notebook that was loaded last."""
+        self.remarks: tuple[str, ...] = ()  # on cells of the notebook that was loaded last
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:

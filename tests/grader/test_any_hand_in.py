@@ -21,7 +21,8 @@ from grader.records import Report, Status, Submission
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=12)
 """Text with any characters, including lone surrogates and zeros."""
-CODE = ANY_TEXT | st.text(alphabet="%!?=()[]{}'\"\n\r\\ x#:f\0\x0c\ud800\u2028é", max_size=12)
+MAGIC = st.sampled_from([">>> ", "In [1]: ", "...: ", "%%time\n", "%%bash\n", "await ", "x = !ls ", "\\\n", "f?"])
+CODE = ANY_TEXT | st.text(alphabet="%!?=()[]{}'\"\n\r\\ x#:f,;/\0\x0c\ud800\u2028é", max_size=12) | MAGIC
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | CODE
 JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3), max_leaves=8
