@@ -47,8 +47,7 @@ python -m grader check {file}
 python -m grader check {file} --hint
 ```
 
-Do not rename the notebook. The grader runs all its cells in order, as Jupyter does, except for shell lines (`!pip`) \
-and magics that measure (`%timeit`)."""
+Do not rename the notebook. The grader runs its cells in order, but skips shell lines (`!pip`), magics (`%timeit`)."""
 
 CHECK: Final = """\
 if __name__ == "__main__":
