@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import catalogue, seeds
+from grader.course.dates import read_time
 from grader.course.roll import Roll, TaskPoints, is_faulted
 from grader.errors import FairclockError, UsageError
 from grader.files import storable, write_atomically
@@ -119,7 +120,7 @@ def _student_and_time(path: Path) -> tuple[str, datetime | None]:
         read = json.loads(path.read_text(encoding="utf-8"))
         given = (user.get("email") or user.get("name") or user.get("id") for user in read.get("users", []))
         names = [storable(str(name)) for name in given]
-        at = datetime.fromisoformat(read["created_at"]).astimezone(UTC) if read.get("created_at") else None
+        at = read_time(str(read.get("created_at")), UTC)
     except (OSError, ValueError, AttributeError, TypeError):
         return "student", None
     return " and ".join(names) or "student", at
