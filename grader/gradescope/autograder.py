@@ -26,7 +26,7 @@ from grader.hand_ins.collect import collect_one
 from grader.hand_ins.refusal import digest
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.records import Report, Submission
+from grader.records import LeftOut, Report, Submission
 from grader.reports import gradescope
 from grader.task import Task
 from grader.texts import shown
@@ -75,13 +75,14 @@ def _settings(path: Path) -> tuple[tuple[str, ...], bool]:
 
 
 def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
-    student, at = _student_and_time(root / "submission_metadata.json")
-    given = _given(root / "submission", student, lessons)
     known = catalogue.load()
+    student, at = _student_and_time(root / "submission_metadata.json")
+    found = collect_one(root / "submission", student, lessons, kit=Environment.capture().kit, known=known.functions)
+    given = {one.lesson: one for one in found.submissions}
     reports: list[Report] = []
     with Pool(sandboxed=sandboxed, hidden=(root.resolve(),)) as pool:
         for lesson in lessons:
-            report = _report(given.get(lesson) or _nothing(student, lesson), pool, known.tasks(lesson))
+            report = _report(given.get(lesson) or _nothing(student, lesson, found.left_out), pool, known.tasks(lesson))
             if is_faulted(report):
                 told = "; ".join(verdict.attempt.rationale for verdict in report.verdicts)
                 print(f"{lesson} could not be graded; this is the grader's fault, not the submission's: {shown(told)}")
@@ -89,7 +90,9 @@ def _grade(root: Path, lessons: Sequence[str], *, sandboxed: bool) -> int:
             reports.append(report)
     of_lessons = [task for lesson in lessons for task in known.tasks(lesson)]
     tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
-    roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
+    roll = Roll(
+        "Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), (), left_out=found.left_out
+    )
     write_atomically(root / "results" / "results.json", gradescope.render(roll).encode())
     when = at.isoformat() if at else "at an unknown time"
     print(f"{sum(report.points for report in reports):g} points; handed in {when}.")
@@ -104,14 +107,11 @@ def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report
     return report
 
 
-def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    """Return the submissions by lesson. They are read like the folder of a student of a class."""
-    found = collect_one(folder, student, lessons, kit=Environment.capture().kit)
-    return {one.lesson: one for one in found.submissions}
-
-
-def _nothing(student: str, lesson: str) -> Submission:
-    why = f"Nothing was handed in for {lesson}; hand in {lesson}.py or {lesson}.ipynb."
+def _nothing(student: str, lesson: str, left_out: Sequence[LeftOut]) -> Submission:
+    """Return a refused submission for a lesson without an exercise. The files of `left_out` were handed in instead."""
+    others = any(one.lesson in {lesson, ""} for one in left_out)
+    what = f"Only other files were handed in, and not {lesson}" if others else f"Nothing was handed in for {lesson}"
+    why = f"{what}; hand in {lesson}.py or {lesson}.ipynb."
     return Submission(student, lesson, "", digest(why.encode()), None, why)
 
 

@@ -80,11 +80,18 @@ def _inside_the_only_folder(folder: Path, items: Items, name: str, names: Lesson
     return items
 
 
-def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
+def collect_one(
+    folder: Path,
+    student: str,
+    lessons: Sequence[str],
+    *,
+    kit: str,
+    known: Mapping[str, Some[str]] | Sequence[str] = (),
+) -> Collection:
     """Return the submissions in the folder or zip of one student, possibly none. Raise `UsageError` if none exists."""
     if not folder.exists():
         raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
-    reader = HandInReader(LessonNames.of(lessons), kit)
+    reader = HandInReader(LessonNames.of(lessons, known), kit)
     shown = student if folder.is_dir() else folder.name
     entry = on_disk(folder, Path(os.path.realpath(folder)).parent, (folder.name,), shown)
     item = Item(entry, lambda ignored: below(folder, shown, ignored))

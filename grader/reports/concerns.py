@@ -99,7 +99,9 @@ def _of_people(roll: Roll) -> Iterator[Concern]:
     for student, lessons in roll.missing().items():
         if student not in handed_in:
             what = ", ".join(map(grade_texts.title, lessons))
-            yield Concern(student, what, "missing", "Nothing was handed in: 0 points.")
+            others = any(file.student == student for file in roll.left_out)
+            why = "Files were handed in, but no exercise: 0 points." if others else "Nothing was handed in: 0 points."
+            yield Concern(student, what, "missing", why)
 
 
 def _of_files(roll: Roll) -> Iterator[Concern]:

@@ -24,6 +24,7 @@ from grader.class_run.grading import HandInGrader
 from grader.course.roll import TaskPoints
 from grader.errors import UsageError
 from grader.gradescope import autograder
+from grader.hand_ins.collect import collect_one
 from grader.isolation import tree_users
 from grader.records import Fault, Report, Submission
 from grader.student_kit import release
@@ -118,15 +119,18 @@ def test_a_hand_in_is_found_in_any_folder_but_not_behind_a_link_and_of_two_files
         (folder / place / "04_autorange.py").write_text(text)
         return folder
 
+    def given(name: str) -> Sequence[Submission]:
+        return collect_one(tmp_path / name, "ada", ["04_autorange"], kit="").submissions
+
     for number, place in enumerate(("lessons/exercises", "my-kit/lessons/exercises", "homework", "")):
         (tmp_path / str(number) / "__MACOSX").mkdir(parents=True)
-        given = autograder._given(handed_in(tmp_path / str(number), place), "ada", ["04_autorange"])
-        assert given["04_autorange"].source == "x = 1\n"
+        handed_in(tmp_path / str(number), place)
+        assert [str(one.source) for one in given(str(number))] == ["x = 1\n"]
     handed_in(handed_in(tmp_path / "two", "one"), "other", "x = 2\n")
-    assert "more than once" in autograder._given(tmp_path / "two", "ada", ["04_autorange"])["04_autorange"].refusal
+    assert "more than once" in given("two")[0].refusal
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
-    assert autograder._given(tmp_path / "linked", "ada", ["04_autorange"]) == {}
+    assert given("linked") == ()
 
 
 @pytest.mark.long
