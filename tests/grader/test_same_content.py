@@ -69,7 +69,6 @@ def test_equal_content_is_graded_once_and_all_students_have_its_grade(folder: Pa
     assert (summary.graded, summary.exit_code) == (2, 0)
     assert "4 hand-ins have 2 different contents: hand-ins with equal content are graded once." in said
     assert len(list(summary.roll.gradings())) == 2
-    assert "2 files graded in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
     for student in ("emil", "dora"):
         hand_in(folder, student, "right")
     summary, _ = run(folder, drifting)

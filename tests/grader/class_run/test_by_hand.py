@@ -10,6 +10,7 @@ from outline import Outline
 
 from grader import reports
 from grader.class_run import journal
+from grader.course.roster import Person, Roster
 
 LATE = """
 timezone = "UTC"
@@ -139,3 +140,16 @@ def test_points_by_hand_make_a_class_final_that_no_run_can_finish(
     assert said(capsys, "grade", out, "ada", DOT, "--points", "6").code == 0
     assert said(capsys, "report", out).code == 0
     assert points(out) == {"ada": "6"}
+
+
+def test_points_by_hand_stay_with_a_student_whom_the_roster_renames(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    run(tmp_path / "hw1", roster=Roster((Person("ada"), Person("Zoe Q", "103"))))
+    out = tmp_path / "out"
+    assert said(capsys, "grade", out, "103", DOT, "--points", "6").code == 0
+    run(tmp_path / "hw1", roster=Roster((Person("ada"), Person("Zoe Quinn", "103"))))
+    assert lessons(out, "Zoe Quinn") == {"01_dot": 6.0}
+    with journal.read(out) as book:
+        assert book.roll().students == ("Zoe Quinn", "ada")
