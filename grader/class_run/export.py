@@ -7,7 +7,7 @@ from typing import Final
 from grader.course.roll import Roll
 from grader.errors import UsageError
 from grader.files import read_plain_file, rights, write_atomically
-from grader.reports import canvas, grade_texts, junit, moodle, nbgrader
+from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.csv_file import CsvFile
 from harness.command_line import named
 from harness.rendering import units
@@ -47,16 +47,14 @@ def export(
     overwritten. Raise `UsageError`, and write nothing, for options that contradict each other.
     """
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
-    totals = {} if lessons else grade_texts.totals(roll)
     roll = roll.only([named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
     if columns and form != "canvas":
         raise UsageError("--column needs --canvas. For Moodle, choose the lessons of the assignment with --lessons.")
     filled: CsvFile | None = None
     if source and form == "canvas":
-        titles = _named(columns, roll.lessons)
-        filled = canvas.fill(roll, _read(source, place), str(source), titles, totals, scale=scale)
+        filled = canvas.fill(roll, _read(source, place), str(source), _named(columns, roll.lessons), scale=scale)
     elif source:
-        filled = moodle.fill(roll, _read(source, place), str(source), roll.lessons, totals, scale=scale)
+        filled = moodle.fill(roll, _read(source, place), str(source), scale=scale)
     text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
     if to:
         refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)

@@ -18,7 +18,7 @@ from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
 from grader.course.people import Identity, People
 from grader.course.roll import Roll, folder_name
-from grader.files import write_atomically, zip_of
+from grader.files import explained, write_atomically, zip_of
 from grader.reports.grade_texts import PAGE
 from harness.command_line import named
 from harness.rendering import units
@@ -163,7 +163,9 @@ def _write_folder(place: Path, pages: Mapping[str, bytes], *, force: bool, only:
     files = {place / name: data for name, data in pages.items()}
     there = [path for path in sorted(place.rglob("*")) if path.is_file()] if place.is_dir() else []
     for path in there:
-        if not force and (path not in files or path.read_bytes() != files[path]):
+        with explained(path):
+            differs = path not in files or path.read_bytes() != files[path]
+        if differs and not force:
             raise EditedFileError(
                 f"{place} holds other files, such as {path}, so nothing was written. "
                 "Name another folder, or overwrite the files with --force."
@@ -172,4 +174,5 @@ def _write_folder(place: Path, pages: Mapping[str, bytes], *, force: bool, only:
         write_atomically(path, data, durable=False)
     for path in there if only else ():
         if path not in files:
-            path.unlink()
+            with explained(path):
+                path.unlink()

@@ -175,8 +175,9 @@ class Roll:
         return tuple(report for report, of in given if (of.student, of.lesson) not in final)
 
     def only(self, lessons: Collection[str]) -> "Roll":
-        """Return a copy that has only these lessons."""
-        return self._kept(_OF_A_LESSON, lambda one: one.lesson in {*lessons, ""})
+        """Return a copy that has only these lessons, and no total of the course, which needs all lessons."""
+        course = replace(self.course, weights={}, extra_credit=frozenset(), drop_lowest=0)
+        return replace(self._kept(_OF_A_LESSON, lambda one: one.lesson in {*lessons, ""}), course=course)
 
     def among(self, students: Collection[str]) -> "Roll":
         """Return a copy that has only these students."""

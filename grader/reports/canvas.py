@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.people import fold
 from grader.course.roll import Roll
-from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
 from grader.reports.csv_file import CsvFile, Row, csv_text, identities, match_rows, missed_lines, number
-from grader.reports.grade_texts import NO_TOTALS, PERCENT
+from grader.reports.grade_texts import PERCENT
 from harness.errors import UsageError
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -44,24 +43,15 @@ def render(roll: Roll) -> str:
     return csv_text(rows, "\r\n")
 
 
-def fill(
-    roll: Roll,
-    data: bytes,
-    name: str,
-    columns: Mapping[str, str],
-    totals: Mapping[str, CourseTotal] = NO_TOTALS,
-    *,
-    scale: bool = False,
-) -> CsvFile:
+def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> CsvFile:
     """Return `data`, the content of the Canvas export `name`, with the points of a class filled in.
 
     `columns` maps a lesson, or `total`, to the heading, title or number of a column. The default is the column with the
-    lesson's own name. `totals` are the students' totals by the weights of the course, of which the column for `total`
-    gets the same share of its maximum. With `scale`, other points are also converted to the maximum of the column.
-    Raise `UsageError` if the file is not a Canvas export, a column is missing, or maximum points differ and `scale` is
-    not set.
+    lesson's own name. A total that the course weights is converted to the maximum of its column, and with `scale` all
+    other points, too. Raise `UsageError` if the file is not a Canvas export, a column is missing, or maximum points
+    differ and `scale` is not set.
     """
-    done = CsvFile(data, name)
+    done, totals = CsvFile(data, name), grade_texts.totals(roll)
     row_of_maxima = _check(done)
     found = _columns(roll, done.rows[done.head], columns, name, done.notes)
     comma = done.has_decimal_comma(done.cell(row, at) for row in done.below for at in found)

@@ -2,9 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
@@ -36,7 +34,6 @@ STATUS = {status: status.value for status in Status} | {
 
 PERCENT = 100.0
 """The maximum of a total that the course weights, because students may have different lessons dropped."""
-NO_TOTALS: Mapping[str, CourseTotal] = MappingProxyType({})
 
 _CSS_CLASS = {
     **dict.fromkeys((*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE), "alarm"),

@@ -4,14 +4,13 @@ Rows with a locked grade and comments that a person wrote are not changed. Moodl
 """
 
 import html
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from grader.course.people import fold
 from grader.course.roll import Roll
-from grader.course.totals import CourseTotal
 from grader.reports import grade_texts
 from grader.reports.csv_file import CsvFile, Row, csv_cell, identities, match_rows, missed_lines, number
-from grader.reports.grade_texts import NO_TOTALS, PERCENT
+from grader.reports.grade_texts import PERCENT
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
@@ -26,22 +25,14 @@ OURS = "Graded by fairclock: "
 """The beginning of each comment that the grader writes. Comments with this beginning are replaced later."""
 
 
-def fill(
-    roll: Roll,
-    data: bytes,
-    name: str,
-    lessons: Sequence[str],
-    totals: Mapping[str, CourseTotal] = NO_TOTALS,
-    *,
-    scale: bool = False,
-) -> CsvFile:
-    """Return `data`, the content of the worksheet `name`, with the sum of the points of `lessons` filled in.
+def fill(roll: Roll, data: bytes, name: str, *, scale: bool = False) -> CsvFile:
+    """Return `data`, the content of the worksheet `name`, with the sum of the points of all lessons filled in.
 
-    With `scale`, the points are converted to the maximum grade of the worksheet. If there are `totals` by the weights
-    of the course, each student gets the same share of the maximum grade instead. Raise `UsageError` if the file is not
-    a worksheet, or if the maximum grade differs from the lessons' points and `scale` is not set.
+    With `scale`, the points are converted to the maximum grade of the worksheet. If the course weights its lessons, the
+    total is converted instead. Raise `UsageError` if the file is not a worksheet, or if the maximum grade differs from
+    the lessons' points and `scale` is not set.
     """
-    done = CsvFile(data, name)
+    done, totals = CsvFile(data, name), grade_texts.totals(roll)
     at = {column: place for column in COLUMNS if (place := done.column(column)) is not None}
     if missing := [column for column in NEEDED if column not in at]:
         raise UsageError(
@@ -52,15 +43,14 @@ def fill(
     rows = {row: cells for row, cells in rows.items() if cells[IDENTIFIER].strip()}
     comma = done.has_decimal_comma(cells.get(one, "") for cells in rows.values() for one in (MOST, GRADE))
     most = {cells.get(MOST, "").strip(): row for row, cells in reversed(rows.items())}
-    possible = PERCENT if totals else sum(map(roll.possible, lessons))
+    possible = PERCENT if totals else sum(map(roll.possible, roll.lessons))
     scale = scale or bool(totals)
     factors = {text: _factor(done, row, text, possible, comma=comma, scale=scale) for text, row in most.items() if text}
     if SCALE in at or len(set(factors.values())) > 1:
         what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
         raise UsageError(f"{name} uses {what}. {_ONE_MAXIMUM}")
     factor = next(iter(factors.values()), 1.0)
-    every = {student: {one: of[one] for one in lessons if one in of} for student, of in roll.gradebook().items()}
-    grades = {student: given for student, given in every.items() if given}
+    grades = {student: given for student, given in roll.gradebook().items() if given}
     handed_in = roll.grades()
     who = identities(roll, "Participant {}")
     placed = match_rows({one: who[one] for one in grades}, [_row(row, cells) for row, cells in rows.items()])
