@@ -18,7 +18,7 @@ from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
 from grader.course.people import Identity, People
 from grader.course.roll import Roll, folder_name
-from grader.files import explained, write_atomically, zip_of
+from grader.files import explained, rights, write_atomically, zip_of
 from grader.reports.grade_texts import PAGE
 from harness.command_line import named
 from harness.rendering import units
@@ -98,13 +98,14 @@ def return_pages(
     paths = {student: of for student, of in book.paths(roll.lessons).items() if student in roll.students}
     pages, missing = _pages(book, roll, form, paths)
     place = to or book.out / ("_feedback" if form is Form.FOLDER else f"{form}-feedback.zip")
+    mode = None if to else rights(book.out)
     if pages and form is Form.FOLDER and place.suffix != ".zip":
-        _write_folder(place, pages, force=force or not to, only=not to)
+        _write_folder(place, pages, mode, force=force or not to, only=not to)
     elif pages:
         data = zip_of(pages)
         if to:
             refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == data)
-        write_atomically(place, data)
+        write_atomically(place, data, mode=mode)
     lines = [
         f"Wrote {place}: {units.some(len(pages), 'page')}. {_UPLOAD[form]}" if pages else "There is no page to write."
     ]
@@ -155,7 +156,7 @@ def _another_name(roll: Roll, student: str, path: str) -> str:
     return name if person and name and not People([person.identity(student)]).find(Identity((name,), (name,))) else ""
 
 
-def _write_folder(place: Path, pages: Mapping[str, bytes], *, force: bool, only: bool) -> None:
+def _write_folder(place: Path, pages: Mapping[str, bytes], mode: int | None, *, force: bool, only: bool) -> None:
     """Write the pages into the folder `place`. With `only`, remove all other files there.
 
     Raise `EditedFileError`, and write nothing, if the folder has other files and `force` is not set.
@@ -171,7 +172,7 @@ def _write_folder(place: Path, pages: Mapping[str, bytes], *, force: bool, only:
                 "Name another folder, or overwrite the files with --force."
             )
     for path, data in files.items():
-        write_atomically(path, data, durable=False)
+        write_atomically(path, data, mode=mode, durable=False)
     for path in there if only else ():
         if path not in files:
             with explained(path):
