@@ -128,13 +128,14 @@ def test_the_same_problem_of_many_students_is_one_row_and_the_most_important_com
 
 
 def test_a_long_table_is_folded_and_what_the_class_can_do_comes_first() -> None:
-    class_ = generated_class.roll(30, rounds=5)
+    class_ = replace(generated_class.roll(30, rounds=5), notes=("left aside",) * 21)
     outline = Outline(class_page.render(class_))
     texts = ("What the class can and cannot do", "Common mistakes", "To check by hand", "Distribution of points")
     places = [outline.text.rindex(text) for text in (*texts, "Points and status of each student")]
     assert places == sorted(places)
     assert f"All {len(class_.tasks)} tasks" in outline.text
     assert "All 30 students" in outline.text
+    assert "All 21 notes on files" in outline.text
     assert outline.text.index("with the fewest right answers") < outline.text.index(f"All {len(class_.tasks)} tasks")
 
 
