@@ -17,7 +17,7 @@ from grader.hand_ins.collect import Collection
 from harness.errors import UsageError
 
 _SHOWN = 5
-_TABLES = ("students", "hand_ins", "notes", "left_out")
+_TABLES = ("students", "senders", "hand_ins", "notes", "left_out")
 
 
 def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], listed: Names[str]) -> None:
