@@ -47,7 +47,7 @@ python -m grader check {file}
 python -m grader check {file} --hint
 ```
 
-Do not rename the notebook. The grader runs its cells in order, but skips shell lines (`!pip`), magics (`%timeit`)."""
+Do not rename the notebook. The grader runs its cells in order, and skips lines such as `!pip` and `%timeit`."""
 
 CHECK: Final = """\
 if __name__ == "__main__":

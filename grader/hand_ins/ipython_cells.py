@@ -13,7 +13,7 @@ MOST_CHARACTERS: Final = 2_000_000
 """A notebook is refused if more characters must be split into tokens. Each magic repeats this for its whole cell."""
 
 MOST_HELP_CHARACTERS: Final = 1_000
-_RUNS_ITS_CELL: Final = re.compile(r"%%(time|capture|prun)(\s|$)")
+_RUNS_ITS_CELL: Final = re.compile(r"%%(time|capture|prun|memit|snakeviz)(\s|$)")
 
 
 class TooManyMagicsError(Exception):

@@ -42,7 +42,8 @@ class NotebookShell:
     def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
         """Run the statement of `%time`. Skip all other magics."""
         if name == "time":
-            return self._run(line, "<magic>")
+            local = sys._getframe(1).f_locals  # noqa: SLF001 - the magic may be in a function, which has names of its own
+            return self._run(line, "<magic>", local=local)
         return None if name in HELP else self.system(f"{name} {line}", "%")
 
     def run_cell_magic(self, name: str, line: str, _cell: str) -> None:
@@ -61,11 +62,11 @@ class NotebookShell:
     def show_usage(self) -> None:
         """Show no introduction to IPython."""
 
-    def _run(self, text: str, file: str, above: int = 0) -> Any:
+    def _run(self, text: str, file: str, above: int = 0, local: dict[str, Any] | None = None) -> Any:
         """Run the statements of a text one by one. Return the value of the last one if it is an expression."""
         value, waits = None, "async" in text or "await" in text
         for code in self._compiled(text, file, above):
-            value = self._in_loop(code) if waits else eval(code, self.user_ns)  # noqa: S307 - a worker runs submissions
+            value = self._in_loop(code) if waits else eval(code, self.user_ns, local)  # noqa: S307 - it runs submissions
         return value
 
     def _compiled(self, text: str, file: str, above: int) -> Iterator[types.CodeType]:
