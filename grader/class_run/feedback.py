@@ -16,7 +16,7 @@ from pathlib import Path
 from grader import reports
 from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
-from grader.course.people import Identity, People
+from grader.course.people import Identity, People, fold
 from grader.course.roll import Roll, folder_name
 from grader.files import explained, rights, write_atomically, zip_of
 from grader.reports.grade_texts import PAGE
@@ -152,8 +152,10 @@ def _pages(
 def _another_name(roll: Roll, student: str, path: str) -> str:
     """Return the name at the beginning of a path if it is not a name of this student of the roster, else ""."""
     match, person = _CANVAS.match(path) or _MOODLE.match(path), roll.roster.students.get(student)
-    name = (match and match["name"]) or ""
-    return name if person and name and not People([person.identity(student)]).find(Identity((name,), (name,))) else ""
+    name, words = (match and match["name"]) or "", fold(person.name).split() if person else []
+    if not (person and name) or (len(words) > 1 and all(word in fold(name) for word in words)):
+        return ""  # a platform may add middle names
+    return "" if People([person.identity(student)]).find(Identity((name,), (name,))) else name
 
 
 def _write_folder(place: Path, pages: Mapping[str, bytes], mode: int | None, *, force: bool, only: bool) -> None:

@@ -115,14 +115,14 @@ def test_a_folder_has_one_page_for_each_student_and_no_older_one(
 
 
 def test_no_group_gets_the_page_of_one_member(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for file in ("otaren_9_12_01_dot.py", "teamzoë_10_13_01_dot.py", "lovelace_11_14_01_dot.py"):
+    for file in ("otarenmaria_9_12_01_dot.py", "teamzoë_10_13_01_dot.py", "lovelace_11_14_01_dot.py"):
         (tmp_path / "hw").mkdir(exist_ok=True)
         (tmp_path / "hw" / file).write_text("right")
     people = (Person("Ren Ota", "9"), Person("Zoë Li", "10"), Person("Ada Byron", "11", other_names=("Lovelace",)))
     run(tmp_path / "hw", tmp_path / "out", lessons=("01_dot",), roster=Roster(people))
     ended = said(capsys, "return", tmp_path / "out", "--for", "canvas")
     names = list(pages_in(tmp_path / "out" / "canvas-feedback.zip"))
-    assert names == ["lovelace_11_14_report.html", "otaren_9_12_report.html"]
+    assert names == ["lovelace_11_14_report.html", "otarenmaria_9_12_report.html"]
     assert (ended.code, "Zoë Li: teamzoë_10_13_report.html is named after 'teamzoë'" in ended.out) == (1, True)
 
 
