@@ -55,6 +55,21 @@ def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
         yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"
 
 
+def people_lines(roll: Roll) -> Iterator[str]:
+    """Yield lines on students who may be other people, and on students who handed in nothing."""
+    for student, what, why in _unclear(roll)[:_SHOWN]:
+        yield f"{student}: {what}. {why}"
+    given = roll.grades()
+    if missing := [student for student in roll.missing() if not given[student]]:
+        more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
+        names = ", ".join(missing[:_SHOWN])
+        yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}{more}."
+
+
+def _unclear(roll: Roll) -> list[tuple[str, str, str]]:
+    return unclear(roll.roster, roll.senders, roll.students)
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The result of grading a class. `graded` is the number of different files that were graded in this run.
@@ -98,7 +113,7 @@ class Summary:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = " ".join(filter(None, (end, self._median(), self._look_at())))
         told = filter(None, (said, _control(self.roll) if self.graded else ""))
-        return (*told, *self._people(), *self._ungraded(), *self.told, *self.unmade, *self._next())
+        return (*told, *people_lines(self.roll), *self._ungraded(), *self.told, *self.unmade, *self._next())
 
     def _next(self) -> Iterator[str]:
         """Yield what the instructor can do next, each with its file or command."""
@@ -112,18 +127,6 @@ class Summary:
         yield f"  return the pages     {commands.of('return', '--for', 'folder')}   (or canvas, moodle)"
         if self.board:
             yield f"  show the class       {self.out / reports.BOARD}"
-
-    def _unclear(self) -> list[tuple[str, str, str]]:
-        return unclear(self.roll.roster, self.roll.senders, self.roll.students)
-
-    def _people(self) -> Iterator[str]:
-        for student, what, why in self._unclear()[:_SHOWN]:
-            yield f"{student}: {what}. {why}"
-        given = self.roll.grades()
-        if missing := [student for student in self.roll.missing() if not given[student]]:
-            more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
-            names = ", ".join(missing[:_SHOWN])
-            yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}{more}."
 
     def _ungraded(self) -> Iterator[str]:
         noisy = sum(map(is_too_noisy, self.roll.faulted))
@@ -152,7 +155,7 @@ class Summary:
             if not roll.is_settled(of.student, of.lesson, verdict.task)
         ]
         found = {
-            "with an unclear student": len(self._unclear()),
+            "with an unclear student": len(_unclear(roll)),
             "misnamed": sum(file.misnamed and not roll.is_settled(file.student, file.lesson) for file in roll.left_out),
             "refused": sum(of.refused and not roll.is_settled(of.student, of.lesson) for of, _ in given),
             "against the rules": ends.count(Status.CHEATED),

@@ -162,11 +162,11 @@ def report(
         changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
         book.set(board=board, course=course, command=context.obj or "", roster=roster)
         roll, files = summary.publish(book)
-        ungraded = tuple(summary.ungraded_lines(roll, out))
+        told = (*summary.people_lines(roll), *summary.ungraded_lines(roll, out))
     print(f"Wrote {files.changed} files in {shown(str(out))}. All other files are unchanged.")
     for fault in files.unmade.values() if debug else ():
         print(shown(fault.trace), file=sys.stderr)
-    print(shown("".join(f"{line}\n" for line in (*changed, *ungraded, *files.lines()))), end="")
+    print(shown("".join(f"{line}\n" for line in (*changed, *told, *files.lines()))), end="")
     return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 
