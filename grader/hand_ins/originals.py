@@ -1,9 +1,9 @@
 """Decide whether a student has changed an exercise.
 
 The code of a file is compared with that of the original, whose SHA-256 is listed in the kit. Code is compared as Python
-reads it: without comments, empty lines, white space at the ends of lines, docstrings, and the block under
-`if __name__ == "__main__"`. An exercise file and its notebook therefore have the same code. Exercises of an older
-version of the kit are not known.
+reads it: without comments, empty lines, white space at the ends of lines, docstrings, magics, shell lines, and the
+block under `if __name__ == "__main__"`. An exercise file and its notebook therefore have the same code. Exercises of an
+older version of the kit are not known.
 """
 
 import ast
@@ -34,6 +34,10 @@ _OPENS, _CLOSES = (
     for end in ("START", "END")
 )
 """The types of tokens at the start and end of a string such as f"{x}". Python 3.11 reads such a string as one token."""
+
+
+_MAGICS: Final = frozenset(f"get_ipython().{name}" for name in ("run_line_magic", "system"))
+"""The first five tokens of a magic such as `%matplotlib inline`, or of a shell line such as `!pip install torch`."""
 
 
 def text_digest(text: str) -> str:
@@ -89,8 +93,10 @@ def _code(source: str) -> str:
         if token.type in {tokenize.INDENT, tokenize.DEDENT}:
             depth += 1 if token.type == tokenize.INDENT else -1
         elif token.type == tokenize.NEWLINE:
-            if {kind for kind, _ in line} - {tokenize.STRING}:  # a line of strings alone is a docstring
-                lines.append("\0".join((str(depth), *(text for _, text in line))))
+            words = [text for _, text in line]
+            # A line of strings alone is a docstring. IPython writes a magic or a shell line as a call.
+            if {kind for kind, _ in line} - {tokenize.STRING} and "".join(words[:5]) not in _MAGICS:
+                lines.append("\0".join((str(depth), *words)))
             line = []
         elif token.type not in _NO_CODE and token.start[0] not in skipped:
             # Editors remove white space at the ends of lines, in long strings, too.

@@ -204,7 +204,7 @@ def test_only_a_change_of_the_code_changes_an_exercise() -> None:
     for same in (
         STUB.replace("\n", "\r\n"),
         STUB.replace('"""About it."""', '"""Something else."""'),
-        "# mine\n" + STUB + "\n\n# todo\n",
+        "# mine\nget_ipython().system('ls')\n" + STUB + "\n\n# todo\n",
         "\ufeff" + STUB.replace("    ", "\t").replace("\n", "\r\n").replace('area."""', 'area.\r\n\t"""'),
         STUB.replace("(r)", "(\n    r  # the radius\n  )").replace("\n\n\n", "\n\f\n \n"),
         STUB + '\nif __name__ == "__main__":\n    print(area(3))\n',
