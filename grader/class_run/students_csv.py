@@ -168,7 +168,7 @@ def _columns(file: CsvFile) -> dict[str, list[int]]:
 def _people(file: CsvFile, columns: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, Person]]:
     """Yield the index of the row and the student for each row of a student."""
     sections = {_plain(file.cell(row, at)) for row in file.below for at in columns["section"]}
-    canvas = any(fold(row[0]) == "points possible" for row in file.rows)
+    canvas = any(fold(row[0]) in {"student", "points possible"} for row in file.rows)
     for row in file.below:
         cells = {
             kind: [text for at in places if (text := _plain(file.cell(row, at)))] for kind, places in columns.items()

@@ -122,41 +122,29 @@ def test_an_instructor_names_a_student_and_sees_the_right_spelling_after_a_mista
 
 # ------------------------------------------------------------------------------------------------ students.csv
 
-LIST = "sep=;\r\nid;name;email;section;other_names;notes\r\n00123; Søren  Kováč ;s@x.example;tue;sk;hi\r\n;;;;;\r\n"
-SOREN = Person("Søren Kováč", "00123", "s@x.example", ("tue",), ("sk",))
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+LIST = "sep=;\r\nid;name;email;section;other_names;notes\r\n00123; Søren  Kováč ;s@x;tue;sk;hi\r\n;;;;;\r\n"
 FILES = {
-    BOM + LIST: [SOREN],
-    "id\tname\tsection\n1\tAda\ttue\n1\tAda\twed\n": [Person("Ada", "1", sections=("tue", "wed"))],
-    "name,email\nAda,a@x.example\nada,b@x.example": [
-        Person("Ada", email="a@x.example"),
-        Person("ada", email="b@x.example"),
-    ],
-    CANVAS: [
-        Person("Ada Lovelace", "S-1", "", ("Tuesday",), ("Lovelace, Ada", "101", "ada")),
-        Person("Björn Schmidt", "S-2", "", ("Tuesday", "Thursday"), ("Schmidt, Björn", "102", "bob")),
-        Person("Zoë O'Neil", "S-3", "zoe@uni.example", ("Thursday",), ("O'Neil, Zoë", "103")),
-        Person("=SUM(1)", "S-4", "", ("Thursday",), ("104", "eve")),
-    ],
-    MOODLE: [
-        Person("Ada Lovelace", email="ada@uni.example"),
-        Person("Björn Schmidt", email="bob@uni.example"),
-        Person("Zoë O'Neil", email="zoe@uni.example"),
-    ],
-    "First name,Surname,ID number,Email address,Roles,Groups\nRen,Ota,7,r@x,Student,No groups\nT,T,8,,Teacher,": [
-        Person("Ren Ota", "7", "r@x")
-    ],
-    'First Name,Last Name,SID,Email,Role,Sections\nRen,Ota,007,r@x,Student,"A, B"\nJo,Doe,2,,,A\nJi,Doe,3,,,B': [
-        Person("Ren Ota", "007", "r@x", ("A", "B")),
-        Person("Jo Doe", "2", "", ("A",)),
-        Person("Ji Doe", "3", "", ("B",)),
-    ],
-    "OrgDefinedId,Username,Last Name,First Name,Email,End-of-Line Indicator\n#40,#rota,Ota,Ren,r@x.example,#\n": [
-        Person("Ren Ota", "40", "r@x.example", (), ("rota",))
-    ],
-    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\n"Ota"\t"Ren"\t"rota"\t"0040"\n': [
-        Person("Ren Ota", "0040", "", (), ("rota",))
-    ],
+    BOM + LIST: "00123,Søren Kováč,s@x,tue,sk\n",
+    "id\tname\tsection\n1\tAda\ttue\n1\tAda\twed\n": "1,Ada,,tue;wed,\n",
+    "name,email\nAda,a@x\nada,b@x": ",Ada,a@x,,\n,ada,b@x,,\n",
+    CANVAS: """S-1,Ada Lovelace,,Tuesday,"Lovelace, Ada;101;ada"
+S-2,Björn Schmidt,,Tuesday;Thursday,"Schmidt, Björn;102;bob"
+S-3,Zoë O'Neil,zoe@uni.example,Thursday,"O'Neil, Zoë;103"
+S-4,'=SUM(1),,Thursday,104;eve
+""",
+    MOODLE: """,Ada Lovelace,ada@uni.example,,
+,Björn Schmidt,bob@uni.example,,
+,Zoë O'Neil,zoe@uni.example,,
+""",
+    "First name,Surname,ID number,Email address,Roles,Groups\nRen,Ota,7,r@x,Student,No groups\nT,T,8,,Teacher,": (
+        "7,Ren Ota,r@x,,\n"
+    ),
+    'First Name,Last Name,SID,Email,Role,Sections\nRen,Ota,007,r@x,Student,"A, B"\nJo,Doe,2,,,A\nJi,Doe,3,,,B': (
+        "007,Ren Ota,r@x,A;B,\n2,Jo Doe,,A,\n3,Ji Doe,,B,\n"
+    ),
+    "OrgDefinedId,Username,Last Name,First Name,Email\n#40,#rota,Ota,Ren,r@x\n": "40,Ren Ota,r@x,,rota\n",
+    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\n"Ota"\t"Ren"\t"rota"\t"0040"\n': "0040,Ren Ota,,,rota\n",
 }
 
 
@@ -166,7 +154,7 @@ def test_a_list_of_students_is_read_from_a_spreadsheet_and_from_each_platform(tm
         for text, people in FILES.items():
             path.write_bytes(text.removeprefix(BOM).encode(encoding))
             roster = students_csv.read(path)
-            assert list(roster.people) == people
+            assert students_csv.text_of(roster).partition("\n")[2] == people
             path.write_text(students_csv.text_of(roster), encoding="utf-8")
             assert students_csv.read(path) == roster, "what is written is read again"
 
@@ -221,26 +209,20 @@ def test_a_roster_joins_folders_names_who_is_missing_and_a_correction_applies_wi
     assert "Ren Ota: matches several people. It matches 2 people: Ren Ota (700123), Ren Ota (700124)." in told
     assert "zed2: not on the roster. It is not in students.csv. Similar: Zoe O’Neil-Straße." in told
     assert "8 students handed in no attempt and got 0 points: Ann Abel, Bob, " in told
-    shown = points(out)
-    assert [shown[one] for one in ("José García", "Li Wei", "zed2", "Ren Ota", "Bob", REN)] == [
-        "0",
-        "0",
-        "6",
-        "0",
-        "0",
-        "",
-    ]
-    people = [
-        replace(one, other_names=(*one.other_names, *more))
-        for one in ROSTER.people
-        for more in [{"zoe@uni.example": ("zed2",), "ren@uni.example": ("Ren Ota",)}.get(one.email, ())]
-    ]
-    with journal.read(out) as book:
-        book.set(board="", course=None, roster=Roster(tuple(people)))
-        roll, _ = publish(book)
-    shown = points(out)
-    assert (shown[REN], shown["Zoe O’Neil-Straße"], "zed2" in shown) == ("6", "6", False)
-    assert not unclear(roll.roster, roll.senders, roll.students)
+    first = points(out)
+    names = ("José García", "Li Wei", "zed2", "Ren Ota", "Bob", REN)
+    assert [first[one] for one in names] == ["0", "0", "6", "0", "0", ""]
+    more_names = {"zoe@uni.example": ("zed2",), "ren@uni.example": ("Ren Ota",)}
+    people = (replace(one, other_names=(*one.other_names, *more_names.get(one.email, ()))) for one in ROSTER.people)
+    for roster in (Roster(tuple(people)), ROSTER):
+        with journal.read(out) as book:
+            book.set(board="", course=None, roster=roster)
+            roll, _ = publish(book)
+        if roster is not ROSTER:
+            corrected = points(out)
+            assert (corrected[REN], corrected["Zoe O’Neil-Straße"], "zed2" in corrected) == ("6", "6", False)
+            assert not unclear(roll.roster, roll.senders, roll.students)
+    assert points(out) == first, "taking the correction back"
 
 
 def test_without_a_roster_forms_of_a_name_are_one_student_and_cases_are_two_with_a_warning(tmp_path: Path) -> None:
