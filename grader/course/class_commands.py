@@ -26,17 +26,17 @@ class ClassCommands:
 
     def run(self, *more: str) -> str:
         """Return the command that grades all hand-ins without a grade."""
-        return _shell("run", self.folder, "--out", self.out, *self.options, *more)
+        return self._shell("run", self.folder, "--out", self.out, *self.options, *more)
 
     def of(self, verb: str, *more: str) -> str:
         """Return a command on the folder of the grades, such as `report` or `export`."""
-        return _shell(verb, self.out, *more)
+        return self._shell(verb, self.out, *more)
 
     def grade(self, student: str, task: str) -> str:
         """Return the command that gives a student points by hand. The instructor fills in the points and the reason."""
         last = ("--", self.out, student, task) if student.startswith("-") else (self.out, student, task)
-        return _shell("grade", "--points", "N", "--comment", "WHY", *last)
+        return self._shell("grade", "--points", "N", "--comment", "WHY", *last)
 
-
-def _shell(*words: str) -> str:
-    return shlex.join(["python", "-m", "grader", *words])
+    def _shell(self, *words: str) -> str:
+        program = "fairclock" if self.made_by.startswith("fairclock") else "python -m grader"
+        return f"{program} {shlex.join(words)}"
