@@ -20,6 +20,7 @@ from harness.rendering import units
 
 _WIDEST: Final = 40
 _NAMED: Final = 3
+_ALONE: Final = 4  # if more students share a reason, they share a row
 _SOURCES: Final = {
     TimeSource.PLATFORM: "platform",
     TimeSource.FOLDER: "folder's name",
@@ -78,17 +79,32 @@ def _where(one: Submission) -> str:
 
 
 def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
-    """Return one row for all files of a student that have the same reason."""
-    groups: dict[tuple[str, str], list[LeftOut]] = {}
+    """Return one row for all files that have the same reason, of one student or of many."""
+    groups: dict[str, list[LeftOut]] = {}
     for file in files:
-        accept = f" To grade it, add {line} under [files] in course.toml." if (line := file.accepting_line) else ""
-        groups.setdefault((file.student, f"{file.why}{accept}"), []).append(file)
-    rows: list[Sequence[str]] = []
-    for (student, why), of_group in sorted(groups.items()):
-        names = ", ".join(one.path.removeprefix(f"{student}/") for one in of_group[:_NAMED])
-        more = f" and {len(of_group) - _NAMED} more" if len(of_group) > _NAMED else ""
-        rows.append((student or "(no student)", names + more, why))
-    return rows
+        line = file.accepting_line
+        accept = f" To grade it, add {line} under [files] in course.toml." if line else ""
+        groups.setdefault(f"{file.why}{accept}", []).append(file)
+    rows: list[tuple[str, str, str]] = []
+    for why, group in groups.items():
+        students = list(dict.fromkeys(one.student or "(no student)" for one in group))
+        parts = (
+            [group] if len(students) > _ALONE else [[one for one in group if one.student == who] for who in students]
+        )
+        rows += [
+            (_few([one.student for one in part]), _few([_name(one) for one in part]), why) for part in parts if part
+        ]
+    return [*sorted(rows)]
+
+
+def _name(file: LeftOut) -> str:
+    return file.path.removeprefix(f"{file.student}/")
+
+
+def _few(texts: Sequence[str]) -> str:
+    names = list(dict.fromkeys(texts))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (", ".join(names[:_NAMED]) or "(no student)") + more
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

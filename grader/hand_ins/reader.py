@@ -21,6 +21,8 @@ from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal
 from grader.records import UNCHANGED, LeftOut, Sender, Submission, TimeSource
 
 _MAX_COPIES = 50  # of one exercise in one hand-in
+_EXERCISES = ("lessons", "exercises")
+_COURSE = frozenset({"grader", "harness", "lessons", "notebooks", "solutions"})  # the folders of the student kit
 _NAMED = 4  # the maximum number of zips without a manifest that are named one by one
 _MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
 
@@ -176,12 +178,17 @@ class HandInReader:
             if copies > _MAX_COPIES:
                 raise Refusal(f"{place.shown} contains {lesson} more than {_MAX_COPIES} times; hand it in once.")
         others: list[LeftOut] = []
+        kits = {one.path[:n] for one, _ in found for n in range(len(one.path) - 2) if one.path[n : n + 2] == _EXERCISES}
         files = {lesson for one, lesson in found if one.kind is not Kind.FOLDER}
         for entry, lesson in found:
             inside = place.inside(entry, self.zone) if not depth else replace(place, shown=entry.shown)
             with self._guarded(inside):
                 if entry.kind is not Kind.FOLDER:
-                    if not self._read_file(inside, entry, entry.name, listed, depth) and entry.name != MANIFEST:
+                    if self._read_file(inside, entry, entry.name, listed, depth) or entry.name == MANIFEST:
+                        continue
+                    if any(_is_of_course(entry.path, kit) for kit in kits):
+                        ignored["files of the course"] += 1
+                    else:
                         others.append(self._left_out(entry, entry.name, guess=len(others) < _MAX_GUESSES))
                 elif lesson and lesson not in files:
                     a_folder = Refusal(f"{entry.shown} is a folder; hand in a file of that name.")
@@ -242,3 +249,9 @@ class HandInReader:
         for student in place.students or ("",):
             self.left_out += [replace(file, student=student) for file in files]
         self.students |= set(place.students) if files else set()
+
+
+def _is_of_course(path: tuple[str, ...], kit: tuple[str, ...]) -> bool:
+    """Return whether a file is in a copy of the course, in the folder `kit`, but not among the exercises."""
+    inside = path[len(kit) :]
+    return path[: len(kit)] == kit and inside[0] in _COURSE and inside[:2] != _EXERCISES

@@ -119,6 +119,7 @@ HARMLESS = {
     "a bomb beside it": members(DOT, ("zeros", bytes(60_000_000))),
     "another file with a password": changed(members(DOT, ("x.pdf", b"x")), 8, b"\x01"),
     "a name that is too long": members(DOT, ("x" * 300, b"")),
+    "a copy of the course": members(("kit/lessons/exercises/01_dot.py", b"right"), ("kit/harness/clock.py", b"x = 1")),
     "a zip in a zip": zipped([("my work.zip", members(DOT))]),
 }
 
@@ -150,6 +151,8 @@ def test_what_is_ignored_or_too_deep_is_listed_with_counts(tmp_path: Path) -> No
     found = of_one(tmp_path, HARMLESS["tools"])
     assert [(one.path, one.misnamed) for one in found.left_out] == [("ada.zip (1,800 ignored)", False)]
     assert ".venv (900), node_modules (900)" in found.left_out[0].why
+    found = of_one(tmp_path, HARMLESS["a copy of the course"])
+    assert [(one.path, one.misnamed) for one in found.left_out] == [("ada.zip (1 ignored)", False)]
     deep = zipped([("a.zip", zipped([("b.zip", members(DOT))]))])
     found = of_one(tmp_path, deep)
     assert [one.path for one in found.left_out] == ["ada.zip/a.zip/b.zip"]
