@@ -51,7 +51,7 @@ class HandIns:
 def by_default(known: Catalogue, hand_ins: HandIns, folder: Path) -> list[str]:
     """Return the lessons that the course file names or for which a submission exists, in lesson order."""
     course, found = hand_ins.course, hand_ins.of(folder, known.lessons)
-    handed_in = {one.lesson for one in found.submissions}
+    handed_in = {one.lesson for one in found.submissions} or {lesson for _, lesson in found.unchanged}
     dated = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
     return [lesson for lesson in known.lessons if lesson in handed_in | dated]
 
