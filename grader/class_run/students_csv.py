@@ -178,6 +178,10 @@ def _people(file: CsvFile, columns: Mapping[str, Sequence[int]]) -> Iterator[tup
         test = canvas and _NO_STUDENT.match(fold(name))
         if test or not any(cells.values()) or _STAFF.search(fold(" ".join(cells["role"]))):
             continue
+        if "".join(file.rows[row][len(file.rows[file.head]) :]).strip():
+            raise UsageError(
+                f"{file.line(row)}: more cells than headings. A name with a separator needs double quotes."
+            )
         if not name:
             raise UsageError(f"{file.line(row)}: the student has no name. Write the name, or remove the line.")
         logins = [one.removeprefix("#") for one in cells["login"]]

@@ -164,6 +164,7 @@ def test_a_wrong_list_is_refused_with_the_lines(tmp_path: Path) -> None:
         "id,name\n1,Ada\n\n1,Bob\n": "lines 2 and 4 both have the id '1'",
         "id,name,section\n1,Ada,tue\n1,Ada,tue\n": "lines 2 and 3 both have the id '1'",
         "id,name,email\n1,Ada,a@x.example\n2,Ada,A@x.example\n": "lines 2 and 3 both have the e-mail address",
+        "id,name\n1,Ota, Ren\n": "line 2: more cells than headings",
         "id,name\n1,\n": "line 2: the student has no name",
         "id,name\n,Ada\n2,Ada\n": "line 2: there is another 'Ada'",
         "a,b\n1,2\n": "line 1: no column has the students' names",
