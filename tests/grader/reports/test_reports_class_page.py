@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from outline import Outline, policy
 
 from grader import catalogue, reports
+from grader.course.class_commands import ClassCommands
 from grader.course.roll import HandIn, Roll, folder_name
 from grader.records import Attempt, Status, Verdict
 from grader.reports import class_page, grade_texts, leaderboard, student_page
@@ -125,6 +126,19 @@ def test_the_same_problem_of_many_students_is_one_row_and_the_most_important_com
     assert [bool(group.command) for group in groups] == [True, False, False]
     text = shown(class_)
     assert text.index("eve Dot: batched broke the rules") < text.index("50 students Dot refused") < text.index("t29")
+
+
+def test_each_page_says_which_command_made_it_and_only_the_class_page_its_folders() -> None:
+    typed = "fairclock run /home/prof/hw1 --out grades --regrade bob"
+    commands = ClassCommands("/home/prof/hw1", "grades", made_by=typed)
+    class_ = replace(class_of(submission("ada", "cheat"), submission("bob")), commands=commands)
+    assert typed in shown(class_)
+    assert "fairclock grade --points N --comment WHY grades ada 01_dot.batched" in shown(class_)
+    alone = next(alone for _, alone in class_.one_by_one())
+    for page in (student_page.render(alone), leaderboard.render(class_, lambda name: name)):
+        assert "with fairclock run." in page
+        assert "/home" not in page
+        assert "--regrade" not in page
 
 
 def test_a_long_table_is_folded_and_what_the_class_can_do_comes_first() -> None:
