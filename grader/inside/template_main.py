@@ -65,7 +65,7 @@ def main() -> None:
         own_control = fork_trees(control, config)
     except protocol.Closed:
         os._exit(0)
-    worker_main.serve_workers(own_control, torch)
+    worker_main.serve_workers(own_control, torch, "" if config["sandboxed"] else os.environ["HOME"])
 
 
 def fork_trees(control: socket.socket, config: dict[str, Any]) -> socket.socket:

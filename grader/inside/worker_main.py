@@ -23,11 +23,10 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grader.inside import confine, loading, notebook_shell, protocol
+from grader.inside import confine, ending, loading, notebook_shell, protocol
 
 OUTPUT = sys.stdout  # stored because a submission may replace `sys.stdout`
 DONE = protocol.frame(protocol.DONE)
-END_TIMEOUT_S = 2.0  # the time in which a worker process must end by itself after it has closed its channel
 
 Step = Callable[[], str | None]  # a timed call, which returns what is wrong with the answer, or None
 
@@ -252,7 +251,7 @@ def fork_on_request(
     while True:
         kind, body = channel.receive()
         if kind == protocol.REAP:
-            channel.send(protocol.DONE, {"status": wait_for_end(body["pid"])})
+            channel.send(protocol.DONE, {"status": ending.wait_for_end(body["pid"])})
             continue
         _, descriptors, _, _ = socket.recv_fds(control, 1, count)
         pid = None
@@ -266,17 +265,6 @@ def fork_on_request(
         forked(pid)
 
 
-def wait_for_end(pid: int) -> int | None:
-    """Return a process's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
-    deadline_s = time.monotonic() + END_TIMEOUT_S
-    while time.monotonic() < deadline_s:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.001)
-    return None
-
-
 def warm_up(*, tensors: bool) -> types.ModuleType | None:
     """Import torch if `tensors`, and return it. Later collections of garbage leave all present objects out."""
     gc.disable()  # saves 10 % of the start time, because an import creates many objects and releases few
@@ -286,12 +274,24 @@ def warm_up(*, tensors: bool) -> types.ModuleType | None:
     return torch
 
 
-def serve_workers(control: socket.socket, torch: types.ModuleType | None) -> None:
-    """Fork a worker process on each request. In a worker, set limits and serve requests. Never return."""
+def serve_workers(control: socket.socket, torch: types.ModuleType | None, folder: str = "") -> None:
+    """Fork a worker process on each request. In a worker, set limits and serve requests. Never return.
+
+    `folder` is the tree's own folder, which is removed if the grader has ended.
+    """
+    workers: list[int] = []
+
+    def forked(pid: int | None) -> None:
+        workers.extend([pid] if pid else [])
+        channel.send(protocol.DONE, {"pid": pid})
+
     try:
         channel = protocol.Channel(control.fileno())
         channel.send(protocol.HELLO, {"pid": os.getpid()})
-        descriptors, given = fork_on_request(control, 3, lambda pid: channel.send(protocol.DONE, {"pid": pid}))
+        descriptors, given = fork_on_request(control, 3, forked)
+    except protocol.Closed:
+        ending.end_tree(workers, folder)
+    try:
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
         confine.restrict_files()
         if given["filter"]:
@@ -312,8 +312,8 @@ def main() -> None:
     control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
     sys.argv = ["submission"]
     if protocol.Channel(control.fileno()).has_message():
-        os._exit(0)  # the supervisor has closed the socket; otherwise it sends nothing before this process is ready
-    serve_workers(control, warm_up(tensors=config["tensors"]))
+        ending.end_tree([], config["folder"])  # the supervisor has closed the socket, on which it sends nothing before
+    serve_workers(control, warm_up(tensors=config["tensors"]), config["folder"])
 
 
 if __name__ == "__main__":

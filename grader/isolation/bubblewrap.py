@@ -22,7 +22,16 @@ from grader.paths import KIT
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-WORKER_FILES: Final = ("__init__", "confine", "loading", "notebook_shell", "protocol", "template_main", "worker_main")
+WORKER_FILES: Final = (
+    "__init__",
+    "confine",
+    "ending",
+    "loading",
+    "notebook_shell",
+    "protocol",
+    "template_main",
+    "worker_main",
+)
 KIT_FILES: Final = (
     *("harness/__init__.py", "harness/processes/__init__.py", "harness/processes/channel.py", "grader/__init__.py"),
     *(f"grader/inside/{name}.py" for name in WORKER_FILES),

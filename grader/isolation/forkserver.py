@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple, TypeVar
 
 from grader.errors import MachineError, WorkerFault
-from grader.inside import protocol
+from grader.inside import ending, protocol
 from grader.inside.protocol import Channel
 from grader.isolation import proc, sandbox, seccomp, tree_users
 from grader.isolation.process_tree import OutputTail, ProcessTree
@@ -53,7 +53,7 @@ class ForkServer:
         self._process: ProcessTree | ForkedTree
         with child_socket, contextlib.ExitStack() as stack:
             stack.enter_context(self._socket)
-            made = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
+            made = None if sandboxed else TemporaryDirectory(prefix=ending.PREFIX, ignore_cleanup_errors=True)
             self.folder = Path(stack.enter_context(made)) if made else None
             if template:
                 self._process = template.fork(self._socket, child_socket, self.folder)

@@ -141,7 +141,7 @@ def start(
 
     `hidden` are paths that the process must not see. Without a sandbox, the process writes to `folder`.
     """
-    program = _program("worker_main", control, {"tensors": tensors})
+    program = _program("worker_main", control, {"tensors": tensors, "folder": str(folder or "")})
     return launch(program, [control], sandboxed=sandboxed, hidden=hidden, folder=folder)
 
 

@@ -6,10 +6,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 from classroom import hand_in, run
+from commanding import command, nothing_left_running
+from trees import until
 
 from grader import files, reports
 from grader.class_run import journal
@@ -143,3 +147,30 @@ def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
     summary, _ = run(tmp_path / "hw1", out)
     assert (summary.graded, summary.exit_code) == (0, 0)
     assert (out / reports.PAGE).is_file()
+
+
+def computes(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return bool(sum(process.cpu_times()[:2]) > 0.5)
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sandbox", [[], ["--no-sandbox"]])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_run_leaves_no_process_and_no_temporary_file(
+    tmp_path: Path, out: Path, number: signal.Signals, sandbox: list[str]
+) -> None:
+    for lesson in ("01_correct_first", "04_autorange"):
+        hand_in(tmp_path / "hw1", "ada", "print('loads', flush=True)\nwhile True: pass", lesson)
+    (tmp_path / "tmp").mkdir()
+    words = command("run", tmp_path / "hw1", "--out", out, "--jobs", "2", *sandbox)
+    with nothing_left_running():
+        killed = subprocess.Popen(words, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, stdout=subprocess.DEVNULL)
+        ends = time.monotonic() + PATIENCE_S
+        while sum(map(computes, psutil.Process(killed.pid).children(recursive=True))) < 2:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+        killed.send_signal(number)
+        assert killed.wait(PATIENCE_S) == -number
+    assert until(lambda: not [*(tmp_path / "tmp").iterdir()])
