@@ -185,6 +185,15 @@ def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
     return db
 
 
+@contextmanager
+def readable(out: Path) -> Iterator[None]:
+    """Raise `UsageError` if the database in the folder `out` is damaged, instead of an error of SQLite."""
+    try:
+        yield
+    except sqlite3.DatabaseError as fault:
+        raise UsageError(f"{out / FILE} cannot be read ({fault}). Restore this file from a copy.") from fault
+
+
 def meta(db: sqlite3.Connection, out: Path, kit: str = "") -> dict[str, str]:
     """Return the table `meta` of the database in the folder `out` as a dict, or {} for an empty file.
 

@@ -80,7 +80,8 @@ def read(out: Path) -> Iterator["Journal"]:
     with closing(database.connect(out)) as db:
         if not database.meta(db, out):
             raise UsageError(f"{out / FILE} is empty, because its first run was stopped. Start that run again.")
-        yield Journal(out, db)
+        with database.readable(out):
+            yield Journal(out, db)
 
 
 def remembered(out: Path) -> Remembered:

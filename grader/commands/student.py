@@ -11,7 +11,7 @@ from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import early_start, exercise_notebook, student_state
+from grader.desk import early_start, exercise_notebook, only_here, student_state
 from grader.desk import submit as packing
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
@@ -52,6 +52,8 @@ class _Check:
         if path not in self.named:
             _print_files(self.choices[path])
             self.named.add(path)
+        for warning in only_here.warnings(path, self.choices[path].lesson):
+            say(out_console, warning, 1)
         with busy(err_console, f"Checking {path.name} …"):
             report = checking.check(self.choices[path].lesson, path, pool, self.only)
         checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
