@@ -101,16 +101,12 @@ def duel(ratio: float) -> Duel:
 
 @dataclass(frozen=True)
 class Taken:
-    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running.
-
-    `wrong_words` has a line for each text of the explanations that does not fit the result of its claim.
-    """
+    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running."""
 
     code: int
     out: str
     err: str
     left: list[str]
-    wrong_words: list[str]
     record: dict[str, Any]
 
     @property
@@ -120,10 +116,13 @@ class Taken:
 
 
 def taken(folder: Path, name: str) -> Taken:
-    """Run a lesson as a command that writes its files to `folder`. A warning is an error there."""
+    """Run a lesson as a command that writes its files to `folder`, and explain it with all results of its claims.
+
+    A warning is an error there.
+    """
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state"), "PYTHONPATH": str(ROOT)}
-    runner, wrong_words, record = Path(__file__).with_name("forced.py"), folder / "wrong.json", folder / "claims.json"
-    command: list[str | Path] = [sys.executable, "-W", "error", runner, wrong_words, name, "--no-input", "--fast"]
+    runner, record = Path(__file__).with_name("forced.py"), folder / "claims.json"
+    command: list[str | Path] = [sys.executable, "-W", "error", runner, name, "--no-input", "--fast"]
     done = subprocess.run(
         [*command, "--json", record, "--plots", folder / "plots"],
         cwd=ROOT,
@@ -135,8 +134,8 @@ def taken(folder: Path, name: str) -> Taken:
         check=False,
     )
     assert record.is_file(), done.stderr
-    wrong, claims = (json.loads(file.read_text(encoding="utf-8")) for file in (wrong_words, record))
-    return Taken(done.returncode, done.stdout, done.stderr, list(_left_running(environment)), wrong, claims)
+    claims = json.loads(record.read_text(encoding="utf-8"))
+    return Taken(done.returncode, done.stdout, done.stderr, list(_left_running(environment)), claims)
 
 
 def _left_running(environment: dict[str, str]) -> Iterator[str]:
