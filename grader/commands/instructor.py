@@ -95,7 +95,7 @@ def run_class(
     meant = graded_on.meant(lessons, known.lessons)
     if dry_run:
         tasks = (*graded_on.tasks(known, meant, before.tasks, out or Path()), *before.tasks)
-        print("\n".join(listing.lines(folder, tasks, hand_ins, str(course_file or ""))))
+        print(shown("\n".join(listing.lines(folder, tasks, hand_ins, str(course_file or "")))))
         return 0
     out = _required(out, sandboxed=not no_sandbox)
     hidden, board = (folder.resolve(), out.resolve()), board_names(leaderboard, names, before.board)

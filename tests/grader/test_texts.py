@@ -80,6 +80,7 @@ def test_no_report_no_export_and_no_terminal_shows_a_character_that_acts(
         ("report", out, "--leaderboard", "--leaderboard-names", "students"),
         *(("export", out, f"--{form}") for form in ("junit", "nbgrader")),
         *(("export", out, f"--{form}", tmp_path / f"{form[0]}.csv", "--scale") for form in ("canvas", "moodle")),
+        ("run", folder, "--out", tmp_path / "other", "--dry-run"),
         ("report", folder / "no\x1b[1m such\u202e"),
     ):
         ended = said(capsys, *words)
