@@ -9,14 +9,7 @@ import torch
 
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock
-from harness.paired.blocks import (
-    BLOCK_S,
-    TimedCode,
-    calibrate,
-    gc_off_one_thread,
-    loop_pairs,
-    timing_loop,
-)
+from harness.paired.blocks import BLOCK_S, TimedCode, calibrate, gc_off_one_thread, loop_pairs, timing_loop
 from harness.paired.noise import NOISY, WINDOW_S, Noise, aa_control, noise_of
 from harness.paired.rounds import Reading
 from harness.rendering import units

@@ -118,10 +118,7 @@ def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
     kept: dict[str, Any] = {"setup": GroupedSetup("x = torch.ones(8)"), "signature": "f(x) -> y", "compiled": True}
-    groups = {
-        "sum": GroupedStmts("y = (x * 2).sum()", **kept),
-        "broken": GroupedModules("model = missing", **kept),
-    }
+    groups = {"sum": GroupedStmts("y = (x * 2).sum()", **kept), "broken": GroupedModules("model = missing", **kept)}
     works = [work for work in Benchmark.all_of(materialize(flatten(groups))) if work.runtime == "Compiled"]
     sound, broken = runner.measure(works, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.001), jobs=1).results
     assert sound.times_s
