@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import FULL, FairclockError, UsageError
+from harness.errors import FairclockError, UsageError
+from harness.standard_streams import FULL
 from harness.storage.user_files import write_whole
 
 _ESCAPE = re.compile(r"\\x[0-9a-f]{2}")

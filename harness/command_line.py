@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from harness import standard_streams
-from harness.errors import FULL, FairclockError, UsageError
+from harness.errors import FairclockError, UsageError
 from harness.rendering.texts import shown
 
 INTERRUPTED = 130
@@ -90,7 +90,7 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
 
 def _fault_of_machine(error: Exception) -> str:
     """Return a sentence on an error that only the user can fix, or "" for an internal error."""
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and error.errno in standard_streams.FULL:
         return f"{error.filename} could not be written ({error.strerror}). Make room, and run it again."
     try:
         Path.cwd()

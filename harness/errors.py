@@ -4,12 +4,6 @@ Every error of the project derives from `FairclockError`. A command prints the m
 exits with its `exit_code`. Every other exception that a command does not catch is an internal error.
 """
 
-import errno
-from typing import Final
-
-FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""The numbers of the errors of the operating system that has no room for a file."""
-
 
 class FairclockError(Exception):
     """An error that the user can fix. `str(error)` is the complete message. A command exits with `exit_code`."""

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import UsageError
@@ -56,14 +55,6 @@ class Glossary:
         words = f" {_spelled(text)} "
         used = {term.name for name, term in self._by_name.items() if f" {name} " in words}
         return tuple(term for term in self.terms if term.name in used)
-
-
-def load(path: Path) -> Glossary:
-    """Return the glossary in the file `path`. Raise `UsageError` if it cannot be read or is not a glossary."""
-    try:
-        return parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"The glossary {path} is damaged: {error}. Correct it, or install the kit again.") from error
 
 
 def parse(text: str) -> Glossary:

@@ -6,7 +6,8 @@ import os
 import sys
 from typing import TextIO
 
-from harness.errors import FULL
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""The numbers of the errors of the operating system that has no room for a file."""
 
 _OF_OUTPUT = FULL | {errno.EPIPE, errno.EIO, errno.EBADF}
 QUIETLY = " "

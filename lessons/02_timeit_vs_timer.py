@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.torch_benchmark import timeit_text

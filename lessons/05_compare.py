@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Compare, Measurement, Timer
 
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.paired.duel import MARGIN, Duel, Finding, duel
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table

@@ -28,7 +28,7 @@ from torch import nn
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
 from harness.machine import environment
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.rendering import units

@@ -30,7 +30,7 @@ from torch.profiler import (
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.charts import plots
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.profiles.flames import (
     flame_graph,
     flame_graph_svg,

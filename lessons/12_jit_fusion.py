@@ -41,7 +41,7 @@ from harness.compilers.new_processes import (
     starts,
     times_under_each,
 )
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.paired.duel import Duel, duel
 from harness.rendering import units
 from harness.rendering.tables import Row, Table

@@ -37,11 +37,11 @@ from harness.extensions import (
     timer_builds_kept,
     timer_folder,
 )
-from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.machine.environment import usable_cores
 from harness.rendering import units
-from harness.rendering.progress import waiting
 from harness.rendering.tables import Table
+from harness.rendering.wrapping import waiting
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.published import QUICK_START_TIMERS

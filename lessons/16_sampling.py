@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from harness.charts import plots
 from harness.errors import MachineError
-from harness.profiles.flames import flame_graph, flame_graph_svg, fold_up
+from harness.profiles.flames import by_function, difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
 from harness.profiles.stats import ProfiledScript, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.sampling import standard
-from harness.sampling.difference import by_function, difference_svg, scaled
 from harness.sampling.live import live
 from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 from lessons.engine import Choice, Interval, Lesson, Page, largest

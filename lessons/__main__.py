@@ -169,7 +169,7 @@ def show_glossary(
     term: Annotated[list[str] | None, typer.Argument(metavar="TERM", help="Default: all terms.")] = None,
 ) -> None:
     """Explain a term of the lessons, such as "oracle" or "no-op call". Capitals, plurals and hyphens do not matter."""
-    terms, console = glossary.load(glossary_screen.FILE), Console(highlight=False)
+    terms, console = glossary.parse(glossary_screen.FILE.read_text(encoding="utf-8")), Console(highlight=False)
     if term:
         glossary_screen.show(terms.find(" ".join(term)), console)
     else:

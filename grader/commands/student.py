@@ -19,7 +19,7 @@ from grader.files import write_atomically
 from grader.isolation.pool import Pool
 from grader.records import Report
 from grader.texts import shown
-from harness.rendering.wrapping import busy, say
+from harness.rendering.wrapping import say, waiting
 from harness.storage.user_files import refuse_edited
 
 PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
@@ -54,7 +54,7 @@ class _Check:
             self.named.add(path)
         for warning in only_here.warnings(path, self.choices[path].lesson):
             say(out_console, warning, 1)
-        with busy(err_console, f"Checking {path.name} …"):
+        with waiting(f"Checking {path.name} …"):
             report = checking.check(self.choices[path].lesson, path, pool, self.only)
         checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
         if self.only is None:
@@ -118,7 +118,7 @@ def submit(
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
     choices = settle(packing.select(places or (), take or ()), "python -m grader submit --take", err_console)
-    return packing.submit(choices, out, out_console, err_console, force=force, graded=graded)
+    return packing.submit(choices, out, out_console, force=force, graded=graded)
 
 
 def notebook(

@@ -25,7 +25,7 @@ from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
 from harness import syntax
-from harness.rendering.wrapping import busy, say
+from harness.rendering.wrapping import say, waiting
 from harness.storage.user_files import refuse_edited
 
 
@@ -65,9 +65,7 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
 
 
-def submit(
-    choices: Sequence[FileChoice], out: Path, console: Console, status: Console, *, force: bool, graded: bool
-) -> int:
+def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force: bool, graded: bool) -> int:
     """Write the zip `out` with the selected files, and print their points and warnings on `console`.
 
     With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
@@ -92,7 +90,7 @@ def submit(
     count = f"{len(files)} exercise{'' if len(files) == 1 else 's'}"
     say(console, f"Wrote {out}{again}: {count}. Hand in only this zip.")
     try:
-        _show_points(files, console, status, graded=graded)
+        _show_points(files, console, graded=graded)
     except KeyboardInterrupt:
         say(console, f"Grading stopped. {out} is complete and has all {len(files)} files.")
         raise
@@ -109,7 +107,7 @@ def submit(
     return 1 if any(file.refusal for file, _ in left_out) else 0
 
 
-def _show_points(files: Sequence[ExerciseFile], console: Console, status: Console, *, graded: bool) -> None:
+def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: bool) -> None:
     faults = {file: _syntax_fault(file) for file in files}
     to_grade = [file for file in files if graded and file.changed and not faults[file]]
     if to_grade:
@@ -120,7 +118,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, status: Consol
             if file not in to_grade:
                 say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))
                 continue
-            with busy(status, f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
+            with waiting(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
                 lines = list(_graded(file, pool))
             for line in lines:
                 say(console, line)

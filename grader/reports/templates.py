@@ -46,7 +46,7 @@ def terms(markup: str) -> tuple[glossary.Term, ...]:
 
 @cache
 def _glossary() -> glossary.Glossary:
-    return glossary.load(GLOSSARY)
+    return glossary.parse(GLOSSARY.read_text(encoding="utf-8"))
 
 
 @cache

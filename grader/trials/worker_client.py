@@ -20,7 +20,7 @@ from grader.source import CodeCell, Notebook, Source
 from grader.trials.deadline import Deadline
 from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, cell_remarks, untrusted
 from grader.trials.inputs import Packed, SharedMemory
-from harness.machine.clocks import Clock, CoreWait, ProcessGoneError, undisturbed, wall
+from harness.machine.clocks import Clock, CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
 from harness.processes.channel import IDLE_MS
 from harness.processes.process_env import Cores
@@ -71,7 +71,7 @@ class WorkerClient:
 
         A cell of a notebook that raises an exception ends only itself, and adds a remark to those of the process tree.
         """
-        clock = undisturbed(self._waited_s)
+        clock = self._waited_s.undisturbed()
         factor = 1.0 if clock else self.limits.wall_factor
         self._begin(self.limits.load_s, "while the file was being loaded", factor, clock or wall)
         try:

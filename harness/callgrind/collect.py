@@ -14,7 +14,7 @@ from harness.callgrind import tools
 from harness.errors import MachineError
 from harness.processes.channel import Closed, Late
 from harness.processes.launcher import KIT, Child
-from harness.rendering.progress import progress_bars
+from harness.rendering.wrapping import progress_bars
 from harness.storage import disk_cache
 from harness.torch_benchmark.result_store import callgrind_from_dict
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from harness.errors import MachineError
 from harness.machine import programs
-from harness.rendering.progress import waiting
+from harness.rendering.wrapping import waiting
 from harness.storage import disk_cache
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"

@@ -25,8 +25,8 @@ from harness.compilers import inductor
 from harness.errors import MachineError
 from harness.machine import programs
 from harness.rendering import units
-from harness.rendering.progress import waiting
 from harness.rendering.tables import Table
+from harness.rendering.wrapping import waiting
 from harness.storage import disk_cache
 
 TIMEOUT_S: Final = 300.0  # time limit in seconds for each process

@@ -1,11 +1,13 @@
-"""Clocks: functions that return seconds. Only the difference between two of their results has a meaning."""
+"""Clocks: functions that return seconds, of which only differences have a meaning; and how busy other processes are."""
 
+import math
 import os
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Final
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
@@ -85,31 +87,22 @@ class CoreWait:
         except ProcessLookupError as error:
             raise ProcessGoneError("The process has ended, so the time that it waited cannot be read.") from error
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether the system counts this time."""
-        return self._file is not None
+    def undisturbed(self) -> Clock | None:
+        """Return a clock of the wall time without this time, or None on a system that does not count it."""
+
+        def now() -> float:
+            try:
+                return wall() - self()
+            except ProcessGoneError:
+                return wall()
+
+        return None if self._file is None else now
 
     def close(self) -> None:
         """Release the file. The time is 0 from now on."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
-
-
-def undisturbed(waited: CoreWait) -> Clock | None:
-    """Return a clock that shows the wall time without the time that a thread has `waited` for its core.
-
-    Return None on a system that does not count this time.
-    """
-
-    def now() -> float:
-        try:
-            return wall() - waited()
-        except ProcessGoneError:
-            return wall()
-
-    return now if waited.is_counted else None
 
 
 @dataclass(slots=True)
@@ -128,3 +121,35 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Advance the clock by `seconds`."""
         self.now_s += seconds
+
+
+HIGH_LOAD: Final = 0.3
+"""The number of cores used by other processes at which a measurement on all cores becomes unreliable."""
+
+
+@dataclass(slots=True)
+class BackgroundLoad:
+    """The average number of cores that other processes used during a `with` block. NaN until the block ends."""
+
+    cores: float = math.nan
+
+    @property
+    def is_high(self) -> bool:
+        """Whether a measurement on all cores is unreliable, because other processes used too much CPU time."""
+        return self.cores >= HIGH_LOAD
+
+
+@contextmanager
+def watch_background_load() -> Iterator[BackgroundLoad]:
+    """Measure the background load during a `with` block: all CPU time that is neither idle nor used by this process.
+
+    The child processes of this process count as background load. The block should take 0.1 s or more, because the
+    system counts idle time in steps of 0.01 s.
+    """
+    found = BackgroundLoad()
+    idle_s, own_s, wall_s = psutil.cpu_times().idle, time.process_time(), time.perf_counter()
+    yield found
+    wall_s = time.perf_counter() - wall_s
+    own_s = time.process_time() - own_s
+    idle_s = psutil.cpu_times().idle - idle_s
+    found.cores = max(0.0, (os.cpu_count() or 1) - (idle_s + own_s) / wall_s)

@@ -1,11 +1,11 @@
-"""Print text with its lines wrapped at the present width of the terminal."""
+"""Print text with its lines wrapped at the present width of the terminal, and show there how far a program is."""
 
 import textwrap
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 
 from rich.console import Console
-from rich.text import Text
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from harness.rendering.texts import shown
 
@@ -24,11 +24,6 @@ def say(console: Console, text: str, indent: int = 0) -> None:
         console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-def busy(console: Console, what: str) -> AbstractContextManager[object]:
-    """Return a context during which a terminal shows what the program does."""
-    return console.status(Text(shown(what))) if console.is_terminal else nullcontext()
-
-
 def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:
     """Yield the lines of a text, wrapped at `width`. The parts of a wrapped line keep its indent."""
     for line in text.splitlines() or [""]:
@@ -39,3 +34,20 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:
             yield from textwrap.wrap(
                 line.strip(), width, initial_indent=own, subsequent_indent=own, break_on_hyphens=False
             )
+
+
+@contextmanager
+def progress_bars(*more: ProgressColumn) -> Iterator[Progress]:
+    """Show progress bars with `more` columns during a `with` block, if standard error is a terminal. Yield the bars."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), *more, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield bars
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show a bar with the elapsed time and the text `what` during a `with` block, if standard error is a terminal."""
+    with progress_bars() as bars:
+        bars.add_task(shown(what), total=None)
+        yield

@@ -15,8 +15,8 @@ from harness.command_line import guarded
 from harness.compilers.inductor import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units
-from harness.rendering.progress import progress_bars
 from harness.rendering.tables import Table
+from harness.rendering.wrapping import progress_bars
 from harness.storage.user_files import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode

@@ -174,7 +174,7 @@ class LessonPage:
 def load_all(results: Mapping[str, LessonResults]) -> dict[str, LessonPage]:
     """Return the pages of all lessons, by the lesson's name."""
     tasks, questions = task_texts.load(), recall.load()
-    terms = glossary.load(glossary_screen.FILE).terms
+    terms = glossary.parse(glossary_screen.FILE.read_text(encoding="utf-8")).terms
     return {
         name: page_of(
             import_module(f"lessons.{name}").lesson,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sessions import ROOT
 
-from harness.glossary import load
+from harness.glossary import parse
 from lessons.engine import recall
 from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.glossary import FILE
@@ -59,12 +59,14 @@ def test_each_data_file_is_part_of_the_wheel() -> None:
 
 
 def test_the_glossary_is_sorted_and_each_lesson_uses_its_terms() -> None:
-    terms = load(FILE).terms
-    names = [term.name.casefold().replace("-", " ") for term in terms]
+    glossary = parse(FILE.read_text(encoding="utf-8"))
+    names = [term.name.casefold().replace("-", " ") for term in glossary.terms]
     assert names == sorted(names)
-    used = {name: load(FILE).used_in((FOLDER / f"{name}.py").read_text(encoding="utf-8")) for name in lesson_names()}
-    assert [term.name for term in terms if term.lesson and term not in used[term.lesson]] == []
-    assert [term.name for term in terms if len(re.split(r"[.?!]\s", term.meaning)) > 3 or term.meaning[-1] != "."] == []
+    used = {name: glossary.used_in((FOLDER / f"{name}.py").read_text(encoding="utf-8")) for name in lesson_names()}
+    assert [term.name for term in glossary.terms if term.lesson and term not in used[term.lesson]] == []
+    assert [
+        term.name for term in glossary.terms if len(re.split(r"[.?!]\s", term.meaning)) > 3 or term.meaning[-1] != "."
+    ] == []
 
 
 def test_each_lesson_has_three_recall_questions_about_three_parts_of_its_key_points() -> None:

@@ -10,7 +10,7 @@ from harness.bytecode import instructions
 from harness.compilers.capture import OperationTraffic
 from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start, Starts
-from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
+from harness.machine.clocks import HIGH_LOAD, BackgroundLoad
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
 from harness.threads.scaling import ScalingTurn

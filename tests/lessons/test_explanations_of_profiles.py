@@ -9,7 +9,7 @@ from sessions import MadeUp
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
 from harness.callgrind.script import count_scripts
-from harness.machine.background_load import BackgroundLoad
+from harness.machine.clocks import BackgroundLoad
 from harness.memory.cuda_record import CudaMemory
 from harness.memory.lines import Timeline
 from harness.memory.resident import MemoryUse

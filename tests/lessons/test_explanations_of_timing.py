@@ -12,7 +12,7 @@ from sessions import MadeUp
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
-from harness.machine.background_load import BackgroundLoad
+from harness.machine.clocks import BackgroundLoad
 from harness.paired.duel import Finding
 from harness.torch_benchmark.result_store import load
 from lessons.engine.catalogue import FOLDER

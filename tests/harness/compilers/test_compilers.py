@@ -17,7 +17,7 @@ import torch
 from harness.compilers import capture, inductor, new_processes
 from harness.errors import MachineError
 from harness.machine import programs
-from harness.rendering.progress import waiting
+from harness.rendering.wrapping import waiting
 from harness.storage.disk_cache import FOLDER_VARIABLE
 
 
@@ -40,16 +40,6 @@ def test_traffic_is_each_operation_with_its_bytes() -> None:
     assert (times.name, times.moved_bytes) == ("aten.mul.Tensor", 1200)
     (total,) = capture.traffic(lambda x: x.sum(dtype=torch.float64), torch.ones(100))
     assert (total.read_bytes, total.written_bytes) == (400, 8)
-
-
-def test_warnings_of_any_torch_about_torchscript_are_hidden_only_in_the_block() -> None:
-    with inductor.torchscript_warnings_hidden():
-        for category in (DeprecationWarning, FutureWarning, UserWarning):
-            warnings.warn(UNSUPPORTED, category, stacklevel=1)
-    with pytest.warns(DeprecationWarning, match="something else"), inductor.torchscript_warnings_hidden():
-        warnings.warn("something else is deprecated", DeprecationWarning, stacklevel=1)
-    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
-        warnings.warn(UNSUPPORTED, DeprecationWarning, stacklevel=1)
 
 
 def test_a_wait_is_shown_only_on_a_terminal(
@@ -127,19 +117,6 @@ def test_compiling_pays_off_after_the_time_for_compiling_is_saved() -> None:
     assert {times: new_processes.calls_to_break_even(*times) for times in calls} == calls
 
 
-@pytest.mark.slow
-def test_each_compiled_version_has_its_guards_on_tensors() -> None:
-    inductor.prepare()
-    torch.compiler.reset()
-    compiled = torch.compile(plus_times, backend=lambda graph, _: graph.forward)
-    for x in (torch.ones(4), torch.ones(5), torch.ones(4, dtype=torch.float64)):
-        compiled(x)
-    first, second, third = capture.guards_of(plus_times)
-    assert first == "L['x']: torch.float32, size=[4]"
-    assert second == "L['x']: torch.float32, size=[None]"
-    assert "torch.float64" in third
-
-
 @pytest.mark.long
 @needs_compiler
 def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
@@ -186,16 +163,6 @@ def test_torchscript_is_supported_unsupported_broken_or_missing(monkeypatch: pyt
         assert reason in found.reason
 
 
-def test_a_python_without_torch_compile_is_reported_in_torchs_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_: object) -> None:
-        raise RuntimeError("torch.compile is not supported on Python 3.99+")
-
-    assert inductor.unsupported() == ""
-    monkeypatch.setattr(torch, "compile", refuse)
-    monkeypatch.setattr(inductor, "unsupported", inductor.unsupported.__wrapped__)
-    assert "not supported on Python 3.99+" in inductor.cannot_compile()
-
-
 def test_a_refusal_of_torch_export_is_one_line_without_logs(capfd: pytest.CaptureFixture[str]) -> None:
     class Branching(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -210,26 +177,8 @@ def test_a_refusal_of_torch_export_is_one_line_without_logs(capfd: pytest.Captur
         capture.refusal(lambda: 1 // 0)
 
 
-MESSAGE = """Recompiling function step in /app/train.py:10
-    triggered by the following guard failure(s):
-    - 0/9: tensor 'x' size mismatch at index 0. expected 8, actual 9
-    - 0/10: n == 1                     # return x * n  # /app/train.py:11 in step
-    - User stack trace:
-    -   File "/app/train.py", line 11, in step
-    - 0/2: GLOBAL_STATE changed: grad_mode """
-
-
 def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
     return x * n
-
-
-def test_a_message_names_the_guard_of_each_graph_and_the_newest_one() -> None:
-    found = capture.Recompilation.parse(MESSAGE)
-    size = "tensor 'x' size mismatch at index 0. expected 8, actual 9"
-    assert found == capture.Recompilation("step", {9: size, 10: "n == 1", 2: "GLOBAL_STATE changed: grad_mode"})
-    assert found.reason == "n == 1"
-    assert capture.Recompilation("step", {}).reason == ""
-    assert capture.Recompilation.parse("Graph break in user code at /app/train.py:15") is None
 
 
 @pytest.mark.skipif(bool(inductor.unsupported()), reason=inductor.unsupported())

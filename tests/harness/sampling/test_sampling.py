@@ -1,6 +1,5 @@
 """Live programs, samples of py-spy and of Python's own sampling profiler, and the difference of two runs."""
 
-import json
 import re
 import subprocess
 import sys
@@ -12,8 +11,8 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.errors import MachineError
+from harness.profiles.flames import difference_svg
 from harness.sampling import pyspy, standard
-from harness.sampling.difference import by_function, difference_svg, scaled
 from harness.sampling.live import end_all, live
 from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 
@@ -190,19 +189,6 @@ def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_ha
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
 
 
-def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
-    profile = {
-        "shared": {
-            "frames": [{"name": "f", "file": "a.py"}, {"name": "g", "file": "libc.so.6"}, {"name": "h", "file": None}]
-        },
-        "profiles": [{"name": "Thread 1", "samples": [[0, 1], [0]]}, {"name": "Thread 2", "samples": [[0, 2]]}],
-    }
-    samples = pyspy.read_speedscope(json.loads(json.dumps(profile)))
-    assert [sample.thread for sample in samples.taken] == ["Thread 1", "Thread 1", "Thread 2"]
-    assert [sample.names for sample in samples.taken] == [("f", "g"), ("f",), ("f", "h")]
-    assert [sample.in_c for sample in samples.taken] == [True, False, True]
-
-
 def test_the_samples_of_pythons_own_profiler_are_read_without_threads_files_and_lines() -> None:
     text = "tid:7;a.py:<module>:9;a.py:load:3 12\ntid:8;a.py:<module>:9;a.py:load:4 5\ntid:7;<GC> 1\nnonsense\n"
     assert standard.read_collapsed(text) == {("<module>", "load"): 17, ("<GC>",): 1}
@@ -215,12 +201,6 @@ def test_the_samples_of_pythons_own_profiler_are_read_without_threads_files_and_
 
 BEFORE = [(("main", "parse"), 3.0), (("main", "total"), 1.0)]
 AFTER = [(("main", "parse"), 0.5), (("main", "total"), 1.0), (("main", "new"), 1.0)]
-
-
-def test_costs_are_scaled_to_a_total_and_a_stack_counts_once_for_a_recursive_function() -> None:
-    assert scaled(BEFORE, 8.0) == [(("main", "parse"), 6.0), (("main", "total"), 2.0)]
-    assert scaled([], 8.0) == []
-    assert by_function([(("f", "f", "g"), 2.0), (("f",), 1.0)]) == {"f": 3.0, "g": 2.0}
 
 
 def test_each_box_has_both_costs_and_the_widths_are_those_of_the_chosen_run() -> None:

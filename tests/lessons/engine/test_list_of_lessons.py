@@ -10,7 +10,7 @@ from sessions import Play
 
 from grader.catalogue import all_tasks
 from harness.command_line import guarded
-from harness.glossary import load
+from harness.glossary import parse
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
@@ -160,7 +160,7 @@ def test_the_glossary_and_the_list_fit_the_terminal(
     monkeypatch.setenv("COLUMNS", str(width))
     assert guarded(app, "python -m lessons", ["glossary"]) == 0
     out = capsys.readouterr().out
-    assert all(term.name.split()[0] in out for term in load(FILE).terms)
+    assert all(term.name.split()[0] in out for term in parse(FILE.read_text(encoding="utf-8")).terms)
     assert "`" not in out
     if width >= 80:
         assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
