@@ -30,11 +30,6 @@ EXAMPLES = ("90_row_norms", "20_builtin_sum", "NN_name")
 
 A_PATH = re.compile(r"(\.ci|\.github|grader|harness|lessons|solutions|tests)/[\w./-]*")
 OF_EVERY_COMMAND = {"--help", "-h", "--version", "--install-completion"}
-HARD_WORDS = re.compile(
-    r"(?<![\w-])(whoever|such a one|restless|talkative|hiccups?|in vain|by turns|anew|had better|none does|fare[sd]?"
-    r"|in earnest|mend(?:s|ed|ing)?|born|(?:tell|told)(?: \w+)? apart|says so|lest|albeit|utilize\w*|leverag\w*)\b",
-    re.IGNORECASE,
-)
 
 
 def test_the_readme_is_short_and_links_to_every_other_page() -> None:
@@ -91,13 +86,6 @@ def test_the_lines_that_scripts_take_from_the_readme_are_there() -> None:
     patterns = {found for text in scripts for found in re.findall(r"grep (?:-m 1 )?'([^']+)' README\.md", text)}
     assert patterns
     assert [pattern for pattern in patterns if not re.search(pattern, README)] == []
-
-
-def test_texts_have_no_hard_words() -> None:
-    files = [path for folder in FOLDERS[:-1] for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".toml"}]
-    ours = (path for path in files if not {"known", "exercises"} & {*path.parts})
-    texts = PAGES | {path: path.read_text(encoding="utf-8") for path in ours}
-    assert [f"{path}: {found[0]}" for path, text in texts.items() for found in HARD_WORDS.finditer(text)] == []
 
 
 def test_the_steps_that_show_pytorchs_guides_make_the_calls_of_the_guide() -> None:

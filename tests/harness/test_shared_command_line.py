@@ -7,7 +7,7 @@ import typer
 
 from harness.command_line import guarded, named
 from harness.errors import UsageError
-from harness.glossary import load, parse
+from harness.glossary import parse
 
 LESSONS = ("01_correct_first", "02_timeit_vs_timer", "10_memory", "11_torch_profiler")
 
@@ -85,21 +85,3 @@ def test_a_term_is_found_in_any_spelling() -> None:
     used = GLOSSARY.used_in("Null calls measure the Overhead. A cached value is something else, and so is cachet.")
     assert [term.name for term in used] == ["no-op call", "overhead"]
     assert GLOSSARY.used_in("") == ()
-
-
-def test_a_damaged_file_is_one_error_that_names_the_file_and_the_fault(tmp_path: Path) -> None:
-    path = tmp_path / "glossary.toml"
-    with pytest.raises(UsageError, match="No such file"):
-        load(path)
-    sound = "[cache]\nmeaning = 'A store.'\n"
-    for text, expected in {
-        "[cache]\n": "'meaning'",
-        f"{sound}alias = []": "'alias'",
-        f"{sound}see = ['disk']": "'cache' refers to 'disk'",
-        f"{sound}[Caches]\nmeaning = 'Stores.'": "share the name 'cache'",
-        "[cache": "Expected",
-    }.items():
-        path.write_text(text)
-        with pytest.raises(UsageError, match=expected) as caught:
-            load(path)
-        assert str(path) in str(caught.value)

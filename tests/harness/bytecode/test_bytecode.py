@@ -2,11 +2,9 @@
 
 import ast
 import gc
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -29,24 +27,6 @@ from harness.errors import UsageError
 def formula(a: float, b: float, c: float) -> float:
     d = a + b * c
     return d  # noqa: RET504 - the store is part of it
-
-
-def mixed(a: float, b: float) -> object:
-    c = -(a % b) // 2 if a else ~7
-    return not (c < b < 10 and a)
-
-
-def chained(a: int, b: int, c: int) -> object:
-    x = a if a < b < c else b or c
-    y = a and b
-    while x < 20:
-        x = x * 2 + 1 if x != y >= c else x + 3
-    return x - y if not (x % 3 and b) else -x
-
-
-def common(a: int) -> object:
-    x, y = None if a < 0 else -1, True if a else False  # noqa: SIM210 - constants, chosen by a branch
-    return x if a > 5 else y
 
 
 def climbs(n: int) -> int:
@@ -110,22 +90,6 @@ def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
     by_key = count_opcodes(lambda: sorted(range(50), key=lambda n: -n))
     assert by_key.total() > count_opcodes(lambda: sorted(range(50))).total() + 50 * 3
     assert count_opcodes(lambda: sum(range(10))).total() == count_opcodes(lambda: sum(range(10_000))).total()
-
-
-def test_the_plain_instructions_run_by_the_solution_of_lesson_13_give_what_cpython_gives() -> None:
-    run = import_module("solutions.13_bytecode").run
-    cases: dict[Callable[..., object], list[tuple[int, ...]]] = {
-        climbs: [(0,), (1,), (7,)],
-        common: [(-9,), (0,), (3,), (7,)],
-        mixed: [(0, 3), (5, 3), (5, -30), (-7, 4), (3, 50)],
-        chained: [(1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0)],
-    }
-    for function, several in cases.items():
-        code = function.__code__
-        rows = [json.dumps([one.name, one.argument]) for one in plain_instructions(code)]
-        program = {"parameters": list(code.co_varnames[: code.co_argcount]), "instructions": rows}
-        for arguments in several:
-            assert run(program, list(arguments)) == function(*arguments), (function, arguments)
 
 
 SOURCE = Path(ast.__file__).read_text(encoding="utf-8")

@@ -1,25 +1,21 @@
 """Which snippets are counted together, that counts repeat, the reading of profiles, and dictionary lookups."""
 
-import json
 import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from torch.utils.benchmark.utils.common import TaskSpec
-from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
 from harness.callgrind import lookups, outfile, tools
-from harness.callgrind.collect import Snippet, collect, decode
+from harness.callgrind.collect import Snippet, collect
 from harness.callgrind.lookups import address, denoise, searches
 from harness.callgrind.script import count_script, count_scripts
 from harness.errors import UsageError
 from harness.storage import disk_cache
-from harness.torch_benchmark.result_store import callgrind_to_dict
 
 CPP = Snippet("x * y;", 'auto n = std::atol(std::getenv("N"));', language="cpp", environment={"N": "1"})
 SHORT, LONG = "print(sum(range(10)))", "print(sum(range(10_000)))"
@@ -32,16 +28,6 @@ def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_a
     assert CPP.program not in {replace(CPP, stmt="x + y;").program, replace(CPP, setup="").program}
     python = Snippet("x * y", environment={"N": "1"})
     assert replace(python, environment={"N": "128"}).program != python.program
-
-
-def test_counts_survive_json_and_anything_else_is_not_a_count() -> None:
-    counts = FunctionCounts((FunctionCount(7, "a.c:f"),), inclusive=False)
-    stats = CallgrindStats(TaskSpec("x", "pass"), 100, True, counts, counts, counts, counts, None)
-    (found,) = decode(json.loads(json.dumps([callgrind_to_dict(stats)])))
-    assert asdict(found) == asdict(stats)
-    damaged: object
-    for damaged in (None, {}, [{}], [7], [{"task_spec": {}}]):
-        assert decode(damaged) == ()
 
 
 @pytest.mark.long
@@ -118,24 +104,12 @@ def test_a_function_has_exclusive_and_inclusive_instructions_and_those_of_a_recu
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
 OTHER = "???:0x00000000005240a0 [/usr/bin/python3.13]"
 EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
-NAMED = "Objects/dictobject.c:unicodekeys_lookup_unicode [/usr/lib/libpython3.11.so.1.0]"
 
 
 def counts(**spent: int) -> FunctionCounts:
     """Return made-up counts of the functions named at the top of this file."""
     rows = [FunctionCount(count, globals()[name]) for name, count in spent.items()]
     return FunctionCounts(tuple(rows), False)
-
-
-def test_a_lookup_is_found_by_its_name_or_else_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    nameless = Mock(return_value=frozenset({"???:0x0000000000530910"}))
-    monkeypatch.setattr(lookups, "nameless", nameless)
-    assert searches(counts(NAMED=5, OTHER=7)).sum() == 5
-    torch = (FunctionCount(3, "???:at::empty [/lib/libtorch.so]"), FunctionCount(2, "???:0x12 [/x]"))
-    assert searches(FunctionCounts(torch, False)).sum() == 0
-    assert not nameless.called  # no experiment
-    assert searches(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 5
-    assert denoise(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 16
 
 
 def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(

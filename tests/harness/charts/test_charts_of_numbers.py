@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.charts import pictures, svg
-from harness.charts.pictures import BarRow, BarValue, Mark, bar_chart_svg, bar_rows_svg, curves_svg, histogram_svg
+from harness.charts.pictures import BarRow, BarValue, Mark, bar_chart_svg, bar_rows_svg, histogram_svg
 from harness.charts.plots import MARKS, Axis, bars, curves, histogram, sparkline
 from harness.rendering import units
 from harness.rendering.units import number
@@ -120,16 +120,6 @@ def test_labels_of_marks_never_lie_on_each_other_and_a_long_label_keeps_both_of_
     labels = list(pictures.mark_labels(Axis(1.0, 100.0, 6, 304, log=True), marks, 9))
     assert words(svg.document(1, 1, labels, title="")) == ["tier 2.0×", "tier 50.0×"]
     assert [pictures.shortened(label, 11) for label in ("a" * 100 + "z", "short")] == ["aaaaa…aaaaz", "short"]
-
-
-def test_curves_have_words_for_their_ends_and_escape_their_names() -> None:
-    rising = {"<b>": [(1.0, 1e-7), (10.0, 1e-6), (100.0, 1e-5)]}
-    drawing = curves_svg(rising, title="a & b", description="Time.")
-    assert said(drawing) == ("a & b", "Time. <b>: 100 ns at 1, 10 µs at 100.")
-    (curve,) = parsed(drawing).iterfind(".//svg:path[@class='curve s0']", NAMES)
-    assert curve.get("d") == "M0 232L226 116L452 0"
-    with pytest.raises(ValueError, match="positive and finite"):
-        curves_svg({}, title="", description="")
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values_and_an_unknown_value_has_none() -> None:

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import torch
 from busy_core import busy_core
 
 from harness.errors import MachineError, UsageError
-from harness.machine import devices
 from harness.machine.clocks import CoreWait, ProcessGoneError, process_cpu, thread_cpu, wall
 from harness.machine.devices import Cuda, SimulatedStream, gpu_bytes_per_s, pick_stream
 
@@ -78,19 +76,6 @@ def test_a_thread_waits_while_other_programs_use_its_core() -> None:
     waited_s, wall_s, cpu_s = (after - before for before, after in zip(*clocks, strict=True))
     assert waited_s > 0.02
     assert waited_s == pytest.approx(wall_s - cpu_s, rel=0.2)
-
-
-def test_a_stream_works_in_order_on_one_thread_of_its_own() -> None:
-    order: list[tuple[int, int]] = []
-
-    def note(number: int) -> None:
-        order.append((number, threading.get_ident()))
-
-    with SimulatedStream() as stream:
-        for number in range(100):
-            stream.launch(partial(note, number))
-    assert [number for number, _ in order] == list(range(100))
-    assert len({thread for _, thread in order} - {threading.get_ident()}) == 1
 
 
 def test_synchronize_raises_the_error_of_launched_work() -> None:
@@ -175,13 +160,3 @@ def test_torch_uses_one_thread_in_a_stream_and_as_many_as_before_elsewhere() -> 
         stream.launch(lambda: seen.append(torch.get_num_threads()))
         stream.synchronize()
         assert [*seen, torch.get_num_threads()] == [1, threads]
-
-
-def test_the_largest_cache_of_the_core_is_returned_and_a_default_size_if_the_system_reports_none(
-    tmp_path: Path,
-) -> None:
-    for index, size in enumerate(("none", "0K", "48K", "32M")):
-        assert devices.cpu_cache_bytes(tmp_path) == (devices.UNKNOWN_CACHE if index < 3 else 48 << 10)
-        (place := tmp_path / f"index{index}").mkdir()
-        (place / "size").write_text(f"{size}\n")
-    assert devices.cpu_cache_bytes(tmp_path) == 32 << 20

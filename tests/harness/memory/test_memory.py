@@ -13,7 +13,7 @@ import torch
 from harness.errors import UsageError
 from harness.memory import cuda_record, resident
 from harness.memory.allocations import lacking_memray, live_stages, of_function, record_allocations
-from harness.memory.lines import MIB, Line, line_table, parse_table, timeline
+from harness.memory.lines import MIB, line_table, timeline
 from harness.memory.resident import memory_samples, peak_of
 from harness.memory.tensors import TensorMemory, changes_in, tensor_memory
 
@@ -51,18 +51,6 @@ def test_memory_that_is_still_used_after_the_call_is_kept_and_an_exception_ends_
     assert of_function(found.kept, "keep") >= MUCH
     assert found.kept[0].stack[0].startswith("keep:")
     assert record_allocations(lambda: bytearray(MUCH)).kept[0].n_bytes >= MUCH  # the result of the call
-
-
-@needs_memray
-def test_each_block_of_pythons_allocator_and_functions_of_c_are_recorded_on_request() -> None:
-    few, many = (
-        record_allocations(lambda: [f"{n} x" for n in range(5000)], python_allocator=on) for on in (False, True)
-    )
-    assert few.allocations < 500
-    assert many.allocations >= 5000
-    block = record_allocations(lambda: torch.ones(MUCH), native=True).at_peak[0]
-    assert block.stack[0].startswith("c10::")
-    assert sum("::" in frame for frame in block.stack) >= 3
 
 
 SCRIPT = """
@@ -191,18 +179,6 @@ def test_samples_show_memory_that_lasts_longer_than_the_interval_and_an_exceptio
     assert threading.active_count() == running
 
 
-PRINTED = """Filename: script.py
-
-Line #    Mem usage    Increment  Occurrences   Line Contents
-=============================================================
-     4     39.5 MiB     39.5 MiB           1   @profile
-     5                                         def work():
-     6     77.7 MiB     38.2 MiB           1       a = np.ones(5_000_000)
-     7                                     
-     8     39.6 MiB    -38.1 MiB           3       del a
-
-
-"""  # noqa: W291 - as it is printed
 PROFILED = """
 @profile
 def work():
@@ -211,15 +187,6 @@ def work():
 
 work()
 """
-
-
-def test_rows_are_read_with_their_figures_and_lines_never_run_without() -> None:
-    first, head, made, empty, gone = parse_table(PRINTED)
-    assert first == Line(4, "@profile", 39.5 * MIB, 39.5 * MIB, 1)
-    assert head == Line(5, "def work():")
-    assert made.text == "    a = np.ones(5_000_000)"
-    assert empty == Line(7, "")
-    assert (gone.more_bytes, gone.times) == (-38.1 * MIB, 3)
 
 
 def test_a_script_that_fails_or_profiles_nothing_is_an_error_with_the_cause() -> None:

@@ -227,12 +227,6 @@ def conversation(*requests: tuple[str, str] | tuple[str, str, str] | int, path: 
     return found
 
 
-def test_jobs_and_calls_run_when_requested_and_a_new_job_replaces_the_old_one(tmp_path: Path) -> None:
-    jobs = [(f"open({str(tmp_path / 'calls')!r}, 'a').write({name!r})", "pass") for name in "ab"]
-    assert conversation(jobs[0], 3, 0, jobs[1], 2) == [{}] * 5
-    assert (tmp_path / "calls").read_text() == "aaabb"
-
-
 def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> None:
     setup = "import gc, sys; input_ended = lambda: not sys.stdin.read()"
     code = "print('12'); assert input_ended(); assert not gc.isenabled()"
@@ -247,12 +241,6 @@ def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_ref
     for local in (lambda: 1, Holder().method, functools.partial(at_the_top), wrapped):
         with pytest.raises(UsageError, match="a statement with a setup"):
             locate(local)
-
-
-def test_a_function_of_a_module_is_found_and_called(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("calls = []\ndef work():\n    calls.append(1)\n")
-    check = ("assert len(calls) == 3", "from mine import calls")  # the module is the same that the next job sees
-    assert conversation(("work", "pass", "mine"), 3, check, 1, path=str(tmp_path)) == [{}] * 4
 
 
 def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path) -> None:

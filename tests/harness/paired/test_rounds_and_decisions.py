@@ -18,7 +18,6 @@ import pytest
 from harness.paired.decide import (
     BENEFIT,
     DEFAULT,
-    LOOK_GROWTH,
     OUTLIER_RATE,
     Estimate,
     MeasurementError,
@@ -210,14 +209,6 @@ def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -
     )
     assert estimate([[3.0] * 30] * 3 + [[3.6] * 30] * 2).high < 3.1
     assert estimate([[3.0] * 30] * 2 + [[3.6] * 30] * 3).low > 3.1
-
-
-def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
-    assert (_deviations(5, ONE_LOOK), _deviations(5, Rules())) == pytest.approx((1.53, 2.13), abs=0.005)
-    many = Rules(max_pairs=5, cap_s=0.35 * LOOK_GROWTH**9)
-    assert many.looks == 10
-    equal = Rules(max_pairs=5, cap_s=0.35, error_rate=many.error_rate / 10)
-    assert _deviations(5, many) == pytest.approx(_deviations(5, equal))
 
 
 def test_too_few_pairs_or_rounds_give_no_interval_and_no_verdict_however_clear() -> None:

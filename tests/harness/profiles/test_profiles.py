@@ -2,11 +2,9 @@
 
 import gzip
 import json
-import math
 import pstats
 import warnings
 from pathlib import Path
-from threading import Thread
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -66,14 +64,6 @@ def test_a_builtin_has_its_short_name_and_callers_of_one_name_are_added_up() -> 
     found = stats.rows(planted)
     assert [each.name for each in found] == ["str.strip", "builtins.max"]
     assert [each.callers for each in found] == [{"builtins.max": (2, 1.0)}, {"main": (3, 0.75)}]
-
-
-def test_the_module_profile_keeps_calls_of_callers_without_times() -> None:
-    mine, other = (stats.run_script(SCRIPT, name, "-o", "FILE").functions for name in ("profile", "cProfile"))
-    assert named(mine, "fib").ncalls == named(other, "fib").ncalls
-    calls, cumulative_s = named(mine, "fib").callers["twice"]
-    assert calls == 1
-    assert math.isnan(cumulative_s)
 
 
 def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
@@ -176,17 +166,6 @@ def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_reque
     assert linear == "<linear>"
     assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
     assert run.unasked == ""  # if this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim
-
-
-def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
-    config = kineto.every_thread()
-    if config is None:
-        pytest.skip("this torch has no setting profile_all_threads")
-    with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as found:
-        second = Thread(target=torch.ones, args=(3,))
-        second.start()
-        second.join()
-    assert [row.calls for row in kineto.operators(found.key_averages()) if row.name == "aten::ones"] == [1]
 
 
 def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught(

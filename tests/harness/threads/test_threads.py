@@ -9,11 +9,9 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.errors import MachineError
-from harness.machine import programs
 from harness.threads import builds, scaling
-from harness.threads.accesses import MAIN, Recorder
 from harness.threads.builds import PythonBuild
-from harness.threads.scaling import ScalingTurn, can_limit, limited_to, serve, take_turns, undisturbed
+from harness.threads.scaling import ScalingTurn, can_limit, limited_to, serve, undisturbed
 
 GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 if sys.platform == "win32":
@@ -49,19 +47,6 @@ def test_an_interpreter_is_asked_for_its_version_and_another_program_is_no_build
         file.chmod(0o755)
         assert builds.build_of(str(file)) is None
     assert builds.build_of(str(tmp_path / "missing")) is None
-
-
-@pytest.mark.skipif(not GIL, reason="this interpreter is itself free-threaded")
-def test_without_a_free_threaded_build_the_command_that_installs_one_is_named(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert builds.free_threaded() is None
-    assert builds.install() in builds.lacking_free_threaded()
-    assert builds.VARIABLE in builds.lacking_free_threaded()
-    monkeypatch.setattr(programs, "manager", lambda: "dnf")
-    assert "dnf install python3.14-freethreading" in builds.lacking_free_threaded()
-    interpreter(place, "python3.13t", "3.13.5", gil=True)  # GIL on, whatever the name says
-    assert builds.free_threaded() is None
 
 
 @pytest.mark.skipif(not GIL, reason="this interpreter is itself free-threaded")
@@ -184,22 +169,6 @@ def test_a_turn_counts_only_if_each_process_had_a_core_and_a_comparison_needs_en
         assert undisturbed([turn(alone=0.2)] * busy + [turn()] * calm) == [turn()] * kept
 
 
-def test_each_turn_has_all_three_ways_and_rates_above_zero() -> None:
-    program = "import time\ndef wait():\n    time.sleep(0.005)\ndef nothing():\n    pass\n"
-    with serve(HERE, program, number=2) as servers:
-        turns = take_turns(servers, "wait", seconds=0.03, turns=2)
-        (unfinished,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
-    assert len(turns) == 2
-    for one in turns:
-        assert one.workers == 2
-        assert 0 < one.one <= 200
-        assert 0 < one.threads <= 400
-        assert 0 < one.processes <= 400
-        assert one.alone < 0.8
-        assert not one.undisturbed
-    assert min(unfinished.one, unfinished.threads, unfinished.processes) > 0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits threads to cores")
 def test_new_threads_are_limited_and_the_old_cores_come_back_after_an_error() -> None:
     assert can_limit()
@@ -210,29 +179,3 @@ def test_new_threads_are_limited_and_the_old_cores_come_back_after_an_error() ->
     with pytest.raises(ValueError, match="no"), limited_to(10_000):
         raise ValueError("no")
     assert os.sched_getaffinity(0) == before
-
-
-def test_an_access_has_the_locks_that_its_own_thread_holds() -> None:
-    recorder = Recorder()
-    shared, outer, inner = recorder.shared(x=0), recorder.lock("outer"), recorder.lock("inner")
-
-    def work() -> None:
-        shared.x = 1
-
-    with outer:
-        thread = recorder.thread("other", work)
-        thread.start()
-        thread.join()
-        with inner, inner:
-            shared.x = 2
-        shared.x = 3
-    shared.x = 4
-    assert [event[:3] for event in recorder.events[1:4]] == [
-        (MAIN, "start", "other"),
-        ("other", "write", "x"),
-        (MAIN, "join", "other"),
-    ]
-    with pytest.raises(AttributeError, match="y"):
-        shared.y  # noqa: B018 - the access must fail
-    writes = [(event.thread, event.locks) for event in recorder.events if event.action == "write"]
-    assert writes == [("other", ()), (MAIN, ("inner", "outer")), (MAIN, ("outer",)), (MAIN, ())]

@@ -23,29 +23,24 @@ from harness.torch_benchmark.result_store import SavedResult, env_names, load, s
 
 
 class Machine:
-    """A fake clock that moves with work and a little with each reading; it records every call of a function."""
+    """A fake clock that moves with work and a little with each reading."""
 
-    def __init__(self) -> None:
-        self.now_s = 0.0
-        self.calls: list[str] = []
-        self.threads: set[int] = set()
+    now_s = 0.0
 
     def clock(self) -> float:
         self.now_s += 1e-9
         return self.now_s
 
-    def worker(self, name: str, start_s: float, each_s: float) -> Callable[[int], None]:
+    def worker(self, start_s: float, each_s: float) -> Callable[[int], None]:
         def work(size: int) -> None:
             self.now_s += start_s + each_s * size
-            self.calls.append(name)
-            self.threads.add(torch.get_num_threads())
 
         return work
 
 
 def measured(*threads: int) -> Grid:
     machine = Machine()
-    functions = {"light": machine.worker("light", 1e-3, 1e-3), "heavy": machine.worker("heavy", 20e-3, 2e-4)}
+    functions = {"light": machine.worker(1e-3, 1e-3), "heavy": machine.worker(20e-3, 2e-4)}
     return grid(functions, lambda n: (n,), (1, 10, 100), threads=threads, label="work", timer=machine.clock, seed=1)
 
 
@@ -60,16 +55,6 @@ def test_every_cell_is_measured_with_its_own_function_size_and_threads() -> None
         found.median_s("light", 7)
     assert [found.fastest(size) for size in found.sizes] == ["light", "light", "heavy"]
     assert [ratio > 1 for ratio in found.ratios("heavy", "light")] == [True, True, False]
-
-
-def test_the_turns_of_the_functions_are_interleaved_and_each_cell_runs_on_its_number_of_threads() -> None:
-    machine, before = Machine(), torch.get_num_threads()
-    functions = {name: machine.worker(name, 1e-3, 0.0) for name in "ab"}
-    grid(functions, lambda n: (n,), (1, 2, 3), threads=(1, 2), turns=4, min_run_time=0.02, timer=machine.clock, seed=3)
-    assert (machine.threads, torch.get_num_threads()) == ({1, 2}, before)
-    half = len(machine.calls) // 2
-    for part in (machine.calls[:half], machine.calls[half:]):
-        assert 0.2 < part.count("a") / len(part) < 0.8
 
 
 def test_torchs_table_has_one_row_per_size_and_the_plots_a_curve_for_each_function_and_number_of_threads() -> None:
