@@ -43,6 +43,7 @@ class StudentRow:
     student: str
     results: tuple[LessonResult, ...]
     total: str
+    course_total: str
     kinds: tuple[str, ...]
 
 
@@ -116,5 +117,6 @@ def student_row(student: str, alone: Roll) -> StudentRow:
         student,
         tuple(grade_texts.lesson_result(alone, lesson) for lesson in alone.lessons),
         grade_texts.total(total, final=not waiting) if set(grades.values()) - {None} else "",
+        grade_texts.percent(grade_texts.totals(alone).get(student)),
         tuple(kind for kind, holds in kinds.items() if holds),
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
@@ -69,19 +69,33 @@ def link(student: str, section: str = "") -> str:
 
 def points(value: float) -> str:
     """Return points without trailing zeros: 6.0 → "6", 4.5 → "4.5"."""
-    return format(round(value, 2), "g")
+    return format(round(value, 2) + 0.0, ".15g")
 
 
 def totals(roll: Roll) -> dict[str, CourseTotal]:
     """Return each student's total of the course, or {} if the course file has no rule on totals.
 
-    Such a rule is a weight, extra credit, or the number of lessons that are dropped.
+    Such a rule is a weight, extra credit, or the number of lessons that are dropped. A total is not final before the
+    due date of a lesson that was not handed in.
     """
     course = roll.course
     if not (course.weights or course.drop_lowest or course.extra_credit):
         return {}
     possible = {lesson: roll.possible(lesson) for lesson in roll.lessons}
-    return {student: course_total(given, possible, course, title) for student, given in roll.grades().items()}
+    found = {}
+    for student, given in roll.grades().items():
+        due = (course.rule(student, lesson).due_utc for lesson in roll.lessons if lesson not in given)
+        is_open = any(roll.at and at and roll.at <= at for at in due)
+        one = course_total(given, possible, course, title)
+        found[student] = replace(one, is_final=one.is_final and not is_open)
+    return found
+
+
+def percent(total: CourseTotal | None) -> str:
+    """Return a total of the course as text, with "so far" unless it is final, or "" without a total."""
+    if total is None or total.percent is None:
+        return ""
+    return f"{points(total.percent)} %{'' if total.is_final else ' so far'}"
 
 
 def total(value: float, *, final: bool) -> str:

@@ -63,8 +63,8 @@ def _environment() -> "Environment":
     )
     environment.globals |= {"units": units, "count": units.count, "interval": measured.interval}
     environment.globals |= {"ratio": measured.ratio, "short": shortened, "source_of": source_of, "terms": terms}
-    texts = ("css_class", "ended", "hand_entry", "lesson_result", "link", "points", "precision", "task_title", "title")
-    for name in texts:
+    texts = ("css_class", "ended", "hand_entry", "lesson_result", "link", "percent", "points", "precision")
+    for name in (*texts, "task_title", "title"):
         environment.globals[name] = getattr(grade_texts, name)
     return environment
 

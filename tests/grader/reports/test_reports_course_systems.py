@@ -18,7 +18,7 @@ from grader.course.course_file import parse
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Person, Roster
 from grader.records import LeftOut, Sender
-from grader.reports import canvas, grade_texts, gradescope, junit, moodle, student_page
+from grader.reports import canvas, class_page, grade_texts, gradescope, junit, moodle, student_page
 from grader.reports.csv_file import CsvFile, number
 from harness.errors import UsageError
 
@@ -228,6 +228,16 @@ def test_a_course_with_weights_has_one_total_and_every_system_gets_the_same_shar
     assert [row["Grade"] for row in moodle_rows(done.data)] == ["", "30", ""]
     assert done.missing == ["Participant 1001: 70 points, but Moodle accepts at most 50"]
     (alone,) = (alone for student, alone in of.one_by_one() if student == "bob")
+    for shown in (class_page.render(of), student_page.render(alone)):
+        assert "60 %" in shown
+        assert "so far" not in shown
+    assert "so far" in class_page.render(with_a_fault(of))
+    later = parse("drop_lowest = 1\n" + rules.replace("03_sync.weight = 1", "03_sync.due = 2026-11-20T18:00:00Z"), "")
+    for day, final in ((20, False), (21, True)):
+        found = grade_texts.totals(replace(of, course=later, at=datetime(2026, 11, day, tzinfo=UTC)))
+        assert [one.is_final for one in found.values()] == [final] * 2, (
+            "a lesson that is not due can still be handed in"
+        )
     for text in (html.unescape(student_page.render(alone)), json.loads(gradescope.render(alone))["output"]):
         assert all(line in text for line in totals["bob"].arithmetic)
         assert "dropped" in text
