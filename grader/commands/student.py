@@ -16,6 +16,7 @@ from grader.desk import submit as packing
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
 from grader.files import write_atomically
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Report
 from grader.texts import shown
@@ -39,7 +40,7 @@ class _Check:
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
-        with early_start.take() or Pool(sandboxed=False) as pool:
+        with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
             graded = [self._graded(path, pool) for path in files]
         if total := checking.total_line(graded):
             say(out_console, total, 1)

@@ -56,7 +56,7 @@ def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], st
 
 
 def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
-    """Grade the file of a lesson, or only its task `only`, without a sandbox, and return the report.
+    """Grade the file of a lesson, or only its task `only`, and return the report.
 
     `pool` provides the processes. Raise `UsageError` if the file cannot be graded at all.
     """

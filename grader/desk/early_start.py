@@ -20,9 +20,10 @@ _begun: Final[list["Pool"]] = []
 def begin(arguments: Sequence[str]) -> None:
     """Start processes with torch if these arguments check an exercise that needs it. A wrong guess costs only time."""
     if guess_torch(arguments):
-        from grader.isolation.pool import Pool  # noqa: PLC0415 - most commands do not need this module
+        from grader.isolation import sandbox  # noqa: PLC0415 - most commands do not need these modules
+        from grader.isolation.pool import Pool  # noqa: PLC0415
 
-        _begun.append(Pool(sandboxed=False))
+        _begun.append(Pool(sandboxed=sandbox.problem() is None))
         atexit.register(_begun[0].close)
         _begun[0].warm(TREES)
 

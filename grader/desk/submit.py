@@ -22,6 +22,7 @@ from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
 from harness import syntax
@@ -113,7 +114,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
     if to_grade:
         say(console, "Now your files are graded on this machine. You can stop this with Ctrl-C: the zip is complete.")
     say(console, "")
-    with Pool(sandboxed=False) as pool:
+    with Pool(sandboxed=sandbox.problem() is None) as pool:
         for file in files:
             if file not in to_grade:
                 say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))

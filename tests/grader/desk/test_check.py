@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from classroom import ENVIRONMENT
-from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running
+from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running, outcomes
 
 from grader import catalogue, overlays, paths
 from grader.commands import student
@@ -242,3 +242,18 @@ def test_a_command_that_fails_leaves_no_process() -> None:
     with nothing_left_running():
         ended = subprocess.run(command("check", "01", "--no-such-option"), cwd=ROOT, capture_output=True, check=False)
     assert ended.returncode == 2
+
+
+@pytest.mark.sandbox
+def test_what_fails_when_the_class_is_graded_fails_in_check(tmp_path: Path) -> None:
+    solution = (ROOT / "solutions" / "04_autorange.py").read_text(encoding="utf-8")
+    lines = ("from harness.paired.duel import duel", "open('log.txt', 'w').write('x')", "import beside", "x = 1")
+    for who, line in zip("abcd", lines, strict=True):
+        (tmp_path / "hw" / who).mkdir(parents=True)
+        (tmp_path / "hw" / who / "04_autorange.py").write_text(f"{solution}\n{line}\n", encoding="utf-8")
+        (tmp_path / "hw" / who / "beside.py").touch()
+    assert grader("run", tmp_path / "hw", "--out", tmp_path / "out").code == 0
+    in_class = {who: of["04_autorange.blocked_autorange"].points for who, of in outcomes(tmp_path / "out").items()}
+    checks = {who: grader("check", tmp_path / "hw" / who / "04_autorange.py").out for who in in_class}
+    assert {who: 10 if " 10 / 10 " in said else 0 for who, said in checks.items()} == in_class
+    assert in_class == {"a": 0, "b": 0, "c": 0, "d": 10}
