@@ -1,15 +1,22 @@
-"""Wrong answers to tasks with plain values, and the scenarios of lessons 16 and 18: the student reads the rule."""
+"""Tasks with plain values or recorded data: what is drawn, right answers, and the rule that a student reads."""
 
+import dis
+import shutil
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playing import find_task, play
+from playing import find_task, loaded, play, remarks
 
-from grader import overlays
+from grader import overlays, paths
+from grader.tasks import recordings
 from grader.values import Value
+from harness.bytecode import instructions
+from harness.memory.allocations import lacking_memray
 
 
 def scenario_class(lesson: str, task: str, name: str) -> Callable[..., Any]:
@@ -82,17 +89,11 @@ def test_a_right_answer_costs_what_was_computed_by_hand() -> None:
         assert (scenario.judge(answer), scenario.cost) == (None, cost)
 
 
-def break_even_remarks(source: str) -> dict[str, str]:
-    game = play(find_task("12_jit_fusion", "break_even"), source, seed=1)
-    return {scenario.title: m.remark for scenario, m in zip(game.scenarios, game.mismatches, strict=True) if m}
-
-
 def test_a_wrong_number_of_calls_is_told_the_totals_that_prove_it_wrong() -> None:
-    known = find_task("12_jit_fusion", "break_even").known
+    task = find_task("12_jit_fusion", "break_even")
     for name, end in (("one_more_at_a_tie", "has paid already."), ("rounded_down", "has not paid yet.")):
-        wrong = break_even_remarks(overlays.whole(known / f"wrong_{name}.py"))
-        assert wrong
-        assert all(remark.endswith(f"compiling {end}") for remark in wrong.values())
+        told = remarks(task, overlays.whole(task.known / f"wrong_{name}.py"), kind="", seed=1)
+        assert all(remark.endswith(f"compiling {end}") for remark in told)
 
 
 def test_the_name_of_a_clone_is_not_the_name_of_its_function() -> None:
@@ -109,30 +110,6 @@ def drawn(module: Any) -> tuple[Any, ...]:
     return tuple(module.draw_scenarios(np.random.default_rng(1)))
 
 
-def table(words: str) -> Any:
-    return next(scenario for scenario in drawn(tally) if words in scenario.title)
-
-
-def test_shares_are_small_large_and_between_and_some_programs_call_themselves() -> None:
-    scenarios = drawn(share)
-    shares = [scenario.share for scenario in scenarios]
-    assert sum(share < 0.04 for share in shares) == sum(share > 0.96 for share in shares) == 18
-    assert len({(scenario.margin, scenario.title) for scenario in scenarios}) == 4 * len(share.MARGINS)
-    assert not any(stack[-1] == scenario.name for scenario in scenarios for stack in scenario.within)
-    recursive = [scenario for scenario in scenarios if "calls itself" in scenario.title]
-    assert len(recursive) == 36
-    assert all(stack.count(scenario.name) > 1 for scenario in recursive for stack in scenario.within)
-
-
-def test_samples_have_the_true_share_and_idle_moments() -> None:
-    for scenario in drawn(share)[:12]:
-        samples = [scenario.call("sample", ()) for _ in range(4000)]
-        busy = [sample for sample in samples if sample]
-        assert abs(1 - len(busy) / len(samples) - scenario.idle) < 0.05
-        assert abs(sum(scenario.name in sample for sample in busy) / len(busy) - scenario.share) < 0.05
-        assert scenario.cost == 4000
-
-
 def test_a_lucky_answer_without_enough_samples_is_wrong() -> None:
     for errors, doubt in ((1.0, 0.317), (1.96, 0.05)):  # 100 samples of the share one half: a standard error of 0.05
         assert share.miss_probability(50, 100, 0.5, 0.05 * errors) == pytest.approx(doubt, abs=0.01)
@@ -143,39 +120,135 @@ def test_a_lucky_answer_without_enough_samples_is_wrong() -> None:
     assert scenario.judge(scenario.hits / 600) is None
 
 
-def test_each_call_takes_its_time_and_eight_times_as_much_with_the_lock() -> None:
-    scenario = table("one job")
-    (job,) = scenario.jobs
-    began = scenario.cost
-    key = scenario.call("key_of", (job,))
-    assert scenario.cost == began + 3
+def test_an_answer_given_while_the_lock_is_held_is_wrong() -> None:
+    scenario = drawn(tally)[0]
     scenario.call("acquire", ())
-    count = scenario.call("get", (key,))
-    scenario.call("put", (key, count + 1))
-    assert "wait forever" in scenario.judge({key: count + 1}).remark
-    scenario.call("release", ())
-    assert scenario.cost == began + 3 + 1 + 8 * (0.5 + 0.5 + 1)
-    assert scenario.judge({key: count + 1}) is None
+    assert "wait forever" in scenario.judge(dict(scenario.table)).remark
 
 
-def test_other_threads_change_the_table_only_while_the_lock_is_free() -> None:
-    scenario = table("many jobs")
-    scenario.call("acquire", ())
-    held = dict(scenario.table)
-    for job in scenario.jobs:
-        scenario.call("key_of", (job,))
-    assert scenario.table == held
-    scenario.call("release", ())
-    for job in scenario.jobs:
-        scenario.call("key_of", (job,))
-    assert sum(scenario.table.values()) > sum(held.values()) + 30
+blocks = import_module("grader.tasks.lesson_17_peaks_and_leaks.at_peak")
+opcodes = import_module("grader.tasks.lesson_13_bytecode.pairs")
+programs = import_module("grader.tasks.lesson_13_bytecode.run")
+stacks = import_module("grader.tasks.lesson_11_torch_profiler.fold")
+trees = import_module("grader.tasks.lesson_09_cprofile.own_time")
+culprit = import_module("grader.tasks.lesson_08_callgrind.culprit")
+sampling = import_module("grader.tasks.lesson_16_sampling.recorded")
+changes = import_module("grader.tasks.lesson_16_sampling.changes")
+races = import_module("grader.tasks.lesson_18_threads.races")
+recompilations = import_module("grader.tasks.lesson_19_compile.recompilations")
 
 
-def test_a_lost_update_is_found_although_the_answer_is_what_was_put() -> None:
-    scenario = table("the same key")
-    key = next(iter(scenario.table))
-    count = scenario.call("get", (key,)) + len(scenario.jobs)
-    for _ in range(40):
-        scenario.call("key_of", (scenario.jobs[0],))
-    scenario.call("put", (key, count))
-    assert "between your get and your put" in scenario.judge({key: count}).remark
+def test_the_functions_in_two_counts_have_new_names_and_some_are_clones() -> None:
+    scenarios = drawn(culprit)
+    for scenario in scenarios:
+        before, after = ({str(row[0]) for row in count} for count in (scenario.before, scenario.after))
+        assert scenario.truth in before & {name.partition(".")[0] for name in after}
+        assert not before & set(culprit.OWN)
+    clones = [str(row[0]) for each in scenarios for row in each.after if str(row[0]).startswith(f"{each.truth}.")]
+    assert sorted("." + clone.partition(".")[2] for clone in clones) == sorted(culprit.CLONED)
+
+
+def stack(samples: int, *frames: tuple[str, str, int]) -> Any:
+    return sampling.Stack(tuple(sampling.SampledFrame(*frame) for frame in frames), samples)
+
+
+def test_the_rows_of_two_profiles_are_computed_by_hand_and_none_is_near_the_limit() -> None:
+    main, same, c = ("main", "a.py", 3), ("main", "a.py", 9), ("gemm", "libc.so.6", 0)
+    pair = changes.RunPair("", "", (stack(50, main, c), stack(50, main)), (stack(5, main, c), stack(95, same)))
+    assert pair.arguments[0] == ["main (a.py:3);gemm (libc.so.6) 50", "main (a.py:3) 50"]
+    assert pair.right == [["gemm (libc.so.6)", 50, 5]]
+    near = changes.RunPair("", "", (stack(50, main, c), stack(50, main)), (stack(36, main, c), stack(64, main)))
+    assert not near.clear
+    pairs = drawn(changes)
+    assert all(pair.clear for pair in pairs)
+    assert sum(bool(pair.right) for pair in pairs) >= 9
+    assert all(pair.right == [] for pair in pairs if "of the same program" in pair.title)
+
+
+def test_events_in_scenarios_have_new_names_and_many_programs_have_races_or_none() -> None:
+    names = {word for scenario in drawn(races) for thread, _, name in scenario.events for word in (thread, name)}
+    assert not names & set("ABCKLMxyz")
+    assert 10 <= sum(bool(part.races) for part in races.PARTS) <= len(races.PARTS) - 10
+
+
+def test_messages_in_scenarios_name_no_recorded_function_or_file() -> None:
+    logs = drawn(recompilations)
+    messages = [part for log in logs for part in log.parts if isinstance(part, recompilations.Message)]
+    known = (recompilations.FUNCTION, recompilations.FILE)
+    assert not any(name in line for part in messages for line in part.lines for name in known)
+    rows = next(log.right for log in logs if log.title == "one name in two places")
+    assert (len({row[0] for row in rows}), len({row[1] for row in rows})) == (1, 2)
+
+
+def test_the_examples_in_the_exercises_have_the_answers_that_are_shown() -> None:
+    tree = trees.CallTree("", "", ((0, "main", 1, 10), (1, "load", 2, 20), (2, "parse", 9, 40), (1, "parse", 3, 30)))
+    assert tree.arguments == ([[0, "main", 1, 100], [1, "load", 2, 60], [2, "parse", 9, 40], [1, "parse", 3, 30]],)
+    assert tree.right == [["parse", 12, 70, 70], ["load", 2, 20, 60], ["main", 1, 10, 100]]
+    given = ("train forward conv", 30), ("train backward", 50), ("train forward", 10), ("train", 5)
+    boxes = [[0, "train", 0, 95], [1, "backward", 5, 50], [1, "forward", 55, 40], [2, "conv", 65, 30]]
+    assert stacks.Stacks("", "", tuple((tuple(frames.split()), us) for frames, us in given)).right == boxes
+    events = (("alloc", 7, 300, "load"), ("alloc", 9, 100, "parse"), ("free", 7, 0, ""), ("alloc", 7, 400, "parse"))
+    assert blocks.Blocks("", "", events).right == [["parse", 500]]
+
+
+def test_a_number_of_another_type_is_wrong() -> None:
+    scenario = opcodes.draw_timed(np.random.default_rng(5))[0]
+    assert scenario.judge([[first, second, float(times)] for first, second, times in scenario.right]) is not None
+    case = next(case for case in programs.draw_cases(np.random.default_rng(5)) if "a < b," in case.title)
+    assert (case.right, case.judge(True)) == (True, None)
+    assert case.judge(1) is not None
+
+
+def test_programs_and_opcodes_are_those_of_the_running_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [name for name in opcodes.NAMES if name not in dis.opmap] == []
+    this = f"compiled by Python {sys.version_info.major}.{sys.version_info.minor}"
+    assert {case.title.endswith(this) for case in programs.draw_cases(np.random.default_rng(1))} == {True}
+    monkeypatch.setattr(instructions, "CHECKED_ON", ((3, 3),))
+    assert f"{this} (checked on 3.3 to 3.3)" in programs.draw_cases(np.random.default_rng(1))[0].title
+
+
+@pytest.mark.long
+@pytest.mark.valgrind
+def test_counts_recorded_anew_have_the_same_culprits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is missing: install it with `apt-get install gcc`")
+    record = import_module("grader.tasks.lesson_08_callgrind.record")
+    monkeypatch.setattr(culprit, "COUNTS", tmp_path / "counts.json")
+    recordings.write(culprit.COUNTS, record.record())
+    source = paths.solution("08_callgrind").read_text(encoding="utf-8")
+    assert play(find_task("08_callgrind", "culprit"), source, seed=1).right
+
+
+def test_programs_recorded_anew_have_the_same_calls_stacks_and_races() -> None:
+    def fib(n: int) -> int:
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    calls, sampled, threads = (
+        import_module(f"grader.tasks.lesson_{name}.record") for name in ("09_cprofile", "16_sampling", "18_threads")
+    )
+    called = next(iter(calls.traced(lambda: fib(3)).called.values()))
+    nodes = [(depth, name.partition(":")[2], calls) for depth, name, calls, _ in called.nodes()]
+    assert nodes == [(0, "<lambda>", 1), (1, "fib", 1), (2, "fib", 2), (3, "fib", 2)]
+    main, c = {"name": "main", "file": "a.py", "line": 3}, {"name": "gemm", "file": "libc.so.6", "line": None}
+    profile = {"shared": {"frames": [main, c]}, "profiles": [{"samples": [[0], [0, 1]]}, {"samples": [[0, 1]]}]}
+    found = [stack(2, ("main", "a.py", 3), ("gemm", "libc.so.6", 0)), stack(1, ("main", "a.py", 3))]
+    assert sampled.stacks(profile) == found
+    solution = loaded(paths.solution("18_threads").read_text(encoding="utf-8"))["races"]
+    for program in threads.PROGRAMS:
+        events, stated = threads.record(program)
+        assert solution([list(event) for event in events]) == sorted([name, *sorted(by)] for name, *by in stated)
+        assert [list(race) for race in stated] == recordings.read(races.ACCESSES)[program.__name__][1]
+
+
+@pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
+def test_a_program_is_recorded_as_its_allocations_and_frees() -> None:
+    def keep_and_drop() -> bytearray:
+        kept = bytearray(3000)
+        bytearray(2000)
+        return kept
+
+    events = import_module("grader.tasks.lesson_17_peaks_and_leaks.record").recorded(keep_and_drop)
+    kept, dropped = (event for event in events if event[3] == "keep_and_drop" and event[2] > 1900)
+    assert (kept[2] // 1000, dropped[2] // 1000) == (3, 2)
+    freed = events[events.index(dropped) + 1]
+    assert (freed[0], freed[1]) == ("free", dropped[1])

@@ -1,7 +1,6 @@
 """Simulated scenarios of lessons 01, 05, 06 and 07: what a search may rely on, and what its answer must prove."""
 
 import importlib
-import math
 import re
 from importlib import import_module
 from itertools import pairwise
@@ -129,18 +128,13 @@ def seconds(scenario: Any, case: dict[str, Value]) -> float:
     return found
 
 
-def test_what_is_slow_is_clearly_slow_and_never_two_measurements_in_a_row_are_disturbed() -> None:
-    scenarios = drawn(SMALLEST)
-    for scene in scenarios[:4]:
+def test_what_is_slow_is_clearly_slow() -> None:
+    for scene in drawn(SMALLEST)[:4]:
         for _ in range(100):
             case = scene.call("fuzzer", ())
             twin = {**case, "step": 1, "transposed": False}
             ratio = min(seconds(scene, case), seconds(scene, case)) / min(seconds(scene, twin), seconds(scene, twin))
             assert ratio > 4.5 if scene.least.is_within(matrices.read(case)) else ratio < 1.6
-    times_s = [seconds(scenarios[4], SQUARE) for _ in range(400)]
-    disturbed = [time_s > 2 * min(times_s) for time_s in times_s]
-    assert 400 / 14 <= sum(disturbed) <= 400 / 6
-    assert not any(one and other for one, other in pairwise(disturbed))
 
 
 def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
@@ -209,17 +203,6 @@ def found_out(source: str, gradings: int) -> float:
     return fmean(bool(judged(play(TASK, source, seed))) for seed in range(gradings))
 
 
-def test_the_density_is_that_of_the_noise_drawn() -> None:
-    """If the density is right, the mean of the odds over scenarios without a slowdown is 1."""
-    for given in ({"freedom": 2.0}, {"outlier_rate": 0.1, "outlier_scale": 0.3}):
-        noise = SCENARIOS.LogRatioNoise(0.05, **given)
-        values = noise.draw(np.random.default_rng(1), 40_000)
-        shift = math.log1p(SCENARIOS.THRESHOLD)
-        odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]
-        assert fmean(odds) == pytest.approx(1, abs=0.06)
-        assert sum(value < 0 for value in values) / len(values) == pytest.approx(0.5, abs=0.01)
-
-
 @pytest.mark.long
 def test_a_rule_that_just_keeps_its_promises_passes_and_others_are_found_out() -> None:
     """Capitals of 40 and 12 mean about 1 % false alarms and 5 % misses."""
@@ -242,13 +225,11 @@ def test_scenarios_of_each_kind_have_a_slowdown_or_none_and_their_pairs_end() ->
     scenarios: tuple[Any, ...] = game.scenarios
     titles = {(scenario.title, bool(scenario.effect)) for scenario in scenarios}
     assert len(titles) == 2 * len({title for title, _ in titles}) == 6  # a title does not show whether B is slower
-    scenario = game.scenarios[0]
     for _ in range(SCENARIOS.MOST_PAIRS):
-        scenario.call("next_pair", ())
+        scenarios[0].call("next_pair", ())
     with pytest.raises(ValueError, match="has only 2000 pairs"):
-        scenario.call("next_pair", ())
-    assert scenario.cost == SCENARIOS.MOST_PAIRS
-    assert scenario.arguments[1] == SCENARIOS.THRESHOLD
+        scenarios[0].call("next_pair", ())
+    assert scenarios[0].cost == SCENARIOS.MOST_PAIRS
 
 
 def test_alarms_whose_odds_are_beyond_a_float_weigh_nothing() -> None:

@@ -186,16 +186,10 @@ def test_cases_are_empty_strided_not_finite_and_of_each_dtype() -> None:
             assert {"float32", "float64"} <= {str(array.dtype) for array in arrays}, task.full_name
 
 
-def test_operands_of_larger_squared_are_the_same_expanded_and_transposed() -> None:
+def test_operands_of_larger_squared_are_the_same_and_expanded() -> None:
     task = find_task("07_fuzzing", "larger_squared")
     assert any(x is y for x, y in cases(task))
     assert any(0 in array.strides and array.size for case in cases(task) for array in case)
-    turned = set()
-    for seed in map(str, range(12)):
-        for x, y in islice(exam(task).timed(independent(generator(seed))), 2):
-            assert x.flags.c_contiguous != y.flags.c_contiguous
-            turned.add(x.flags.c_contiguous)
-    assert turned == {True, False}
 
 
 def test_bytes_for_a_checksum_begin_at_every_address_among_other_bytes() -> None:

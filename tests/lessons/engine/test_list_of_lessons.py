@@ -1,9 +1,12 @@
-"""The list of lessons, the paths through them, and the commands of `python -m lessons`."""
+"""The commands of `python -m lessons`: the list of lessons and its paths, glossary, notebooks and `check-claims`."""
 
 import importlib
 import json
 import re
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sessions import Play
@@ -14,12 +17,19 @@ from harness.glossary import parse
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
-from lessons.engine import listing, route
+from lessons.engine import check_claims, listing, route
 from lessons.engine.catalogue import FOLDER, LessonEntry, listed
+from lessons.engine.check_claims import LessonRun, run_lesson
 from lessons.engine.glossary import FILE
 from lessons.engine.listing import FIRST_SUCCESS_MIN
 from lessons.engine.progress import ProgressFile
+from lessons.engine.record import Json
 from lessons.engine.route import FULL, SHORT, lessons_of
+
+
+def lessons(*arguments: str | Path) -> int:
+    """Run `python -m lessons`, and return its exit code."""
+    return guarded(app, "python -m lessons", list(map(str, arguments)))
 
 
 def test_the_list_has_each_lesson_once_with_its_minutes_and_after_its_prerequisites() -> None:
@@ -72,7 +82,7 @@ def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     ProgressFile().save(played.session.record())
     saved = {"small_lesson": {"points": 4, "possible": 10}, "02_other": {"points": 2.5, "possible": 5}}
     (state / "exercise_points.json").write_text(json.dumps({"format": 1, "lessons": saved}))
-    assert guarded(app, "python -m lessons", []) == 0
+    assert lessons() == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["Lesson", "After", "Minutes", "Progress", "Claims", "Predicted", "Points"]
     assert re.search(r"small_lesson +5 \+ 20 +done +2/2 +1/2 +4/10", lines[1])
@@ -82,13 +92,13 @@ def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
 
 
 def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
-    assert guarded(app, "python -m lessons", []) == 0
+    assert lessons("--path", "short") == 0
+    assert lessons() == 0
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
     assert listed == 2 * list(lessons_of(SHORT))
     assert "Path:  short. For all 19 lessons: python -m lessons --path full" in lines
-    assert guarded(app, "python -m lessons", ["--path", "full"]) == 0
+    assert lessons("--path", "full") == 0
     out = capsys.readouterr().out
     assert "Path:  full. For a short path (02, 04, 09, 05): python -m lessons --path short" in out
     assert out.index("\n02_timeit_vs_timer") < out.index("\n01_correct_first")
@@ -96,18 +106,18 @@ def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFix
 
 
 def test_only_a_new_student_reads_how_far_ten_minutes_go(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(app, "python -m lessons", []) == 0
+    assert lessons() == 0
     out = " ".join(capsys.readouterr().out.split())
     assert " new " in out
     assert "python -m lessons glossary [TERM]" in out
     assert re.search(r"Start: the first \d steps of 02_timeit_vs_timer take about 10 minutes\.", out)
     complete(state, "02_timeit_vs_timer")
-    assert guarded(app, "python -m lessons", []) == 0
+    assert lessons() == 0
     out = capsys.readouterr().out
     assert "Start:" not in out
     assert "Next:  python -m lessons.01_correct_first\n" in out
     complete(state, *lessons_of(SHORT))
-    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+    assert lessons("--path", "short") == 0
     assert "Next:  python -m lessons --path full\n" in capsys.readouterr().out
 
 
@@ -120,36 +130,32 @@ def complete(state: Path, *lessons: str) -> None:
     (state / "progress.json").write_text(text, encoding="utf-8")
 
 
-def test_exercise_points_that_cannot_be_read_are_left_out(state: Path) -> None:
+def test_damaged_files_are_reported_or_left_out(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state.mkdir()
+    (state / "progress.json").write_text("{")
+    assert lessons() == 0
+    assert "was damaged" in capsys.readouterr().out
     for content in ("", "{", "[]", '{"format": 2, "lessons": {}}', '{"format": 1, "lessons": {"a": 3}}'):
         (state / "exercise_points.json").write_text(content)
         assert listing.load_points() == {}, content
-
-
-def test_the_list_reports_a_damaged_progress_file(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    state.mkdir()
-    (state / "progress.json").write_text("{")
-    assert guarded(app, "python -m lessons", []) == 0
-    assert "was damaged" in capsys.readouterr().out
 
 
 def test_an_edited_notebook_is_reported_and_all_others_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(main, "lesson_names", lambda: ("04_autorange", "07_fuzzing", "13_bytecode"))
-    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 0
+    assert lessons("notebooks", str(tmp_path)) == 0
     filled, gone = tmp_path / "lesson_04_autorange.ipynb", tmp_path / "lesson_13_bytecode.ipynb"
     filled.write_text(work := filled.read_text().replace('answer=\\"\\"', 'answer=\\"b\\"'))
     gone.unlink()
     capsys.readouterr()
-    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 2
+    assert lessons("notebooks", str(tmp_path)) == 2
     said = capsys.readouterr()
     assert f"Wrote {gone}." in said.out
     assert f"because you have edited these files: {filled}." in said.err
     assert "--force" in said.err
     assert filled.read_text() == work
-    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path), "--force"]) == 0
+    assert lessons("notebooks", str(tmp_path), "--force") == 0
     assert filled.read_text() != work
 
 
@@ -158,19 +164,19 @@ def test_the_glossary_and_the_list_fit_the_terminal(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    assert guarded(app, "python -m lessons", ["glossary"]) == 0
+    assert lessons("glossary") == 0
     out = capsys.readouterr().out
     assert all(term.name.split()[0] in out for term in parse(FILE.read_text(encoding="utf-8")).terms)
     assert "`" not in out
     if width >= 80:
-        assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+        assert lessons("--path", "short") == 0
         out += capsys.readouterr().out
         assert "\n04_autorange" in out
     assert max(map(len, out.splitlines())) <= width
 
 
 def test_a_term_is_printed_with_its_names_lesson_and_related_terms(capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(app, "python -m lessons", ["glossary", "Interquartile", "ranges"]) == 0
+    assert lessons("glossary", "Interquartile", "ranges") == 0
     out = capsys.readouterr().out
     parts = ("IQR\n", "Also called: interquartile range", "Lesson: 02_timeit_vs_timer", "See also: median, quartile")
     assert [part for part in parts if part not in out] == []
@@ -184,7 +190,67 @@ def test_a_wrong_argument_is_one_sentence_with_the_right_ones(state: Path, capsy
         (["--path", "shrot"], "python -m lessons --path short"),
         (["--path", "short"], FOLDER_VARIABLE),
     ):
-        assert guarded(app, "python -m lessons", arguments) == 2
+        assert lessons(*arguments) == 2
         said = capsys.readouterr()
         assert (said.out, said.err.count("\n")) == ("", 1)
         assert words in said.err
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Iterator[tuple[float, str]]]:
+    """Replace each run of a lesson by a record with one claim.
+
+    The test puts the measured seconds and the result of each run into the returned dict, by name of the lesson. The
+    default is 2 s, "held". After the result "", the lesson failed.
+    """
+    results: dict[str, Iterator[tuple[float, str]]] = {}
+
+    def answer(lesson: str) -> LessonRun:
+        measured, verdict = next(results.get(lesson, iter(())), (2.0, "held"))
+        claim: dict[str, Json] = {"id": "x", "sentence": "x is so", "wanted": "at least 1 s", "reason": ""}
+        claim |= {"measured": measured, "shown": f"{measured:g} s", "verdict": verdict}
+        return LessonRun(lesson, {"claims": [claim]}) if verdict else LessonRun(lesson, {}, "ended with 1: it broke")
+
+    monkeypatch.setattr(check_claims, "run_lesson", answer)
+    return results
+
+
+def test_it_counts_the_results_of_every_claim_and_ends_with_1_if_one_is_refuted_or_a_lesson_fails(
+    planted: dict[str, Iterator[tuple[float, str]]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    planted["04_autorange"] = iter([(2.0, "inconclusive")])
+    assert lessons("check-claims") == 0
+    assert re.search(r"04_autorange +x +2 s +at least 1 s +inconclusive", capsys.readouterr().out)
+    planted["04_autorange"] = iter([(2.0, "held"), (0.5, "refuted"), (10.0, "inconclusive")])
+    file = tmp_path / "claims.json"
+    assert lessons("check-claims", "04", "--times", "3", "--json", file) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"04_autorange +x +0.5 s to 10 s +at least 1 s +1 +1 +1 +0", out)
+    assert "Refuted: 04_autorange x." in out
+    whole = json.loads(file.read_text(encoding="utf-8"))
+    assert [claim["refuted"] for claim in whole["claims"]] == [1]
+    assert [each["lesson"] for each in whole["runs"]] == ["04_autorange"] * 3
+    planted["04_autorange"] = iter([(2.0, "")])
+    assert lessons("check-claims", "04", "05") == 1
+    assert "Did not run to the end: 04_autorange." in capsys.readouterr().out
+
+
+def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
+    failed = run_lesson("99_none")
+    assert failed.record == {}
+    assert failed.fault == f"ended with exit code 1: {failed.fault.partition(': ')[2]}"
+    assert "No module named lessons.99_none" in failed.fault
+
+
+def test_a_short_run_of_a_lesson_does_not_change_the_students_progress(
+    monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    def run_it(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
+        assert command[2:5] == ["lessons.04_autorange", "--no-input", "--fast"]
+        assert env[FOLDER_VARIABLE] != str(state)
+        Path(command[command.index("--json") + 1]).write_text('{"fast": true}')
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run_it)
+    found = run_lesson("04_autorange")
+    assert (found.fault, found.record) == ("", {"fast": True})

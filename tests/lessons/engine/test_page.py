@@ -1,7 +1,8 @@
-"""The screen: its width, its marks, and the claims and words on a page."""
+"""The code that a lesson shows, and the screen: its width, its marks, and the claims and words on a page."""
 
 import io
 import math
+import runpy
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from lessons.engine.claim import Claim
 from lessons.engine.markup import plain, styled
 from lessons.engine.page import Page
 from lessons.engine.screen import Screen
+from lessons.engine.source import code_of
 
 WORDS = "A block need only be long enough for the clock, and no longer. " * 4
 CODE = (
@@ -102,3 +104,35 @@ def test_a_step_that_cannot_run_skips_each_claim_and_prints_what_it_would_show(
     page.skip_step("no counter: apt install counter", shows="the counts of two functions")
     assert [claim.standing for claim in page.claims] == ["skipped", "skipped"]
     assert text(printed).endswith("If nothing is missing, this step shows the counts of two functions.")
+
+
+ANNOTATED = """
+def annotated(
+    first: dict[str, int],
+    *,  # fmt: skip
+    second: str = "-> no annotation: #noqa",
+) -> dict[
+    str,
+    int,
+]:
+    # noqa: D103
+    def inner(third: int) -> tuple[list[int], str]:  # type: ignore[return-value]  # for the test
+        return first[third:]  # a comment for people
+
+    return {"->": inner(2)}  # noqa: ERA001
+"""
+
+
+def test_return_annotations_and_comments_for_tools_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(ANNOTATED)
+    assert code_of(runpy.run_path(str(tmp_path / "a.py"))["annotated"]).splitlines() == [
+        "def annotated(",
+        "    first: dict[str, int],",
+        "    *,",
+        '    second: str = "-> no annotation: #noqa",',
+        "):",
+        "    def inner(third: int):",
+        "        return first[third:]  # a comment for people",
+        "",
+        '    return {"->": inner(2)}',
+    ]

@@ -1,21 +1,23 @@
-"""The content of the pack about each lesson. The catalogue finds the lessons, so these tests include new ones."""
+"""The content of the pack: pages, slides, courses and projects. The catalogue finds the lessons, also new ones."""
 
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import small_lesson
-from teachers_pack import pages, small_page
+from teachers_pack import RESULTS, pages, small_page
 
 from harness.errors import UsageError
 from lessons.engine.predict import Guess
-from lessons.guide import contents, task_texts
+from lessons.engine.route import FULL, lessons_of
+from lessons.guide import contents, project, syllabus, task_texts
 from lessons.guide.claim_texts import VALUE, Said, filled, joined, said_about_claims
 from lessons.guide.pages import lesson_page
 from lessons.guide.rendering import html
-from lessons.guide.results import RECORDED
-from lessons.guide.slides import slides_page
+from lessons.guide.results import RECORDED, Shown
+from lessons.guide.slides import MOST_LINES, in_chunks, slides_of, slides_page
 
 
 def test_each_question_has_the_usual_wrong_reasoning_and_a_right_answer_on_the_page_or_the_slides() -> None:
@@ -107,3 +109,80 @@ def test_the_tasks_of_each_lesson_come_from_the_grader(monkeypatch: pytest.Monke
     monkeypatch.setattr(subprocess, "run", lambda *_arguments, **_options: failed)
     with pytest.raises(UsageError, match=r"cannot be listed \(ImportError: no grader\)\. Run: python -m grader"):
         task_texts.load()
+
+
+def test_each_step_has_its_code_its_question_and_its_answer() -> None:
+    slides = list(slides_of(small_page()))
+    kinds = [slide.kind for slide in slides]
+    assert (kinds[0], kinds[-2:]) == ("title", ["points", "exercise"])
+    assert Counter(kinds) == Counter(
+        {"title": 1, "code": 2, "question": 2, "answer": 2, "picture": 1, "points": 1, "exercise": 1}
+    )
+    assert "picture" not in [slide.kind for slide in slides_of(small_page(None))]
+
+
+def test_the_page_contains_everything_that_it_shows() -> None:
+    page = slides_page(small_page())
+    assert page.count('<section class="slide') == len(list(slides_of(small_page())))
+    assert 'src="data:image/svg+xml;base64,' in page
+    assert 'alt="three samples of 2 &lt; 3 µs"' in page
+    assert "http" not in page.partition("<script>")[2]
+    assert "<code>twice</code>" in page
+    assert "<em>small</em>" in page
+
+
+def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> None:
+    rows = (("a", "n"),)
+    short, long = Shown("short", ("", "n"), rows), Shown("long", ("", "n"), rows * 20)
+    text = Shown("text", text="a tree\n└ b")
+    for given, best in (((long, short, text), short), ((long, text), text), ((long,), None)):
+        found = replace(RESULTS, pictures={}, shown={"twice": given})
+        (answer, _) = (slide for slide in slides_of(small_page(found)) if slide.kind == "answer")
+        assert answer.shown == best
+    with_picture = replace(RESULTS, shown={"twice": (short,)})
+    assert not [slide for slide in slides_of(small_page(with_picture)) if slide.shown]
+    page = slides_page(small_page(replace(RESULTS, pictures={}, shown={"twice": (short,)})))
+    assert "<td>a</td><td>n</td>" in page
+
+
+def test_functions_stay_whole_on_a_slide_or_are_divided_at_an_empty_line() -> None:
+    short, long = "def a():\n    return 1", "def b():\n" + "    pass\n" * 22
+    assert list(in_chunks(short, short)) == [f"{short}\n\n\n{short}"]
+    assert list(in_chunks(f"{short}\n\n\n{long.strip()}", short)) == [short, long.strip(), short]
+    first, second = in_chunks("def f():\n" + "    first()\n" * 19 + "\n" + "    second()\n" * 19)
+    assert first.endswith("first()")
+    assert second.strip().startswith("second()")
+    assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
+
+
+PROJECTS = {
+    project.FULL: (syllabus.twelve_weeks, syllabus.PROJECT_STARTS),
+    project.SHORT: (syllabus.four_weeks, syllabus.SHORT_PROJECT_STARTS),
+}
+
+
+def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None:
+    course = syllabus.twelve_weeks(pages())
+    assert tuple(page.name for page in course.lessons) == lessons_of(FULL)
+    assert len(course.weeks) == 12
+    assert [week.number for week in course.weeks if not week.lessons] == [7, 12]
+    assert [week.number for week in course.weeks if week.event] == [7, 8, 12]
+    assert course.points == sum(page.points for page in pages().values())
+    assert course.before_midterm == tuple(page for week in course.weeks[:6] for page in week.lessons)
+    minutes = [week.class_minutes + week.homework_minutes for week in course.weeks if week.lessons]
+    assert max(minutes) <= 2 * sum(minutes) / len(minutes)
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_has_a_hundred_points_and_its_tasks_come_after_the_lessons_that_they_need(name: str) -> None:
+    loaded, (course, starts) = project.load()[name], PROJECTS[name]
+    assert loaded.points == 100
+    assert [row.criterion for row in loaded.rubric if len({row.full, row.half, row.none}) < 3] == []
+    assert loaded.optional
+    weeks = course(pages()).weeks
+    taught = {page.name: week.number for week in weeks for page in week.lessons}
+    assert [task.text for task in loaded.tasks if any(taught[needed] > task.week for needed in task.needs)] == []
+    when = [task.week for task in loaded.tasks]
+    assert when == sorted(when)
+    assert starts <= when[0]
+    assert when[-1] == len(weeks)
