@@ -1,8 +1,5 @@
 """The packages that measure code: clocks, devices, paired rounds, profilers, and pictures of the results.
 
-Import each name from its own module, for example `from harness.machine.clocks import wall`. The package itself imports
-only the standard library.
-
 Lessons, the grader and its sandboxed processes import this package before torch. Then they do not show the messages of
 torch's CUDA build on a machine without a GPU. Messages about an existing GPU still appear.
 """

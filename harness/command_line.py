@@ -1,8 +1,4 @@
-"""The code that all commands share.
-
-`guarded` runs a command, prints every error as one sentence on standard error, and returns an exit code. `named` finds
-the lesson that a user means by its number, its name, or the beginning of its name.
-"""
+"""The code that all commands share: errors as one sentence, and the lesson or the command that a user means."""
 
 import difflib
 import platform
@@ -10,7 +6,6 @@ import shlex
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,6 +14,7 @@ from typer.core import TyperGroup
 
 from harness import standard_streams
 from harness.errors import FairclockError, UsageError
+from harness.machine.environment import version_of
 from harness.rendering.texts import shown
 
 INTERRUPTED = 130
@@ -27,17 +23,9 @@ INTERRUPTED = 130
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}  # of every command
 
 
-def _installed(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
-        python, torch = platform.python_version(), _installed("torch")
-        print(f"fairclock {_installed('fairclock')}, Python {python}, torch {torch}")
+        print(f"fairclock {version_of('fairclock')}, Python {platform.python_version()}, torch {version_of('torch')}")
         raise typer.Exit
 
 

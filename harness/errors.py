@@ -1,7 +1,6 @@
 """The exceptions whose messages users read: one sentence with the problem and what to do next.
 
-Every error of the project derives from `FairclockError`. A command prints the message of such an error as one line and
-exits with its `exit_code`. Every other exception that a command does not catch is an internal error.
+Every other exception that a command does not catch is an internal error.
 """
 
 

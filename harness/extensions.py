@@ -1,11 +1,5 @@
 """Compile C and C++ code for this process, and store the compiled files in the user's cache folder.
 
-lacking()                       # the command that installs a missing compiler or header, or ""
-build_module(source, name)      # compile and import a CPython extension module
-build_library(source)           # compile a shared library for ctypes, and return its path
-inline_folder(source)           # a permanent build folder for torch's load_inline; use it in `with build_lock(folder):`
-timer_builds_kept()             # a `with` block in which Timer(language="c++") stores its compiled code
-
 The name of a build folder is a digest of everything that the compiled file depends on. A second file in the folder
 holds the time of compiling in seconds. Reading torch's headers takes tens of seconds, but `load_inline` does not
 compile again if its build folder contains the library.
@@ -114,7 +108,7 @@ def build(source: str, name: str) -> CompiledFile:
 
 
 def inline_folder(source: str, options: Sequence[str] = ()) -> Path:
-    """Return the build folder for `load_inline` with this source and these options. It is created if it is missing."""
+    """Return a permanent build folder for torch's `load_inline`, to use in `with build_lock(folder):`."""
     return _folder("inline", {"code": [source, list(options)], **tools.software(compiles=True)})
 
 

@@ -2,7 +2,6 @@
 
 `ast.parse` of Python 3.11 and 3.12 counts the depth of a syntax tree for all threads together. If two threads build
 trees at the same time, it may raise "SystemError: AST constructor recursion depth mismatch" (issue 106905 of CPython).
-In 10 seconds with two threads, this was 11 of 350 calls on Python 3.11.7, and none on 3.13.
 """
 
 import ast

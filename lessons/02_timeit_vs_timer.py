@@ -21,10 +21,10 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
+from harness.errors import UsageError
 from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.rendering import units
 from harness.rendering.tables import Table
-from harness.torch_benchmark import timeit_text
 from lessons.engine import Choice, Interval, Lesson, Page, Standing, smallest
 from lessons.engine.command import main
 from lessons.engine.published import LECTURE_LOOPS, LECTURE_RUNS_S, RECIPE_THREADS
@@ -34,6 +34,11 @@ lesson = Lesson(
     __file__,
     objective="You can read the results of `timeit` and of torch's `Timer`, and you know when to doubt them.",
 )
+
+
+IN_SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # from Python 3.15 on, timeit prints such codes if `FORCE_COLOR` is set
+PRINTED_TIME = r"([\d.e+-]+) (sec|msec|usec|nsec)"
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -289,7 +294,7 @@ RAW_DIFFER = command_line.claim(
 @command_line.explain
 def _(page: Page, run: subprocess.CompletedProcess[str]) -> None:
     page.output(run.stdout.strip(), caption=shlex.join(["python", *run.args[1:]]))
-    loops, printed_s, raw_s = timeit_text.read(run.stdout)
+    loops, printed_s, raw_s = timeit_numbers(run.stdout)
     candidates = {"c": min(raw_s), "b": median(raw_s), "a": mean(raw_s)}
     truth = min(candidates, key=lambda letter: round(abs(printed_s * loops / candidates[letter] - 1), 2))
     divided = f"{units.seconds(candidates[truth])} ÷ {units.count(loops)} loops"
@@ -755,6 +760,20 @@ TIMERS_DIFFER = (
     "A student who uses `timeit` and a student who uses torch's Timer get different results, because the two timers"
     " use different numbers of threads."
 )
+
+
+def timeit_numbers(printed: str) -> tuple[int, float, list[float]]:
+    """Return three results: the loops per run, the seconds per loop in the last line, and the seconds of each run.
+
+    Raise `UsageError` if the text is not the output of `timeit -v`.
+    """
+    printed = COLOUR.sub("", printed)
+    raw_line = next((line for line in printed.splitlines() if line.startswith("raw times:")), None)
+    last = re.search(rf"(\d+) loops?, best of \d+: {PRINTED_TIME} per loop", printed)
+    if raw_line is None or last is None:
+        raise UsageError("This is not the output of python -m timeit -v.")
+    raw_s = [float(value) * IN_SECONDS[unit] for value, unit in re.findall(PRINTED_TIME, raw_line)]
+    return int(last[1]), float(last[2]) * IN_SECONDS[last[3]], raw_s
 
 
 def median_ratios(turns: Sequence[Turn]) -> list[float]:

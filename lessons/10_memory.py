@@ -22,8 +22,17 @@ from torch import Tensor
 
 from harness.charts import plots
 from harness.compilers.inductor import build, lacking
-from harness.memory.lines import Line, Timeline, line_table, timeline
-from harness.memory.resident import MemoryUse, memory_samples, page_faults, peak_of, resident_bytes
+from harness.memory.resident import (
+    Line,
+    MemoryUse,
+    Timeline,
+    line_table,
+    memory_samples,
+    page_faults,
+    peak_of,
+    resident_bytes,
+    timeline,
+)
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest

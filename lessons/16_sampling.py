@@ -15,10 +15,9 @@ from typing import NamedTuple
 from harness.charts import plots
 from harness.errors import MachineError
 from harness.profiles.flames import by_function, difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
-from harness.profiles.stats import ProfiledScript, run_script
+from harness.profiles.stats import ProfiledScript, attach, lacking_sampling, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
-from harness.sampling import standard
 from harness.sampling.live import live
 from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 from lessons.engine import Choice, Interval, Lesson, Page, largest
@@ -1142,11 +1141,11 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
     samples only the main thread and takes more samples per second than py-spy. We record the program of step 6 again.
     Then we measure the cost with the program of step 4.
     """
-    if standard.lacking():
-        return standard.lacking()
+    if lacking_sampling():
+        return lacking_sampling()
     with live(safe_points()) as program:
         try:
-            stacks = standard.attach(program.pid, seconds)
+            stacks = attach(program.pid, seconds)
         except MachineError as error:
             return str(error)
         program.wait_for(9)
@@ -1156,7 +1155,7 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
         program.wait_for(3)
         alone_s = median(map(float, program.lines()))
         before = len(program.lines())
-        standard.attach(program.pid, 1)
+        attach(program.pid, 1)
         sampled_s = median(map(float, program.lines()[before:]))
     rows = [[float(number) for number in line.split()] for line in lines]
     python_s, c_s = (sum(row[at] for row in rows) for at in (0, 1))

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 from harness.charts import plots
-from harness.memory import cuda_record
 from harness.memory.allocations import (
     Allocated,
     LiveStage,
@@ -30,7 +29,7 @@ from harness.memory.allocations import (
     record_allocations,
 )
 from harness.memory.resident import MemoryUse, page_faults, peak_of, traced_peak
-from harness.memory.tensors import TensorMemory, tensor_memory
+from harness.memory.tensors import COMMAND, CudaMemory, TensorMemory, read_record, tensor_memory, write_record
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page, smallest
@@ -1070,14 +1069,14 @@ def _(page: Page, found: list[Checkpointed]) -> None:
 
 # ── 12 ─────────────────────────────────────────────────────────────────────────────────────────
 @lesson.step("A snapshot of a GPU's memory")
-def a_snapshot() -> cuda_record.CudaMemory | None:
+def a_snapshot() -> CudaMemory | None:
     """For a GPU, torch has an allocator of its own. It asks CUDA for large segments, and divides them into blocks.
 
     `torch.cuda.memory._record_memory_history()` starts to record each block. `torch.cuda.memory._dump_snapshot(FILE)`
-    saves the record, and the page docs.pytorch.org/memory_viz draws it. `cuda_record.read` returns the record of a
+    saves the record, and the page docs.pytorch.org/memory_viz draws it. `read_record` returns the record of a
     training loop on a GPU.
     """
-    return cuda_record.read()
+    return read_record()
 
 
 FEW_SEGMENTS = a_snapshot.claim(
@@ -1095,10 +1094,10 @@ RESERVED_STAYS = a_snapshot.claim(
 
 
 @a_snapshot.explain
-def _(page: Page, found: cuda_record.CudaMemory | None) -> None:
+def _(page: Page, found: CudaMemory | None) -> None:
     if found is None:
         page.skip_step(
-            f"needs a record of a GPU's memory. On a machine with a GPU, run {cuda_record.COMMAND}",
+            f"needs a record of a GPU's memory. On a machine with a GPU, run {COMMAND}",
             shows="how torch uses its blocks on a GPU again, and why `nvidia-smi` shows more memory than the tensors"
             " need",
         )
@@ -1119,7 +1118,7 @@ def _(page: Page, found: cuda_record.CudaMemory | None) -> None:
     )
 
 
-lesson.recorder = cuda_record.write
+lesson.recorder = write_record
 
 lesson.key_points = (
     "Samples miss short peaks. A recording of each allocation shows the peak, and the line that caused it.",

@@ -1,8 +1,6 @@
 """Translate a code object to instructions that are the same for every version of CPython, and count executed opcodes.
 
-Each version of CPython has other opcodes. For example, the names of jumps differ, and only newer versions have opcodes
-that load two local variables or a small number. `plain_instructions` translates the opcodes to these instructions of a
-stack machine:
+Each version of CPython has other opcodes. `plain_instructions` translates them to those of a stack machine:
 
     LOAD_FAST name        push a local                     COPY n     push the n-th value from the top once more
     LOAD_CONST value      push a constant                  SWAP n     exchange the top with the n-th from the top
@@ -12,10 +10,7 @@ stack machine:
     UNARY_NEGATIVE, UNARY_INVERT, UNARY_NOT                POP_JUMP_IF_TRUE n      pop; if true, continue at n
                                                            RETURN_VALUE            pop: the result
 
-Calls, attributes, subscripts and exceptions are not supported. The module `dis` returns the original instructions. An
-unknown opcode raises an error. Source: the documentation of `dis`, docs.python.org/3/library/dis.html
-
-Executed opcodes are counted with `sys.monitoring`, or with `sys.settrace` before Python 3.12.
+Calls, attributes, subscripts and exceptions are not supported. Source: docs.python.org/3/library/dis.html
 """
 
 import dis
@@ -30,8 +25,7 @@ from typing import Any, Final
 from harness.errors import UsageError
 
 CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
-"""The versions of CPython with which this module was tested: the translated instructions of generated programs give the
-results of CPython. `tests/grader/tasks/test_truth_tables.py` repeats the test on the running version."""
+"""The versions of CPython with which `tests/grader/tasks/test_truth_tables.py` was run: the results are CPython's."""
 
 NO_EFFECT: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
 """Opcodes that do not change the value stack. `plain_instructions` leaves them out."""

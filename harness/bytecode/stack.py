@@ -1,8 +1,4 @@
-"""Compute and draw the value stack of a function after each instruction, for code without jumps.
-
-This module executes the instructions in Python. CPython's interpreter does the same in C. The last step holds the
-result. A caller can compare it with the result of a real call.
-"""
+"""Compute and draw the value stack of a function after each instruction, for code without jumps."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,7 @@
 """The program of a process that counts the instructions of code snippets, `python -m harness.callgrind.child`.
 
-The program uses torch's `Timer.collect_callgrind` with some changes, which save time and do not change the counts:
+It is torch's `Timer.collect_callgrind` without timing the statement first, and with changes that save time:
 
-- It does not time the statement first.
 - A script named `valgrind` starts the real valgrind without instrumentation, under which importing torch takes fifty
   times as long. The setup switches instrumentation on.
 - `gc.freeze` hides all imported objects from the garbage collector.

@@ -1,7 +1,6 @@
-"""Draw SVG pictures: documents with a title and a description for screen readers, and shapes.
+"""Draw SVG pictures as text: documents with a title and a description for screen readers, and shapes.
 
-Every function returns SVG as text. Attributes are keyword arguments, with `_` instead of `-`, such as `font_size=12`. A
-`_` at the end is removed, as in `class_="bar"`.
+Attributes are keyword arguments, with `_` instead of `-` and without a last `_`: `font_size=12`, `class_="bar"`.
 """
 
 import html

@@ -76,10 +76,9 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 def verdict(way: Callable[[Any], Any], function: Callable[..., Any], *inputs: object) -> str:
-    """Return whether a function that was captured in some way returns the same tensor: "right", "wrong" or "refused".
+    """Return whether `way(function)` returns the same tensor: "right", "wrong", or "refused" by an exception.
 
-    `way(function)` returns the captured function. The function is refused if this call, or the call of the captured
-    function, raises an exception. Logs and warnings are hidden.
+    Logs and warnings are hidden.
     """
     with _silence():
         try:

@@ -75,8 +75,7 @@ def prepare() -> None:
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
     """Call a compiled function with `x`, and return the C++ code that Inductor writes for it, or "".
 
-    This discards the code that torch has compiled before (`torch._dynamo.reset`). torch compiles those functions again
-    at their next call.
+    This discards the code that torch has compiled before (`torch._dynamo.reset`).
     """
     from torch._inductor.utils import run_and_get_code  # noqa: PLC0415 - takes seconds, and needs the variables set
 

@@ -33,11 +33,9 @@ class ProcessGoneError(FairclockError):
 def process_cpu(pid: int) -> Clock:
     """Return a clock of the CPU time of a process: of all its threads, but not of its child processes.
 
-    Its number on Linux is described in `clock_getcpuclockid(3)`. The clock of an ended process can be read until its
-    parent has called `wait`. After that, another process may get the same id.
-
-    Raise `MachineError` if the system has no such clock. Raise `ProcessGoneError` if the process has ended. The
-    returned function raises `ProcessGoneError` too.
+    See `clock_getcpuclockid(3)`. The clock of an ended process can be read until its parent has called `wait`. Raise
+    `MachineError` if the system has no such clock. Raise `ProcessGoneError` if the process has ended. So does the
+    returned function.
     """
     if sys.platform != "linux":
         raise MachineError(

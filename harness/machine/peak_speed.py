@@ -23,8 +23,7 @@ SMALL_SIDE, SMALL_PRODUCTS, LARGE_SIDE = 64, 64, 384
 def read_bytes_per_s(size_bytes: int) -> float:
     """Return how many bytes per second this core reads from data of this size, in the fastest cache that holds it.
 
-    Each try finds the largest number of the data again and again. NumPy reads with vector instructions, and computing a
-    maximum takes no longer than reading.
+    Each try finds the largest number of the data again and again, which takes NumPy no longer than reading.
     """
     data = np.ones(max(size_bytes, 4096) // 4, np.int32)
     again = max(1, READ_BYTES // data.nbytes)

@@ -120,8 +120,7 @@ def of_function(found: Iterable[Allocated], function: str) -> int:
 def native_stack(record: Any) -> list[Any]:
     """Return the C and C++ frames of a record of memray, and its Python frames.
 
-    memray does not merge them in a Python without symbols, such as Debian's Python 3.14. Then the native frames are
-    those before the first frame without a name.
+    In a Python without symbols, memray does not merge them. Native are those before the first frame without a name.
     """
     merged, python = record.hybrid_stack_trace(), record.stack_trace()
     if merged[:1] != python[:1]:  # a C function asks for memory, so it is the innermost one

@@ -1,8 +1,6 @@
 """Time blocks of calls. A block repeats a statement for a fraction of a millisecond, and is timed with two clocks.
 
 The operating system rarely interrupts such a short block, so two successive blocks run under the same conditions.
-`timing_loop` compiles the function that times blocks. `calibrate` finds the number of calls in a block.
-`loop_pairs` opens new pairs of timing loops when `harness.paired.rounds.contest` needs them.
 """
 
 import ast
@@ -27,9 +25,8 @@ from harness.paired.rounds import PairFactory, Reading, Round, make_reading
 BLOCK_S = 0.2e-3
 """Length of a block in seconds. A block is a number of calls that are timed together.
 
-On a shared machine, a core is interrupted for 1 ms or more. Ratios of blocks of 0.8 ms had an interquartile range of 4
-to 8 %. With blocks of 0.2 ms, it was only 0.5 to 2.5 %. Blocks of 0.1 ms are too short: the code that ran before
-changes the time of the first block by 0.4 %.
+On a shared machine, ratios of blocks of 0.8 ms had an interquartile range of 4 to 8 %, those of 0.2 ms one of 0.5 to
+2.5 %. Blocks of 0.1 ms are too short: the code that ran before changes the time of the first block by 0.4 %.
 """
 
 _TRIES = 8  # the number of blocks that `calibrate` times for each number of calls, or fewer if the code takes long

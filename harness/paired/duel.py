@@ -5,10 +5,8 @@ ends when the interval of the ratio lies completely outside or completely inside
 `harness.paired.decide`). The ratio is the baseline's cost ÷ the candidate's cost. If the ratio is above 1, the
 candidate is faster.
 
-By default, baseline and candidate run in this process (`harness.paired.blocks`). This starts immediately and works with
-any object. A pair is then two newly compiled timing loops after a new setup. With `paired_processes=True`, each pair is
-two new processes that differ only in their code (`harness.paired.process_pairs`). This takes longer, but the verdict
-then does not depend on the memory layout of a single process.
+A pair is two newly compiled timing loops in this process (`harness.paired.blocks`), or two new processes, so that the
+verdict does not depend on the memory layout of a single process (`harness.paired.process_pairs`).
 """
 
 import html
@@ -34,7 +32,7 @@ from harness.rendering.tables import Heads, Table
 
 MARGIN: Final = 0.01
 """Smaller relative differences get the verdict SAME (0.01 is 1 %). The margin is twice `LAYOUT_SD`. A duel of usual
-length detects a slowdown of 3 % on a busy machine (`tests/benchmarks/verdicts.py --reach` counts how often)."""
+length detects a slowdown of 3 % on a busy machine (`tests/benchmarks/counted.py` counts how often)."""
 
 LAYOUT_SD: Final = 0.005
 """Standard deviation of the log ratio of two equal pieces of code that newly compiled timing loops and a new setup

@@ -1,8 +1,7 @@
 """Measure the noise of this machine: compare the same code with itself, so that the true ratio is 1.
 
-One series of short blocks is analysed in two ways. The unpaired analysis compares the wall times of the first half and
-the second half, as an ordinary benchmark of this length does. The paired analysis uses the median of the ratios of
-neighbouring blocks' CPU times, as a duel does. So only the method causes the difference between their errors.
+One series of short blocks is analysed unpaired, by the wall times of its two halves, as an ordinary benchmark does, and
+paired, by the median of the ratios of neighbouring blocks' CPU times, as a duel does.
 """
 
 import math
@@ -28,8 +27,7 @@ _FEWEST_WINDOWS = 4
 class Noise:
     """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
 
-    The series of timed blocks is divided into windows. `unpaired` holds the error of comparing the two halves of each
-    window, and `paired` the error of comparing neighbouring blocks.
+    There is one error per window of timed blocks: `unpaired` between its halves, `paired` between neighbouring blocks.
     """
 
     unpaired: tuple[float, ...]

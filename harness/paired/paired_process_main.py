@@ -1,9 +1,8 @@
 """The program of a paired process. On request, it runs the baseline or the candidate of a duel.
 
-`python -m harness.paired.paired_process_main` answers messages on its standard input (`harness.processes.channel`). The
-first one is a job, for which the program prepares a timing loop. Others set the number of calls of a block, or run one
-block. The program answers when this is done, and the caller reads the clocks. If the code fails, the program answers
-with the failure and ends. The program also ends at the end of its input.
+It answers messages on its standard input (`harness.processes.channel`): a job, for which it prepares a timing loop, the
+number of calls of a block, or a request for one block. The caller reads the clocks. If the code fails, the program
+answers with the failure and ends. It also ends at the end of its input.
 """
 
 import gc

@@ -1,9 +1,8 @@
 """Start processes that run timed code, time their calls, and start new pairs of processes while a duel needs them.
 
-Each process runs `harness.paired.paired_process_main`. The caller requests a block of calls, and the process answers
-when they are finished. A *turn* is such a block of calls in one process. The caller reads the CPU clock of the paired
-process on the same core, so the time is exact. A request has the same overhead in every turn. This overhead is measured
-with requests for zero calls, and subtracted. A lane reserves the core.
+A *turn* is a block of calls in one process (`harness.paired.paired_process_main`), which the caller requests. It reads
+the CPU clock of the paired process on the same core, so the time is exact. A request has the same overhead in every
+turn, which is measured with requests for zero calls, and subtracted. A lane reserves the core.
 """
 
 import os
@@ -39,8 +38,7 @@ from harness.processes.launcher import KIT, Child, end_all
 TURN_S: Final = 0.4e-3
 """Length of a timed block of calls in a paired process, in seconds. The request overhead is 3 to 5 µs.
 
-On a busy machine, the error of a ratio was two to six times larger with blocks of 1 ms. Blocks of 0.2 ms are too short:
-the process that ran before changes their time.
+With blocks of 1 ms, errors were two to six times larger. Those of 0.2 ms are changed by the process that ran before.
 """
 
 _NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead

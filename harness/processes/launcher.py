@@ -1,7 +1,4 @@
-"""Start a program that the caller trusts in another process, exchange messages with it, and end it.
-
-The program calls `harness.processes.channel.stdio_channel`. The grader starts submissions in a sandbox instead.
-"""
+"""Start a program that the caller trusts in another process, exchange messages with it, and end it."""
 
 import os
 import subprocess

@@ -35,9 +35,8 @@ ENVIRONMENT: Final = {
 }
 """All environment variables of a paired process. It gets no variable of the caller.
 
-With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work. Otherwise they would keep the pair's core
-busy for milliseconds after each call, while the other process is timed. The processes find no GPU, because a CPU clock
-does not measure its work.
+With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work, and do not keep the pair's core busy. The
+processes find no GPU, because a CPU clock does not measure its work.
 """
 
 _SETARCH: Final = ("setarch", platform.machine(), "-R")

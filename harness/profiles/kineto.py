@@ -27,11 +27,7 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 
 def keep_stacks() -> _ExperimentalConfig:
-    """Return an `experimental_config` with which `with_stack=True` records the stacks of operators.
-
-    Without it, `export_stacks` of torch up to 2.13 writes an empty file, which is a known bug. A test fails as soon as
-    this function is no longer needed.
-    """
+    """Return an `experimental_config` with which `with_stack=True` records stacks. torch up to 2.13 has this bug."""
     return _ExperimentalConfig(verbose=True)
 
 

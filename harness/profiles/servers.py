@@ -40,7 +40,7 @@ del sys.argv[0]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
-# Libraries that the page's web worker loads from a public host, or from the SnakeViz server without a network.
+# Libraries that the page's web worker loads from a public host.
 _WORKER_LIBRARIES: Final = ("immutable", "lodash")
 
 

@@ -1,28 +1,37 @@
-"""Run a script under a profiler of Python, and read the profile with `pstats`: one row per function."""
+"""Run a script under a profiler of Python, and read the profile with `pstats`: one row per function.
+
+`attach` runs `profiling.sampling`, the sampling profiler of Python's standard library from version 3.15 on.
+"""
 
 import cProfile
+import importlib.util
 import math
 import pstats
 import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from harness.errors import UsageError
+from harness.errors import MachineError, UsageError
 
 Key = tuple[str, int, str]  # the key of a function in pstats: file, line, name
 
 _BUILTIN: Final = re.compile(r"<built-in method (?P<function>.+)>|<method '(?P<method>.+?)' of '(?P<owner>.+?)'.*>")
 
 FILE: Final = "FILE"  # an option that is replaced by the path of the file for the profile
+FIRST_SAMPLING: Final = (3, 15)  # the first version of Python with `profiling.sampling`
 TIMEOUT_S: Final = 120.0  # time limit in seconds for a script under a profiler
 
 # For each caller: calls, outer calls, own and cumulative seconds, or in the module `profile` only the calls.
 _Callers = dict[Key, tuple[int, int, float, float] | int]
+
+Counts = Counter[tuple[str, ...]]
+"""The number of samples of each stack. A stack holds names of functions, the outermost first."""
 
 _Entry = tuple[int, int, float, float, _Callers]
 
@@ -125,3 +134,39 @@ def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> st
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise UsageError(f"The script failed under {profiler}: {lines[-1] if lines else done.returncode}.")
     return done.stdout
+
+
+def lacking_sampling() -> str:
+    """Return why `profiling.sampling` cannot run here, with what helps, or "" if this Python has the module."""
+    try:
+        there = importlib.util.find_spec("profiling.sampling") is not None
+    except ModuleNotFoundError:
+        there = False
+    version = ".".join(map(str, FIRST_SAMPLING))
+    return "" if there else f"needs Python {version} or newer: uv python install {version}. Run the lesson with it"
+
+
+def attach(pid: int, seconds: int) -> Counts:
+    """Return the samples that `python -m profiling.sampling attach PID` takes. Raise `MachineError` if it fails.
+
+    The process must run with the same version of Python. This profiler accepts only whole seconds.
+    """
+    with tempfile.TemporaryDirectory(prefix="fairclock-sampling-") as folder:
+        file = Path(folder) / "stacks.txt"
+        options = ("attach", "--collapsed", "-d", str(seconds), "-o", str(file), str(pid))
+        try:
+            run_module("profiling.sampling", *options, timeout_s=seconds + TIMEOUT_S)
+            return read_collapsed(file.read_text(encoding="utf-8"))
+        except (UsageError, OSError) as error:
+            raise MachineError(f"profiling.sampling failed: {error} Run the lesson as root.") from None
+
+
+def read_collapsed(text: str) -> Counts:
+    """Return the stacks of a text with one stack per line, such as "tid:7;a.py:<module>:9;a.py:load:3 12"."""
+    counts = Counts()
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        frames = [frame for frame in stack.split(";") if not frame.startswith("tid:")]
+        if stack and count.isdigit():
+            counts[tuple(re.sub(r"^.*:(.*):.*$", r"\1", frame) for frame in frames)] += int(count)
+    return counts

@@ -10,8 +10,7 @@ Format = Callable[[float], str]
 """A function that converts a number to text, such as `seconds` or `ratio`."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-_DIGITS_BELOW = 1e15
-"""A number from here on is written with an exponent. Nobody reads that many digits, and floats do not have more."""
+_DIGITS_BELOW = 1e15  # a number from here on is written with an exponent, because floats do not have more digits
 _MINUTE_S, _HOUR_S = 60, 3600
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")

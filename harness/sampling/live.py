@@ -121,9 +121,8 @@ if sys.platform != "win32":
 def live(script: str, *options: str) -> Iterator[LiveProgram]:
     """Run a script with `python OPTIONS script.py` until the end of the block. The script must print lines regularly.
 
-    The block begins when the script has printed two lines. After the block, the program is suspended and takes no CPU
-    time. A second block with the same script and options resumes it, which is faster than a new start. All live
-    programs end with this Python process. Raise `MachineError` if the script fails.
+    The block begins when the script has printed two lines. After it, the program is suspended, and a second block with
+    the same script and options resumes it. All live programs end with this process. Raise `MachineError` if it fails.
     """
     key = (script, *options)
     program = _programs.get(key)

@@ -1,8 +1,4 @@
-"""Store values that take long to compute in the user's cache folder.
-
-The name of a value's file is a digest of everything that the value depends on. A file that cannot be read is regarded
-as missing. If the folder cannot be written, nothing is stored.
-"""
+"""Store values that take long to compute in the user's cache folder, by a digest of everything they depend on."""
 
 import contextlib
 import hashlib

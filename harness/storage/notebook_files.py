@@ -1,7 +1,6 @@
 """Write notebook files with a stamp, which shows later whether a person has edited the notebook.
 
-The stamp holds the SHA-256 of the cells as fairclock wrote them. Jupyter keeps the stamp. Empty cells are not part of
-the SHA-256, because Jupyter adds an empty cell when it runs the last cell.
+It holds the SHA-256 of the cells as fairclock wrote them, without the empty cells that Jupyter adds.
 """
 
 import hashlib

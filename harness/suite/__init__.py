@@ -1,10 +1,4 @@
-"""Define a suite of benchmarks as data, with PyTorch's names, as `harness/README.md` describes.
-
-from harness.suite import GroupedStmts, flatten, materialize
-
-add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
-materialize(flatten({"add": add}))
-"""
+"""Define a suite of benchmarks as data, with PyTorch's names, as `harness/README.md` describes."""
 
 from harness.suite.api import (
     AutogradMode,

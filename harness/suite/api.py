@@ -155,11 +155,7 @@ class GroupedBenchmark:
         num_threads: int | tuple[int, ...] = 1,
         compiled: bool = False,
     ) -> Self:
-        """Return the benchmarks of a statement in Python, in C++, or in both languages.
-
-        With `compiled=True` or `torchscript=True`, the Python statement becomes the body of a function that is
-        compiled.
-        """
+        """Return the benchmarks of a statement in Python, in C++, or in both languages."""
         read = None if signature is None else Signature.parse(signature)
         python, cpp, threads = _dedent(py_stmt), _dedent(cpp_stmt), _tuple(num_threads)
         model = read.function(python.strip("\n")) if (torchscript or compiled) and read and python is not None else None

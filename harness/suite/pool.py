@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
-from harness.callgrind import outfile, tools
+from harness.callgrind import script, tools
 from harness.callgrind.lookups import search_names
 from harness.machine import lanes
 from harness.processes import process_env
@@ -77,9 +77,9 @@ class SuiteWorker:
             for number in range(1, answer["repeats"] + 1):
                 path = Path(self._folder.name, f"out.{answer['process']}.{number}")
                 with path.open(encoding="utf-8", errors="replace") as lines:
-                    profile = outfile.parse(lines)
+                    profile = script.parse(lines)
                 counts.append(profile.total - sum(profile.exclusive[name] for name in search_names(profile.exclusive)))
-        except (OSError, outfile.ProfileError) as error:
+        except (OSError, script.ProfileError) as error:
             return {"failure": f"wrote no count: {error}"}
         return {"instructions": counts}
 

@@ -21,11 +21,7 @@ class ThreadEvent(NamedTuple):
 
 
 class Recorder:
-    """Records the events of threads in the order of time, which shows a race even if the run lost nothing.
-
-    The program uses `shared`, `lock` and `thread` in place of a plain object, a `threading.Lock` and a
-    `threading.Thread`.
-    """
+    """Records the events of threads in the order of time, which shows a race even if the run lost nothing."""
 
     def __init__(self) -> None:
         self.events: list[ThreadEvent] = []

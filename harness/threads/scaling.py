@@ -104,9 +104,8 @@ class ProgramServer:
     ) -> None:
         """Let the server call the function `name` on each of `threads` new threads. `finish` returns the result.
 
-        With `seconds`, each thread calls the function again and again for this time, and its result is the number of
-        the calls. With `core`, the threads stay on cores of their own, from this index on (on Linux). Several threads
-        always do, because a system may leave new threads on one core for a while.
+        With `seconds`, each thread calls the function for this time, and its result is the number of the calls. With
+        `core`, the threads stay on cores of their own, from this index on (on Linux). Several threads always do.
         """
         core = 0 if core is None and threads > 1 else core
         request = {"name": name, "arguments": arguments, "number": threads, "seconds": seconds, "core": core}
@@ -189,8 +188,7 @@ def limited_to(cores: int) -> AbstractContextManager[None]:
 def undisturbed(turns: Sequence[ScalingTurn]) -> list[ScalingTurn]:
     """Return the turns in which each process of a computing function had a core of its own.
 
-    Return an empty list if other programs disturbed many turns. They then disturbed some of the threads, too, which the
-    CPU time does not show.
+    Return an empty list if other programs disturbed many turns: then also threads, which the CPU time does not show.
     """
     good = [turn for turn in turns if turn.undisturbed]
     return good if len(good) >= max(FEWEST, MOST * len(turns)) else []

@@ -69,11 +69,7 @@ class Sample:
 
 
 def take(fuzzer: Fuzzer, count: int) -> Iterator[Sample]:
-    """Yield `count` samples of a fuzzer. The same seed gives the same samples.
-
-    torch's global random generator draws the elements of a sample when the sample is yielded. If the caller draws
-    random numbers between two samples, the elements of the second sample change, but not its shape.
-    """
+    """Yield `count` samples of a fuzzer. The same seed gives the same samples, if nobody else draws random numbers."""
     draws = fuzzer.take(count)
     for _ in range(count):
         with check_sparse_tensor_invariants():  # type: ignore[no-untyped-call]  # torch warns about sparse tensors without this setting

@@ -1,8 +1,7 @@
 """Save `Measurement`s and `CallgrindStats` in files, each with its environment and all samples.
 
-A file with the ending .jsonl has one JSON object per line, which any tool can read. A file with the ending .pkl has one
-pickle per result. A new version of torch may be unable to load it. Loading a pickle runs the code in it, so load only
-files that you trust.
+A file .jsonl has one JSON object per line, a file .pkl one pickle per result, which another version of torch may not
+load. Loading a pickle runs the code in it, so load only files that you trust.
 """
 
 import json
@@ -109,11 +108,9 @@ def load(path: Path) -> tuple[SavedResult, ...]:
 
 
 def table(saved: Sequence[SavedResult]) -> Compare:
-    """Return torch's table of all saved measurements.
+    """Return torch's table of all saved measurements. Raise `UsageError` if there are none.
 
-    Each row begins with the name of the environment in which it was measured. Without these names, `Compare` would
-    combine the results of two environments, because it merges results with equal arguments of Timer. Raise `UsageError`
-    if there are no measurements.
+    Each row begins with the name of its environment, or `Compare` would merge equal rows of two environments.
     """
     names = env_names(saved)
     shown = []
@@ -129,11 +126,7 @@ def table(saved: Sequence[SavedResult]) -> Compare:
 
 
 def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str]:
-    """Return a unique name for each environment in the results, by environment and Timer argument `env`.
-
-    The name is the text of `env`. If several environments have the same `env`, their names also contain their
-    fingerprints.
-    """
+    """Return a unique name for each environment: Timer's argument `env`, with the fingerprint if several share it."""
     prints = {(each.environment, each.env): each.environment.fingerprint() for each in saved}
     machines = Counter(env for _, env in {(fingerprint, env) for (_, env), fingerprint in prints.items()})
     return {

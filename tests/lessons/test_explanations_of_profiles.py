@@ -10,9 +10,8 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 
 from harness.callgrind.script import count_scripts
 from harness.machine.clocks import BackgroundLoad
-from harness.memory.cuda_record import CudaMemory
-from harness.memory.lines import Timeline
-from harness.memory.resident import MemoryUse
+from harness.memory.resident import MemoryUse, Timeline
+from harness.memory.tensors import CudaMemory
 from harness.profiles.kineto import Event, NamedModules, Operator, Trace
 from harness.profiles.servers import BoardPages, TensorBoard
 from harness.profiles.stats import ProfiledFunction

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.tasks import recordings
-from harness.callgrind import outfile, tools
+from harness.callgrind import script, tools
 from harness.errors import MachineError
 
 from .culprit import COUNTS, CULPRITS, FOLDER, Count
@@ -55,10 +55,10 @@ def count(program: Path, seed: int, words: int, rows: int) -> Count:
     arguments = [str(program), str(seed), str(words), str(rows)]
     subprocess.run([*command, *arguments], check=True, stdout=subprocess.DEVNULL, env={"PATH": "/usr/bin:/bin"})
     with out.open(encoding="utf-8", errors="replace") as lines:
-        return by_name(outfile.parse(lines))
+        return by_name(script.parse(lines))
 
 
-def by_name(profile: outfile.Profile) -> Count:
+def by_name(profile: script.Profile) -> Count:
     """Return the calls, own and inclusive instructions by function name.
 
     If a name occurs in several files, its calls and own instructions are added. Its largest inclusive count is kept.

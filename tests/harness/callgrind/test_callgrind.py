@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind import lookups, outfile, tools
+from harness.callgrind import lookups, script, tools
 from harness.callgrind.collect import Snippet, collect
 from harness.callgrind.lookups import address, denoise, searches
 from harness.callgrind.script import count_script, count_scripts
@@ -88,17 +88,17 @@ totals: 105
 
 
 def test_a_function_has_exclusive_and_inclusive_instructions_and_those_of_a_recursive_call_once() -> None:
-    profile = outfile.parse(PROFILE.splitlines())
+    profile = script.parse(PROFILE.splitlines())
     assert profile.exclusive == {"words.c:main []": 5, "words.c:next_word []": 70, "letters.c:is_letter []": 30}
     assert profile.inclusive == {"words.c:main []": 105, "words.c:next_word []": 100, "letters.c:is_letter []": 30}
     assert profile.total == 105
     assert profile.calls == {"words.c:next_word []": 5, "letters.c:is_letter []": 15}
     recursive = PROFILE.replace("30 30\ntotals", "30 30\ncfn=(3)\ncalls=5 30\n31 20\ntotals")
-    assert outfile.parse(recursive.splitlines()).inclusive == profile.inclusive
-    with pytest.raises(outfile.ProfileError, match="no total"):
-        outfile.parse(PROFILE.replace("totals", "subtotals").splitlines())
-    with pytest.raises(outfile.ProfileError, match="not instructions"):
-        outfile.parse(PROFILE.replace("Ir", "Dr Ir").splitlines())
+    assert script.parse(recursive.splitlines()).inclusive == profile.inclusive
+    with pytest.raises(script.ProfileError, match="no total"):
+        script.parse(PROFILE.replace("totals", "subtotals").splitlines())
+    with pytest.raises(script.ProfileError, match="not instructions"):
+        script.parse(PROFILE.replace("Ir", "Dr Ir").splitlines())
 
 
 SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from harness.errors import UsageError
-from harness.memory import cuda_record, resident
+from harness.memory import resident, tensors
 from harness.memory.allocations import lacking_memray, live_stages, of_function, record_allocations
-from harness.memory.lines import MIB, line_table, timeline
-from harness.memory.resident import memory_samples, peak_of
+from harness.memory.resident import MIB, line_table, memory_samples, peak_of, timeline
 from harness.memory.tensors import TensorMemory, changes_in, tensor_memory
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
@@ -115,13 +114,13 @@ def test_changes_are_added_up_in_order_of_time() -> None:
 
 
 def test_a_record_of_a_gpu_has_the_memory_of_tensors_and_of_segments_and_a_missing_one_is_none(tmp_path: Path) -> None:
-    assert cuda_record.read(tmp_path) is None
+    assert tensors.read_record(tmp_path) is None
     actions = ["segment_alloc", "alloc", "free_requested", "free_completed", "alloc", "snapshot", "segment_free"]
     sizes = zip(actions, (100, 60, 60, 60, 30, 0, 100), strict=True)
-    changes = cuda_record.changes_in([{"action": action, "size": size, "addr": 1} for action, size in sizes])
-    file = tmp_path / cuda_record.NAME
+    changes = tensors.record_of([{"action": action, "size": size, "addr": 1} for action, size in sizes])
+    file = tmp_path / tensors.NAME
     file.write_text(json.dumps({"made by": "a GPU", "changes": changes}), encoding="utf-8")
-    found = cuda_record.read(tmp_path)
+    found = tensors.read_record(tmp_path)
     assert found is not None
     assert found.made_by == "a GPU"
     assert found.tensor_bytes == (0, 60, 0, 30, 30)

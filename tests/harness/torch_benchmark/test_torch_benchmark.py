@@ -1,5 +1,6 @@
 """Grids on a fake clock, the output of timeit, torch's fuzzers, and saved results."""
 
+import importlib
 import json
 import math
 import pickle
@@ -17,9 +18,11 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 
 from harness.errors import UsageError
 from harness.machine.environment import Environment
-from harness.torch_benchmark import fuzz, timeit_text
+from harness.torch_benchmark import fuzz
 from harness.torch_benchmark.grid import Grid, grid
 from harness.torch_benchmark.result_store import SavedResult, env_names, load, save, table, with_environment
+
+timeit_numbers = importlib.import_module("lessons.02_timeit_vs_timer").timeit_numbers
 
 
 class Machine:
@@ -97,7 +100,7 @@ def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings
         ":0: UserWarning: The test results are likely unreliable. The worst time (900 usec) was more than four "
         "times slower than the best time (200 usec).\n"
     )
-    loops, figure_s, raw_s = timeit_text.read(printed)
+    loops, figure_s, raw_s = timeit_numbers(printed)
     assert loops == 200
     assert figure_s == pytest.approx(20e-9)
     assert raw_s == pytest.approx([1.5, 0.02, 300e-6, 4e-6])
@@ -106,11 +109,11 @@ def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings
 def test_the_output_of_this_python_is_read() -> None:
     command = [sys.executable, "-m", "timeit", "-v", "-n", "1", "-r", "3", "pass"]
     printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
-    loops, figure_s, raw_s = timeit_text.read(printed)
+    loops, figure_s, raw_s = timeit_numbers(printed)
     assert (loops, len(raw_s)) == (1, 3)
     assert figure_s == pytest.approx(min(raw_s), rel=0.01)
     with pytest.raises(UsageError, match="not the output of python -m timeit -v"):
-        timeit_text.read("5 loops, best of 5: 3 nsec per loop\n")
+        timeit_numbers("5 loops, best of 5: 3 nsec per loop\n")
 
 
 FUZZERS = (
