@@ -11,7 +11,7 @@ from grader.class_run.journal import Journal
 from grader.course.roll import Roll, is_too_noisy
 from grader.course.roster import unclear
 from grader.records import Status
-from grader.reports import grade_texts, leaderboard
+from grader.reports import class_statistics, grade_texts, leaderboard
 from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
@@ -20,7 +20,6 @@ internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code.
 """
 
 _SHOWN: Final = 10
-_CONTROL: Final = ("same", "slowed", "planted")
 
 
 def publish(book: Journal) -> tuple[Roll, reports.Written]:
@@ -52,22 +51,22 @@ def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
         yield f"  {replace(roll.commands, out=str(out)).run()}"  # the database stores the course rules and the lessons
     yield from roll.unmatched
     for one in roll.gone[:_SHOWN]:
-        yield f"{one.student}, {one.lesson}: {grade_texts.replaced_advice(one)}"
+        file = f"{one.student}, {one.lesson}: {one.path} (SHA-256 {one.sha256[:12]}…)"
+        yield (
+            f"{file} was replaced before it was graded, so it cannot count. If this file must count, "
+            "put it back into the class folder and run the command again."
+        )
 
 
 def people_lines(roll: Roll) -> Iterator[str]:
     """Yield lines on students who may be other people, and on students who handed in nothing."""
-    for student, what, why in _unclear(roll)[:_SHOWN]:
+    for student, what, why in unclear(roll.roster, roll.senders, roll.students)[:_SHOWN]:
         yield f"{student}: {what}. {why}"
     given = roll.grades()
     if missing := [student for student in roll.missing() if not given[student]]:
         more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
         names = ", ".join(missing[:_SHOWN])
         yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}{more}."
-
-
-def _unclear(roll: Roll) -> list[tuple[str, str, str]]:
-    return unclear(roll.roster, roll.senders, roll.students)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ class Summary:
             if not roll.is_settled(of.student, of.lesson, verdict.task)
         ]
         found = {
-            "with an unclear student": len(_unclear(roll)),
+            "with an unclear student": len(unclear(roll.roster, roll.senders, roll.students)),
             "misnamed": sum(file.misnamed and not roll.is_settled(file.student, file.lesson) for file in roll.left_out),
             "refused": sum(of.refused and not roll.is_settled(of.student, of.lesson) for of, _ in given),
             "against the rules": ends.count(Status.CHEATED),
@@ -172,10 +171,9 @@ class Summary:
 
 def _control(roll: Roll) -> str:
     """Return a line on how exactly this machine measures, from comparisons of a baseline with itself."""
-    controls = [one.attempt.control for report, _ in roll.gradings() for one in report.verdicts if one.attempt.control]
-    if not controls:
+    if not (controls := class_statistics.controls(roll)):
         return ""
-    same, slowed, planted = (statistics.median(getattr(c, name) for c in controls) for name in _CONTROL)
+    same, slowed, planted = class_statistics.medians(controls, "same", "slowed", "planted")
     first = f"the baseline against itself {units.ratio(same, 4)} (expected 1×)"
     second = f"against a copy slowed on purpose {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
     voided = sum(control.voided for control in controls)

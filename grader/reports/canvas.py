@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_text, identities, match_rows, missed_lines, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, match_rows, number
 from grader.reports.grade_texts import PERCENT
 from harness.errors import UsageError
 
@@ -61,11 +61,8 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
     for at, what in found.items():
         scales = scale or (what == TOTAL and bool(totals))
         factors[at] = _factor(what, possible[what], done, (row_of_maxima, at), comma=comma, scale=scales)
-    people = _people(done)
-    grades = {student: given for student, given in roll.gradebook().items() if given}
-    who = identities(roll)
-    placed = match_rows({student: who[student] for student in grades}, people)
-    for student, given in grades.items():
+    rows, unplaced = match_rows(done, roll, _people(done))
+    for student, given in roll.gradebook().items():
         for at, what in found.items():
             points = {lesson: given[lesson] for lesson in roll.lessons if lesson in given and what in {lesson, TOTAL}}
             earned = sum(one for one in points.values() if one is not None)
@@ -73,21 +70,17 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
                 earned = totals[student].percent or 0.0
             earned *= factors[at]
             shown = f"{grade_texts.points(earned)} points, but"
-            before = done.cell(row, at).strip() if (row := placed.rows.get(student, 0)) else ""
+            before = done.cell(row, at).strip() if (row := rows.get(student, 0)) else ""
             if None in points.values():
                 why = "no grade yet"
-            elif student in placed.why:
-                why = f"{shown} {student!r} {placed.why[student]}"
+            elif student in unplaced:
+                why = f"{shown} {student!r} {unplaced[student]}"
             else:
                 why = f"{shown} the cell in Canvas contains {before}" if before.upper() in KEPT else ""
             if points and why:
                 done.missing.append(f"{student}, {' + '.join(points)}: {why}")
             elif points:
                 done.write(row, at, earned, comma=comma)
-    empty = "; ".join(line.label for line in people if line.row not in placed.rows.values())
-    done.notes += placed.notes
-    done.notes += [f"Cells that were not changed, because no grade belongs to the row: {empty}."] if empty else []
-    done.notes += missed_lines(roll)
     return done
 
 

@@ -38,11 +38,6 @@ def tier_marks(task: Task | None) -> tuple[Mark, ...]:
     return tuple(Mark(tier.ratio, f"tier {units.ratio(tier.ratio)}", "tier") for tier in task.tiers) if task else ()
 
 
-def linear_axis(low: float, high: float) -> Axis:
-    """Return a horizontal axis from `low` to `high`."""
-    return Axis(low, high, LEFT, RIGHT)
-
-
 def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
     """Return a logarithmic axis that includes all finite ratios and marked values, with a small margin."""
     usable = [value for value in (*values, *marks) if 0 < value < math.inf]

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from grader.course.roll import Roll
-from grader.records import UNGRADED, Control, Status, Verdict
+from grader.records import UNGRADED, Control, Speed, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Chart
 from grader.task import Task
@@ -92,7 +92,7 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[
     """Return a histogram of the students' total points, as a chart and as a table, or None if there are no points."""
     if not points or possible <= 0:
         return None
-    axis = charts.linear_axis(0.0, possible)
+    axis = Axis(0.0, possible, charts.LEFT, charts.RIGHT)
     edges = [grade_texts.points(axis.value(tenth / 10)) for tenth in range(11)]
     label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
@@ -151,26 +151,21 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], info: Task | No
     believed = (one.attempt.speed for one in judged if one.status not in UNBELIEVED)
     speeds = [speed for speed in believed if speed and math.isfinite(speed.ratio)]
     earned = [verdict.points for verdict in judged]
+    ends = Counter(map(grade_texts.ended, verdicts))
     how = {"measured with a clock" if verdict.cost.clock else "counted" for verdict in judged if verdict.cost}
+    axis, label = Axis(0.0, points, charts.LEFT, charts.RIGHT), f"Number of students by points on {task}"
+    points_chart = charts.histogram(earned, axis, label=label, unit=grade_texts.points)
     chart = _ratio_chart(task, [speed.ratio for speed in speeds], charts.tier_marks(info), " or ".join(sorted(how)))
-    medians = (statistics.median(getattr(one, name) for one in speeds) for name in ("ratio", "low", "high"))
     return TaskStatistics(
         task=task,
         graded=len(judged),
         share=right / len(judged) if judged else 0.0,
         points=f"{grade_texts.points(statistics.median(earned)) if earned else 0} of {grade_texts.points(points)}",
-        ratio=measured.ratio(*medians) if chart else units.UNKNOWN,
-        ends=_ends(verdicts) or "none graded",
-        points_chart=_points_chart(task, points, earned),
+        ratio=measured.ratio(*medians(speeds, "ratio", "low", "high")) if chart else units.UNKNOWN,
+        ends=", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common()) or "none graded",
+        points_chart=points_chart if earned and points > 0 else None,
         ratio_chart=chart,
     )
-
-
-def _points_chart(task: str, points: float, earned: Sequence[float]) -> Chart | None:
-    if not earned or points <= 0:
-        return None
-    label = f"Number of students by points on {task}"
-    return charts.histogram(earned, charts.linear_axis(0.0, points), label=label, unit=grade_texts.points)
 
 
 def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how: str) -> Chart | None:
@@ -182,30 +177,33 @@ def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how:
     return charts.histogram(ratios, axis, label=label, unit=units.ratio, marks=tiers)
 
 
-def _ends(verdicts: Sequence[Verdict]) -> str:
-    ends = Counter(grade_texts.ended(verdict) for verdict in verdicts)
-    return ", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common())
+def controls(roll: Roll) -> list[Control]:
+    """Return the control of each measurement that has one."""
+    controls_ = (verdict.attempt.control for report, _ in roll.gradings() for verdict in report.verdicts)
+    return [control for control in controls_ if control]
+
+
+def medians(of: Sequence[Control | Speed], *names: str) -> tuple[float, ...]:
+    """Return the median of each attribute of these measurements."""
+    return tuple(statistics.median(getattr(one, name) for one in of) for name in names)
 
 
 def noise(roll: Roll) -> ControlNoise | None:
     """Return the noise of the machine that graded the class, or None if nothing was timed."""
-    verdicts = [verdict for report, _ in roll.gradings() for verdict in report.verdicts]
-    if not (controls := [verdict.attempt.control for verdict in verdicts if verdict.attempt.control]):
+    if not (found := controls(roll)):
         return None
-    same, planted = [control.same for control in controls], statistics.median(control.planted for control in controls)
+    same, (planted,) = [control.same for control in found], medians(found, "planted")
     reach = max(*(max(value, 1 / value) for value in (*same, 1 + planted)), 1.01) ** 1.1
     axis = Axis(1 / reach, reach, charts.LEFT, charts.RIGHT, log=True)  # 1 is in its middle
     marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
     label = "Measured ratio of the baseline to itself"
     spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
-    return ControlNoise(tuple(_found(controls)), spread)
+    return ControlNoise(tuple(_found(found)), spread)
 
 
-def _found(controls: Sequence[Control]) -> Iterator[str]:
-    n, voided = len(controls), sum(control.voided for control in controls)
-    names = ("same", "slowed", "planted")
-    same, slowed, planted = (statistics.median(getattr(one, name) for one in controls) for name in names)
-    off = sorted(abs(control.same - 1) for control in controls)
+def _found(of: Sequence[Control]) -> Iterator[str]:
+    n, voided, off = len(of), sum(control.voided for control in of), sorted(abs(control.same - 1) for control in of)
+    same, slowed, planted = medians(of, "same", "slowed", "planted")
     yield (
         f"In the controls of {units.some(n, 'duel')}, the baseline was compared with itself: the median ratio is "
         f"{_fine(same)} (expected 1×). The baseline was also compared with a slowed copy of itself: the median ratio "

@@ -1,14 +1,14 @@
 """What the instructor must check by hand: each problem with its reason and the command that settles it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from grader.course.policy import LATE_BY_UNKNOWN
 from grader.course.roll import Roll
 from grader.course.roster import FILE, unclear
-from grader.records import UNGRADED, Status, Verdict
+from grader.records import UNGRADED, Status
 from grader.reports import grade_texts
 
 NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
@@ -132,31 +132,19 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
 
 
 def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:
-    commands = roll.commands
-    settled: dict[Status, tuple[Callable[[str, str], str], str]] = {
-        Status.CHEATED: (commands.grade, "Read the code. If it is honest, give the points by hand."),
-        Status.IMPOSSIBLE: (commands.grade, "Read the code. If it is honest, give the points by hand."),
-        Status.UNDECIDED: (
-            lambda student, task: _regrade(roll, student, task.partition(".")[0]),
-            "The points stand, unless you measure again.",
-        ),
-    }
-    command, to_do = settled.get(status, (lambda *_: commands.run(), "Grade it again."))
-    for student, one in _with_status(roll, status):
-        what, why = grade_texts.task_title(one.task), grade_texts.explanation(one)
-        if status is Status.UNDECIDED:
-            why = f"{grade_texts.points(one.points)} of {grade_texts.points(one.max_points)} points. {why}"
-        yield Concern(student, what, grade_texts.STATUS[status], why, one.task, command(student, one.task), to_do)
-
-
-def _regrade(roll: Roll, student: str, lesson: str) -> str:
-    return roll.commands_for(student, lesson).run("--regrade", student, "--lessons", lesson)
-
-
-def _with_status(roll: Roll, status: Status) -> Iterator[tuple[str, Verdict]]:
-    """Yield the results with this status, each with its student. Refused submissions are left out."""
     for report in roll.reports:
-        if not report.submission.refused:
-            of = report.submission
-            own = (one for one in report.verdicts if one.status is status)
-            yield from ((of.student, one) for one in own if not roll.is_settled(of.student, of.lesson, one.task))
+        of = report.submission
+        for one in () if of.refused else report.verdicts:
+            if one.status is not status or roll.is_settled(of.student, of.lesson, one.task):
+                continue
+            what, why = grade_texts.task_title(one.task), grade_texts.explanation(one)
+            command, to_do = roll.commands.run(), "Grade it again."
+            if status in {Status.CHEATED, Status.IMPOSSIBLE}:
+                command = roll.commands.grade(of.student, one.task)
+                to_do = "Read the code. If it is honest, give the points by hand."
+            elif status is Status.UNDECIDED:
+                why = f"{grade_texts.points(one.points)} of {grade_texts.points(one.max_points)} points. {why}"
+                again = roll.commands_for(of.student, of.lesson)
+                command = again.run("--regrade", of.student, "--lessons", of.lesson)
+                to_do = "The points stand, unless you measure again."
+            yield Concern(of.student, what, grade_texts.STATUS[status], why, one.task, command, to_do)

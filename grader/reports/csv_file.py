@@ -8,7 +8,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import chain
 
@@ -144,23 +144,18 @@ class Row:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """The index of each student's row in an exported file, and the reason (`why`) for each student without a row.
+def match_rows(
+    done: CsvFile, roll: Roll, lines: Sequence[Row], number_: str = "{}"
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Return the index of each student's row in a file, and the reason for each student with grades, but without a row.
 
-    `notes` name the students who were matched by name only, without a unique value.
+    `number_` is how the file writes a number of the platform, such as "Participant {}" for 70123. Notes are added to
+    the file: who was matched by name only, which rows belong to no grade, and who gets 0 points for a missed lesson.
     """
-
-    rows: dict[str, int]
-    why: dict[str, str]
-    notes: list[str]
-
-
-def match_rows(students: Mapping[str, Identity], lines: Sequence[Row]) -> Matches:
-    """Return each student's row in an exported file, or the reason why the student has no row."""
+    everybody = _identities(roll, number_)
+    students = {student: everybody[student] for student, given in roll.gradebook().items() if given}
     rows: dict[str, int] = {}
     why: dict[str, str] = {}
-    notes: list[str] = []
     people = People(Identity(line.ids, (line.name,)) for line in lines)
     for way in (EXACT, LOGIN, ANY_ORDER):
         left = {one: identity for one, identity in students.items() if one not in {*rows, *why}}
@@ -173,16 +168,17 @@ def match_rows(students: Mapping[str, Identity], lines: Sequence[Row]) -> Matche
                 why[student] = f"matches row {claim[0].row + 1}, which also matches another student"
             elif claim:
                 rows[student] = claim[0].row
-                notes += [f"{student} was matched only by name, with {claim[0].label}."] if way == ANY_ORDER else []
-    why |= {student: "matches no row" for student in students if student not in {*rows, *why}}
-    return Matches(rows, why, notes)
+                by_name = f"{student} was matched only by name, with {claim[0].label}."
+                done.notes += [by_name] if way == ANY_ORDER else []
+    if empty := "; ".join(line.label for line in lines if line.row not in rows.values()):
+        done.notes.append(f"Rows that were not changed, because no grade belongs to the row: {empty}.")
+    if missed := [f"{who} ({', '.join(lessons)})" for who, lessons in roll.missing().items()]:
+        done.notes.append(f"0 points, because {grade_texts.NO_ATTEMPT} ({len(missed)}): {'; '.join(missed)}.")
+    return rows, {student: "matches no row" for student in students if student not in rows} | why
 
 
-def identities(roll: Roll, number_: str = "{}") -> dict[str, Identity]:
-    """Return what identifies each student: the line of the roster, and what the platform tells of those who handed in.
-
-    `number_` is how the exported file writes a number of the platform, such as "Participant {}" for 70123.
-    """
+def _identities(roll: Roll, number_: str) -> dict[str, Identity]:
+    """Return what identifies each student: the line of the roster, and what the platform tells of a sender."""
     found = {student: [Identity((student,), (student,))] for student in roll.students}
     for student, person in roll.roster.students.items():
         found[student] = [person.identity(student)]
@@ -193,12 +189,6 @@ def identities(roll: Roll, number_: str = "{}") -> dict[str, Identity]:
         student: Identity(*(tuple(dict.fromkeys(chain(*parts))) for parts in zip(*map(astuple, of), strict=True)))
         for student, of in found.items()
     }
-
-
-def missed_lines(roll: Roll) -> list[str]:
-    """Return a line that names the students who get 0 points in a lesson because they handed in nothing, or []."""
-    missed = [f"{who} ({', '.join(lessons)})" for who, lessons in roll.missing().items()]
-    return [f"0 points, because {grade_texts.NO_ATTEMPT} ({len(missed)}): {'; '.join(missed)}."] if missed else []
 
 
 def csv_text(rows: Iterable[Sequence[str | float]], end: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from grader.course.by_hand import HandEntry
-from grader.course.roll import HandIn, Roll, folder_name, is_faulted
+from grader.course.roll import Roll, folder_name, is_faulted
 from grader.course.totals import CourseTotal, course_total
 from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
@@ -125,14 +125,6 @@ def ended(verdict: Verdict) -> str:
     if verdict.status is Status.REFUSED and verdict.attempt.rationale.startswith(NOT_PYTHON):
         return SYNTAX_ERROR
     return STATUS[verdict.status]
-
-
-def replaced_advice(hand_in: HandIn) -> str:
-    """Return a sentence on a file that was replaced before it was graded, with advice on how it can still count."""
-    return (
-        f"{hand_in.path} (SHA-256 {hand_in.sha256[:12]}…) was replaced before it was graded, so it cannot count. If "
-        "this file must count, put it back into the class folder and run the command again."
-    )
 
 
 def explanation(verdict: Verdict) -> str:

@@ -140,12 +140,10 @@ def _board(measured: str, warnings: tuple[str, ...], cost: Cost | None, found: S
 
 def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
     """Return a pseudonym, such as "amber heron 27", for each student. No two students get the same one."""
-    given: dict[str, str] = {}
-    taken: set[str] = set()
+    given: dict[str, str] = {}  # by pseudonym
     for student in sorted(students):
-        given[student] = next(name for tried in count() if (name := _name(key, student, tried)) not in taken)
-        taken.add(given[student])
-    return given
+        given[next(name for tried in count() if (name := _name(key, student, tried)) not in given)] = student
+    return {student: name for name, student in given.items()}
 
 
 def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
@@ -199,8 +197,7 @@ def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
 
 def _name(key: str, student: str, tried: int) -> str:
     digest = hmac.new(key.encode(), storable(f"{student}\0{tried}").encode(), hashlib.sha256).digest()
-    number = int.from_bytes(digest[:8], "big")
     firsts, seconds = _FIRST.split(), _SECOND.split()
-    number, first = divmod(number, len(firsts))
+    number, first = divmod(int.from_bytes(digest[:8], "big"), len(firsts))
     number, second = divmod(number, len(seconds))
     return f"{firsts[first]} {seconds[second]} {10 + number % 90}"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_cell, identities, match_rows, missed_lines, number
+from grader.reports.csv_file import CsvFile, Row, csv_cell, match_rows, number
 from grader.reports.grade_texts import PERCENT
 from harness.errors import UsageError
 
@@ -50,28 +50,27 @@ def fill(roll: Roll, data: bytes, name: str, *, scale: bool = False) -> CsvFile:
         what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
         raise UsageError(f"{name} uses {what}. {_ONE_MAXIMUM}")
     factor = next(iter(factors.values()), 1.0)
-    grades = {student: given for student, given in roll.gradebook().items() if given}
+    people = [
+        Row(row, tuple(cells.get(one, "") for one in (IDENTIFIER, EMAIL, ID)), cells.get(NAME, ""), cells[IDENTIFIER])
+        for row, cells in rows.items()
+    ]
+    placed, unplaced = match_rows(done, roll, people, "Participant {}")
     handed_in = roll.grades()
-    who = identities(roll, "Participant {}")
-    placed = match_rows({one: who[one] for one in grades}, [_row(row, cells) for row, cells in rows.items()])
-    for student, given in grades.items():
+    for student, given in roll.gradebook().items():
         text = _points_text(given, handed_in[student])
-        if student in placed.why:
-            done.missing.append(f"{student}: {text}, but {student!r} {placed.why[student]}")
+        if student in unplaced:
+            done.missing.append(f"{student}: {text}, but {student!r} {unplaced[student]}")
         elif None in given.values():
             done.missing.append(f"{student}: not all of these lessons are graded yet: {', '.join(given)}")
-        else:
+        elif given:
             points = sum(filter(None, given.values()))
             if student in totals:
                 points, text = totals[student].percent or 0.0, "; ".join(totals[student].arithmetic)
-            row = placed.rows[student]
+            row = placed[student]
             if refused := _write(done, row, rows[row], at, points * factor, text, comma=comma):
                 done.missing.append(
                     f"{rows[row][IDENTIFIER]}: {grade_texts.points(points * factor)} points, but {refused}"
                 )
-    empty = len(rows) - len(placed.rows)
-    nothing = f"Rows that were not changed, because no grade belongs to the row: {empty}."
-    done.notes += [*placed.notes, *([nothing] if empty else []), *missed_lines(roll)]
     return done
 
 
@@ -117,8 +116,3 @@ def _points_text(given: Mapping[str, float | None], handed_in: Collection[str]) 
         f"{'' if lesson in handed_in else f' ({grade_texts.NO_ATTEMPT})'}"
         for lesson, points in given.items()
     )
-
-
-def _row(number_: int, cells: Mapping[str, str]) -> Row:
-    ids = tuple(cells[column] for column in (IDENTIFIER, EMAIL, ID) if column in cells)
-    return Row(number_, ids, cells.get(NAME, ""), cells.get(IDENTIFIER, ""))

@@ -19,7 +19,7 @@ from grader.trials.score import EARNS, compared, reached_share
 from grader.ways import ways_of
 from harness.charts.pictures import Mark
 from harness.machine.environment import Environment
-from harness.paired.rounds import Round, hides_work
+from harness.paired.rounds import hides_work
 from harness.rendering import measured, units
 
 BINS = 24
@@ -84,12 +84,9 @@ def next_steps(roll: Roll, infos: Mapping[str, Task], most: int = 5) -> list[Nex
         refused = NextStep(report.submission.lesson, report.submission.refusal, report.max_points)
         each = (NextStep(one.task, _to_improve(one, infos), one.max_points - one.points) for one in report.verdicts)
         found += [refused] if refused.what else each
-    settled = (one for one in found if one.what and not roll.is_settled(student, *_lesson_and_task(one.section)))
-    return sorted(settled, key=lambda one: -one.points)[:most]
-
-
-def _lesson_and_task(section: str) -> tuple[str, str]:
-    return section.partition(".")[0], section if "." in section else ""
+    parts = ((one, *one.section.partition(".")[:2]) for one in found if one.what)
+    open_steps = (one for one, lesson, dot in parts if not roll.is_settled(student, lesson, one.section if dot else ""))
+    return sorted(open_steps, key=lambda one: -one.points)[:most]
 
 
 def _to_improve(verdict: Verdict, infos: Mapping[str, Task]) -> str:
@@ -163,8 +160,14 @@ def ladder(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
 
 
 def rounds_chart(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
-    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range."""
-    ratios = ratios_of(verdict.attempt.rounds, verdict.cost)
+    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range.
+
+    The ratios are those of wall times if the task's cost is wall time, or if the CPU clock missed work in more than
+    half of the rounds, else of CPU times.
+    """
+    rounds = verdict.attempt.rounds
+    by_wall = (verdict.cost is not None and verdict.cost.clock == "wall") or hides_work(rounds)
+    ratios = [one.wall_ratio if by_wall else one.ratio for one in rounds]
     axis = charts.ratio_axis([*charts.central_range(ratios), speed.low, speed.high])
     spread = (speed.high - speed.low) / 2
     return charts.histogram(
@@ -176,15 +179,6 @@ def rounds_chart(verdict: Verdict, speed: Speed, info: Task | None) -> Chart:
         marks=[mark for mark in charts.tier_marks(info) if axis.low < mark.value < axis.high],
         band=(speed.low, speed.high),
     )
-
-
-def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
-    """Return the ratio of each round: of wall times if the task's cost is wall time, else of CPU times.
-
-    Wall times are also used if the CPU clock missed work in more than half of the rounds.
-    """
-    by_wall = (cost is not None and cost.clock == "wall") or hides_work(rounds)
-    return [one.wall_ratio if by_wall else one.ratio for one in rounds]
 
 
 def lateness(at: datetime, rule: DateRule) -> str:
