@@ -12,20 +12,21 @@ MAX_CELLS = 2_000  # checking this many cells takes less than a second
 FORMATS = [3, 4]  # Jupyter has written format 4 since 2015
 _KINDS = ["code", "markdown", "raw", "heading", "html"]  # a list, because a forged kind may not be hashable
 _TITLE_CHARACTERS = 60
+_MOST_NAMED = 8
 
 
 def read_notebook(data: bytes, name: str) -> Notebook:
     """Return the code cells of a notebook, given the file's bytes. Raise `Refusal` if the notebook cannot be used."""
     from grader.hand_ins.ipython_cells import CellTransformer, TooManyMagicsError  # noqa: PLC0415 - slow to import
 
-    transformer, cells, remarks, size = CellTransformer(), list[CodeCell](), list[str](), 0
+    transformer, cells, skipped, size = CellTransformer(), list[CodeCell](), list[str](), 0
     for number, (source, tags) in _code_cells(_parsed(data, name), name):
         size += len(source.encode())
         if size > MAX_SOURCE_BYTES:
             raise Refusal(f"{name} contains more than {MAX_SOURCE_BYTES:,} bytes of code; hand in only the exercise.")
         title = shown(source.strip().partition("\n")[0].rstrip()[:_TITLE_CHARACTERS])
         if "skip-execution" in tags:
-            remarks.append(f"Cell {number} ({title}) was not run, because it has the tag skip-execution.")
+            skipped.append(f"cell {number} ({title})")
             continue
         try:
             python = transformer.python(source)
@@ -33,7 +34,10 @@ def read_notebook(data: bytes, name: str) -> Notebook:
             few = "use fewer of them in one cell, and hand in the notebook again."
             raise Refusal(f"Cell {number} of {name} has too many magics and shell lines; {few}") from None
         cells.append(CodeCell(number, python, title, may_raise="raises-exception" in tags))
-    return Notebook(tuple(cells), tuple(remarks))
+    more = [f"{len(skipped) - _MOST_NAMED} more"] if len(skipped) > _MOST_NAMED else []
+    named = ", ".join(skipped[:_MOST_NAMED] + more)
+    remark = f"These cells have the tag skip-execution, so they were not run: {named}."
+    return Notebook(tuple(cells), (remark,) if skipped else ())
 
 
 def _parsed(data: bytes, name: str) -> dict[str, object]:

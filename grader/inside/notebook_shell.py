@@ -13,6 +13,7 @@ from typing import Any
 
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 COROUTINE = 0x80  # the flag inspect.CO_COROUTINE; the module is slow to import
+MOST_SKIPPED = 100
 HELP = ("pinfo", "pinfo2", "psearch")  # the magics into which IPython transforms a help request, such as `sum?`
 
 
@@ -52,7 +53,9 @@ class NotebookShell:
 
     def system(self, command: str, mark: str = "!") -> None:
         """Skip a command. Its line in the notebook begins with `mark`."""
-        self.skipped.append([self._number, f"{mark}{command[:100]}".rstrip()])
+        skipped = [self._number, f"{mark}{command[:100]}".rstrip()]
+        if len(self.skipped) < MOST_SKIPPED and skipped not in self.skipped:  # the command may be in a loop
+            self.skipped.append(skipped)
 
     def getoutput(self, command: str) -> list[str]:
         """Skip a shell command, and return its output as no lines."""
@@ -63,14 +66,24 @@ class NotebookShell:
         """Show no introduction to IPython."""
 
     def _run(self, text: str, file: str, above: int = 0, local: dict[str, Any] | None = None) -> Any:
-        """Run the statements of a text one by one. Return the value of the last one if it is an expression."""
-        value, waits = None, "async" in text or "await" in text
-        for code in self._compiled(text, file, above):
-            value = self._in_loop(code) if waits else eval(code, self.user_ns, local)  # noqa: S307 - it runs submissions
+        """Run the statements of a text one by one. Return the value of the last one if it is an expression.
+
+        The text goes on after the import of a module that is not installed here, because Jupyter had the module.
+        """
+        value, waits, missing = None, "async" in text or "await" in text, None
+        for node, code in self._compiled(text, file, above):
+            try:
+                value = self._in_loop(code) if waits else eval(code, self.user_ns, local)  # noqa: S307 - it runs submissions
+            except ModuleNotFoundError as error:
+                if not isinstance(node, ast.Import | ast.ImportFrom):
+                    raise
+                missing = missing or error
+        if missing:
+            raise missing
         return value
 
-    def _compiled(self, text: str, file: str, above: int) -> Iterator[types.CodeType]:
-        """Yield the code of each statement. The features of `from __future__` hold from then on."""
+    def _compiled(self, text: str, file: str, above: int) -> Iterator[tuple[ast.stmt, types.CodeType]]:
+        """Yield each statement and its code. The features of `from __future__` hold from then on."""
         try:
             body = compile(text, file, "exec", self._flags | ast.PyCF_ONLY_AST, dont_inherit=True).body
         except SyntaxError as error:
@@ -82,7 +95,7 @@ class NotebookShell:
             tree = ast.Expression(node.value) if is_value else ast.Module([node], [])
             code = compile(tree, file, "eval" if is_value else "exec", self._flags, dont_inherit=True)
             self._flags |= code.co_flags & FUTURES
-            yield code
+            yield node, code
 
     def _in_loop(self, code: types.CodeType) -> Any:
         import asyncio  # noqa: PLC0415 - slow to import, and few notebooks need it

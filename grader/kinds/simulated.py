@@ -166,7 +166,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
 
 def imports_torch(source: Source) -> bool:
     """Return whether a submission imports torch. Then it needs a process that was forked with torch imported."""
-    return re.search(r"^\s*(import|from)\s+torch\b", str(source), re.MULTILINE) is not None
+    return re.search(r"^[ \t]*(import|from)[ \t]+torch\b", str(source), re.MULTILINE) is not None
 
 
 def _played(solver: Solver, scenario: Scenario) -> Played:

@@ -45,6 +45,8 @@ WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
+CELL_CHARACTERS: Final = 300
+"""A remark on a cell contains at most this much of its exception's message."""
 
 
 class Raised(Exception):  # noqa: N818 - it stands for the submission's exception
@@ -108,6 +110,7 @@ def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> 
     if lines:
         yield f"These commands work only in Jupyter, so they were not run: {shown(', '.join(lines), lines=False)}."
     for cell, error in raised[:MOST_REMARKS]:
+        error.message = error.message[:CELL_CHARACTERS]
         fault = fault_of(error, f"Cell {cell.number} ({cell.title})")
         yield " ".join(f"{fault.rationale} {fault.help.replace(NOT_WRITTEN, '')}".split())
     if raised:

@@ -53,7 +53,7 @@ class WorkerClient:
             resources.callback(server.end, self._forked)
             self._socket.setblocking(False)  # a worker that reads nothing must not block the supervisor
             self._channel = Channel(self._socket.fileno(), idle=self._watch)
-            self._slept_s = 0.0
+            self._slept_s = self._look_s = 0.0
             self._begin(limits.load_s, "before its first request")
             self.queued_s = self.ran_s = self.took_s = 0.0
             self._waited_s, self._grader_waited_s = CoreWait(self._forked.pid), CoreWait()
@@ -72,8 +72,7 @@ class WorkerClient:
         A cell of a notebook that raises an exception ends only itself, and adds a remark to those of the process tree.
         """
         clock = self._waited_s.undisturbed()
-        factor = 1.0 if clock else self.limits.wall_factor
-        self._begin(self.limits.load_s, "while the file was being loaded", factor, clock or wall)
+        self._begin(self.limits.load_s, "while the file was being loaded", 1.0 if clock else None, clock or wall)
         try:
             self._send(protocol.LOAD, {"source": str(source), "notebook": isinstance(source, Notebook)})
             self._served(*self._receive())
@@ -92,12 +91,12 @@ class WorkerClient:
             self._where = f"in cell {cell.number} ({cell.title})"
             self._send(protocol.LOAD, {"cell": [cell.text, cell.number, above]})
             kind, answer = self._receive()
+            self._look()
             if kind == protocol.RAISED and not cell.may_raise:
                 raised.append((cell, Raised({**answer, "frames": None})))
         self._send(protocol.LOAD, {"cell": ["", 0, 0]})  # an empty cell: its answer names all skipped commands
         skipped = self._served(*self._receive()).get("skipped")
-        remarks = cell_remarks(raised, skipped)
-        self._server.remarks = (*notebook.remarks, *map(notebook.with_cell_lines, remarks))
+        self._server.remarks = (*notebook.remarks, *map(notebook.with_cell_lines, cell_remarks(raised, skipped)))
 
     def call(self, function: str, packed: Packed) -> dict[str, Any]:
         """Call a function once with tensors. Return the worker's message about its answer, which is not trusted.
@@ -183,17 +182,14 @@ class WorkerClient:
         """Call a function with plain values, answer up to `most` of its own calls, and return the worker's message."""
         self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
-        look_s = answered_s = wall()
+        answered_s = wall()
         for _ in range(most + 1):
             kind, body = self._receive()
             now_s = wall()
             self._deadline.forgive(now_s - answered_s)
             if kind != protocol.SIMULATED:
                 return self._served(kind, body)
-            if now_s >= look_s:  # `receive` calls `_watch` only when it waits, and this submission may never pause
-                look_s = now_s + IDLE_MS / 1e3
-                with self._running():
-                    self._watch()
+            self._look()
             name, given = body.get("name"), body.get("arguments")
             if not isinstance(name, str) or not isinstance(given, list):
                 raise _violation("with a malformed call")
@@ -253,6 +249,13 @@ class WorkerClient:
         except protocol.Closed:
             raise self._end() from None
 
+    def _look(self) -> None:
+        """Call `_watch` every `IDLE_MS`. `receive` calls it only when it waits, and a submission may never pause."""
+        if wall() >= self._look_s:
+            self._look_s = wall() + IDLE_MS / 1e3
+            with self._running():
+                self._watch()
+
     def _watch(self) -> None:
         self._server.watch(self.limits)
         if self._deadline.passed:
@@ -274,14 +277,11 @@ class WorkerClient:
             raise self._end() from None
 
     def _spoke_early(self) -> WorkerFault:
-        try:
-            is_closed = not self._socket.recv(1, socket.MSG_PEEK)
-        except OSError:
-            is_closed = True  # the process has ended with unread requests
-        if is_closed:
-            self._where = "between its timed calls"
-            return self._end()
-        return _violation("in a timed call: it sent an answer before the request")
+        with contextlib.suppress(OSError):  # the process has ended with unread requests
+            if self._socket.recv(1, socket.MSG_PEEK):
+                return _violation("in a timed call: it sent an answer before the request")
+        self._where = "between its timed calls"
+        return self._end()
 
     def _end(self) -> WorkerFault:
         status = self._server.end(self._forked, wait=True)

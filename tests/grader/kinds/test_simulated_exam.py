@@ -10,7 +10,7 @@ from trees import BARE
 
 from grader import kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import Played, gain, speed
+from grader.kinds.simulated import Played, gain, imports_torch, speed
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
@@ -161,3 +161,8 @@ def test_a_cost_that_is_not_positive_is_a_fault_of_the_grader() -> None:
     for cost, plain_cost in ((0, 100), (-1, 100), (10, 0), (float("nan"), 100)):
         with pytest.raises(GraderFault, match="not positive"):
             gain(Spent(cost, plain_cost))
+
+
+def test_empty_lines_are_searched_once_for_the_import_of_torch() -> None:
+    assert imports_torch("\n" * 300_000 + " import  torch")  # takes minutes if each line is searched to the end
+    assert not imports_torch("\n" * 300_000 + "import torchvision")
