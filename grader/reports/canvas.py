@@ -1,8 +1,9 @@
 """The points of a class for the course system Canvas: a new file for its import, or an exported gradebook filled in.
 
-In the new file, the column "SIS Login ID" holds the name of the student's folder or zip. The headings have no Canvas
-assignment number, so Canvas asks for the assignment. An empty cell changes nothing in Canvas. In an exported gradebook,
-cells with EX (excused) or N/A (not assigned), computed columns and all other rows are kept.
+In the new file, the column "SIS Login ID" holds a student's e-mail address in the roster, or the name of the student's
+folder. The headings have no Canvas assignment number, so Canvas asks for the assignment. An empty cell changes nothing
+in Canvas. In an exported gradebook, cells with EX (excused) or N/A (not assigned), computed columns and all other rows
+are kept.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.people import fold
 from grader.course.roll import Roll
+from grader.course.roster import Person
 from grader.reports import grade_texts
 from grader.reports.csv_file import CsvFile, Row, csv_text, match_rows, number
 from grader.reports.grade_texts import PERCENT
@@ -38,8 +40,9 @@ def render(roll: Roll) -> str:
         if totals:
             earned.append(totals[student].percent if grades and totals[student].is_final else None)
         cells = ["" if points is None else grade_texts.points(points) for points in earned]
-        person = roll.roster.students.get(student)
-        rows.append([student, "", person.id if person else "", student, "", *cells])
+        person = roll.roster.students.get(student, Person(student))
+        own = [person.id, person.email or student, " and ".join(person.sections)]
+        rows.append([student, "", *own, *cells])
     return csv_text(rows, "\r\n")
 
 
