@@ -7,6 +7,7 @@ newest grade counts. A grade after an internal error never replaces another.
 The database also stores which lessons count, the rules on dates and attempts, and the names on the leaderboard.
 """
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Collection as Names
@@ -244,6 +245,15 @@ class Journal:
             if (new := values.get("roster")) is not None and new != (before := self.roster()).text:
                 senders.rename(db, before, Roster.of(new))
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values.items()))
+
+    def folders_of_pages(self) -> frozenset[str]:
+        """Return the names of the folders in the output folder that have a student's page."""
+        return frozenset(json.loads(self.meta.get("pages", "[]")))
+
+    def keep_folders_of_pages(self, names: Names[str]) -> None:
+        """Store the names of the folders that have a student's page."""
+        if self.folders_of_pages() != names:
+            self._keep({"pages": json.dumps(sorted(names))})
 
     @property
     def folder(self) -> str:

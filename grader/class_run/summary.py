@@ -8,7 +8,7 @@ from typing import Final
 
 from grader import reports
 from grader.class_run.journal import Journal
-from grader.course.roll import Roll, is_too_noisy
+from grader.course.roll import Roll, folder_name, is_too_noisy
 from grader.course.roster import unclear
 from grader.records import Status
 from grader.reports import class_statistics, grade_texts, leaderboard
@@ -25,10 +25,18 @@ _SHOWN: Final = 10
 def publish(book: Journal) -> tuple[Roll, reports.Written]:
     """Write all reports of the class into the folder of its database. Return the class and the result of writing.
 
-    Raise `UsageError` if the names on the leaderboard cannot be used, and `WriteError` if a report cannot be written.
+    The pages of students who are not in the class any more, or have another name now, are removed. Raise `UsageError`
+    if the names on the leaderboard cannot be used, and `WriteError` if a report cannot be written.
     """
     roll = book.roll()
-    return roll, reports.write(roll, book.out, whole=book.reports, name_of=leaderboard_names(book, roll))
+    folders = frozenset(map(folder_name, roll.students))
+    old = book.folders_of_pages() - folders
+    book.keep_folders_of_pages(old | folders)  # also if writing is stopped
+    files = reports.write(roll, book.out, whole=book.reports, name_of=leaderboard_names(book, roll))
+    for folder in old:
+        files.remove_pages(book.out / folder)
+    book.keep_folders_of_pages(folders)
+    return roll, files
 
 
 def leaderboard_names(book: Journal, roll: Roll) -> leaderboard.NameOf | None:

@@ -11,6 +11,7 @@ OUT is the output folder. The leaderboard is only written with --leaderboard.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -86,6 +87,13 @@ class Written:
             with explained(path):
                 path.unlink()
             self.changed += 1
+
+    def remove_pages(self, folder: Path) -> None:
+        """Remove the reports on one student, and their folder if it is empty then."""
+        self.remove(folder / RESULTS)
+        self.remove(folder / PAGE)
+        with suppress(OSError):  # other files, or no folder
+            folder.rmdir()
 
 
 def write(
