@@ -34,17 +34,20 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "email": ("email", "emailaddress", "mail"),
     "section": ("section", "sections", "groups", "group"),
     "other": ("othernames", "othername"),
-    "login": ("sisloginid", "username", "login"),
+    "login": ("sisloginid", "username", "login", "githubusername"),
     "participant": ("identifier",),
     "role": ("role", "roles"),
 }
 """The headings of each kind of column, in letters and digits only, the best first."""
 
 _MAX_BYTES: Final = 20_000_000
-_PROTECTED = re.compile(r'="(.*)"|\'(?=[=+\-@])(.*)', re.DOTALL)
+_PROTECTED = re.compile(r'="(.*)"|\'(?=[=+\-@\d])(.*)', re.DOTALL)
+_SHORTENED = re.compile(r"\d[.,]?\d*E\+\d+|\d+\.0+", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:mailto:)?([^\s<>;,:]+@[^\s<>;,]+)", re.IGNORECASE)
+_UNSEEN = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _NO_STUDENT = re.compile(r"points possible|student, test|test student|student test")
 _STAFF = re.compile(r"teacher|instructor|assistant|reader|manager|staff|\bta\b")
-_NO_SECTION: Final = ("", "no groups")
+_NOTHING: Final = ("", "no groups", "n/a", "#n/a", "-")
 
 
 def read(path: Path) -> Roster:
@@ -185,9 +188,15 @@ def _people(file: CsvFile, columns: Mapping[str, Sequence[int]]) -> Iterator[tup
         if not name:
             raise UsageError(f"{file.line(row)}: the student has no name. Write the name, or remove the line.")
         logins = [one.removeprefix("#") for one in cells["login"]]
-        email = "".join((*cells["email"], *(one for one in logins if "@" in one))[:1])
+        mails = [one for cell in cells["email"] for one in _ADDRESS.findall(cell) or [cell]]
+        email = "".join((*mails, *(one for one in logins if "@" in one))[:1])
         ids = [one.removeprefix("#") for one in cells["id"]] or logins or ([] if email else cells["participant"])
-        others = [*ids[1:], *logins, *(text.strip() for cell in cells["other"] for text in cell.split(";"))]
+        if wrong := next(filter(_SHORTENED.fullmatch, ids), ""):
+            raise UsageError(
+                f"{file.line(row)}: a spreadsheet program has changed the id to {wrong!r}. Format this column as text, "
+                "or make the file again without opening it there."
+            )
+        others = [*ids[1:], *mails[1:], *logins, *(text.strip() for cell in cells["other"] for text in cell.split(";"))]
         last, comma, first = name.partition(",")
         if canvas and comma:
             name, others = f"{first} {last}".strip(), [name, *others]
@@ -205,7 +214,7 @@ def _sections(cell: str, known: set[str]) -> Iterator[str]:
 
 def _plain(cell: str) -> str:
     """Return the text of a cell in NFC, without spaces around it, and without the signs that protect it from Excel."""
-    text = " ".join(unicodedata.normalize("NFC", cell).split())
+    text = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", cell)).split())
     found = _PROTECTED.fullmatch(text)
     text = found[1] or found[2] or "" if found else text
-    return "" if fold(text) in _NO_SECTION else text
+    return "" if fold(text) in _NOTHING else text

@@ -108,4 +108,5 @@ def words(name: str) -> list[str]:
     """Return the words of a name, the last name after the first names: also of "Ota, Ren"."""
     last, comma, first = fold(name).replace("'", "").partition(",")
     text = f"{first} {last}" if comma else last
-    return "".join(char if unicodedata.category(char)[0] in _KEPT else " " for char in text).split()
+    found = "".join(char if unicodedata.category(char)[0] in _KEPT else " " for char in text).split()
+    return found or fold(name).split()

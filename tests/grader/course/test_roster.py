@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from grader.class_run import journal, students_csv
 from grader.class_run.summary import publish
 from grader.course.course_file import Course, parse
+from grader.course.roll import folder_name
 from grader.course.roster import Person, Roster, student_named, unclear
 from grader.records import Sender
 from harness.errors import UsageError
@@ -144,6 +145,8 @@ S-4,'=SUM(1),,Thursday,104;eve
         "007,Ren Ota,r@x,A;B,\n2,Jo Doe,,A,\n3,Ji Doe,,B,\n"
     ),
     "OrgDefinedId,Username,Last Name,First Name,Email\n#40,#rota,Ota,Ren,r@x\n": "40,Ren Ota,r@x,,rota\n",
+    "id,name,email\n'007,\u200fمحمد علي,M <m@x>; mailto:n@x\nN/A,Ada,-": "007,محمد علي,m@x,,n@x\n,Ada,,,\n",
+    "identifier,github_username,github_id,name\nota.ren,renota,1,Ren Ota\n": "renota,Ren Ota,,,\n",
     '"Last Name"\t"First Name"\t"Username"\t"Student ID"\n"Ota"\t"Ren"\t"rota"\t"0040"\n': "0040,Ren Ota,,,rota\n",
 }
 
@@ -165,6 +168,8 @@ def test_a_wrong_list_is_refused_with_the_lines(tmp_path: Path) -> None:
         "id,name,section\n1,Ada,tue\n1,Ada,tue\n": "lines 2 and 3 both have the id '1'",
         "id,name,email\n1,Ada,a@x.example\n2,Ada,A@x.example\n": "lines 2 and 3 both have the e-mail address",
         "id,name\n1,Ota, Ren\n": "line 2: more cells than headings",
+        "id,name\n1.23457E+11,Ada": "line 2: a spreadsheet program has changed the id",
+        "id,name\n700123.0,Ada": "line 2: a spreadsheet program has changed the id",
         "id,name\n1,\n": "line 2: the student has no name",
         "id,name\n,Ada\n2,Ada\n": "line 2: there is another 'Ada'",
         "a,b\n1,2\n": "line 1: no column has the students' names",
@@ -223,6 +228,8 @@ def test_a_roster_joins_folders_names_who_is_missing_and_a_correction_applies_wi
             corrected = points(out)
             assert (corrected[REN], corrected["Zoe O’Neil-Straße"], "zed2" in corrected) == ("6", "6", False)
             assert not unclear(roll.roster, roll.senders, roll.students)
+        pages = {page.parent.name for page in out.glob("*/report.html")}
+        assert pages == {folder_name(one) for one in roll.students}, "no page under an earlier name is left"
     assert points(out) == first, "taking the correction back"
 
 
