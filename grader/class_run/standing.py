@@ -100,7 +100,7 @@ def by_hand(
             reason += f" The other tasks: {rest.reason}" if rest.reason else ""
         is_open = any(task.task not in of for task in tasks if task.lesson == key[1])
         lacks = any(verdict.status in UNGRADED for verdict in others) or (one and one.waiting and is_open)
-        raw, points = round(given + (rest.raw or 0.0), 2), round(given + (rest.points or 0.0), 2)
+        raw, points = policy.rounded(given + (rest.raw or 0.0)), policy.rounded(given + (rest.points or 0.0))
         before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due_utc)
         late = before.late_by_unknown and is_open
         yield replace(

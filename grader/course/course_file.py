@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Final
 
 from grader.course.dates import Extension, LocalTime
@@ -81,15 +82,15 @@ class Course:
             own = by_lesson.get(lesson, Dates()) if student in students else Dates()
             due, closes = _moved(due, closes, own.due)
             closes, which = own.closes or closes, own.which or which
-        due, closes = _moved(due, closes, self._extended(student, lesson, due))
+        if closes and not due:
+            closes = self._extended(student, lesson, closes)
+        else:
+            due, closes = _moved(due, closes, self._extended(student, lesson, due))
         if closes is None and due and self.closes_after is not None:
             closes = due.later(self.closes_after)
+        if due and closes and closes.utc < due.utc:  # a lesson without a due date has a closing date, too
+            closes = due
         return DateRule(which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
-
-    def dues(self, lesson: str) -> list[LocalTime]:
-        """Return the due dates of a lesson, for the class and for its sections."""
-        dates = (self.lessons.get(lesson), *(by_lesson.get(lesson) for _, by_lesson in self.sections.values()))
-        return [one.due for one in dates if one and one.due]
 
     def _extended(self, student: str, lesson: str, due: LocalTime | None) -> LocalTime | None:
         given = self.extensions.get(student, {})
@@ -132,7 +133,12 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
     extensions = {student: one.each(extended) for student, one in top["extensions"].each().items()}
     struck = {student: one.each(lessons) for student, one in top["struck"].each().items()}
     of_lessons = _tables(top["lessons"], lessons, (*_OF_A_LESSON, "weight", "extra_credit"))
-    course = Course(
+    dates = _dates(of_lessons, zone)
+
+    def section(table: Entry) -> dict[str, Dates]:
+        return _dates(_tables(table, lessons, _OF_A_LESSON), zone, dates)
+
+    return Course(
         text=text,
         title=top["title"].of(str, 'a text, such as "Measuring"'),
         zone=zone or UTC,
@@ -143,9 +149,12 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
             late["at_most_percent"].number(100.0, 100) / 100,
         ),
         closes_after=timedelta(days=closes_after.number(0.0, MOST_DAYS)) if closes_after.is_given else None,
-        lessons=_dates(of_lessons, zone),
+        lessons=dates,
         sections={
-            title: (frozenset(one["students"].names()), _dates(_tables(one["lessons"], lessons, _OF_A_LESSON), zone))
+            title: (
+                frozenset(one["students"].names()),
+                _dates(_tables(one["lessons"], lessons, _OF_A_LESSON), zone, dates),
+            )
             for title, one in sections.items()
         },
         extensions={
@@ -160,12 +169,6 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
         ),
         drop_lowest=top["drop_lowest"].count(),
     )
-    for who, own in extensions.items():
-        for lesson, one in own.items():
-            to, dues = course.extensions[who][lesson], course.dues(lesson)
-            if dues and isinstance(to, LocalTime) and to.utc < min(due.utc for due in dues):
-                raise one.wrong(f"a date after the due date, {dues[0]}")
-    return course
 
 
 def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
@@ -177,13 +180,16 @@ def _tables(table: Entry, lessons: Sequence[str], keys: Sequence[str]) -> dict[s
     return {lesson: entry.table(*keys) for lesson, entry in table.each(lessons).items()}
 
 
-def _dates(tables: Mapping[str, Mapping[str, Entry]], zone: tzinfo | None) -> dict[str, Dates]:
+def _dates(
+    tables: Mapping[str, Mapping[str, Entry]], zone: tzinfo | None, of_class: Mapping[str, Dates] = MappingProxyType({})
+) -> dict[str, Dates]:
     dates = {
         lesson: Dates(own["due"].moment(zone), own["closes"].moment(zone), own["attempts"].which())
         for lesson, own in tables.items()
     }
     for lesson, one in dates.items():
-        if one.due and one.closes and one.closes.utc < one.due.utc:
+        due = one.due or of_class.get(lesson, Dates()).due
+        if due and one.closes and one.closes.utc < due.utc:
             raise tables[lesson]["closes"].wrong("a date after the due date")
     return dates
 

@@ -104,6 +104,8 @@ class Entry:
         found: dict[str, Entry] = {}
         for key, one in self.of(dict, f"a table, that is a line [{self.name}] with keys below it").items():
             entry = self._at(key, one)
+            if not _name_of(key):
+                raise UsageError(f"{entry.place()}: {entry.name} has no name; write one.")
             if known and key not in known:
                 raise _unknown(entry, known)
             if found.setdefault(_name_of(key), entry) is not entry:
@@ -124,7 +126,7 @@ class Entry:
         """Return a list of names in the Unicode form NFC."""
         instead = 'a list of names, such as ["ada", "bob"]'
         given = self.of(list, instead)
-        if not all(isinstance(one, str) for one in given):
+        if not all(isinstance(one, str) and _name_of(one) for one in given):
             raise self.wrong(instead)
         return tuple(map(_name_of, given))
 
@@ -250,6 +252,6 @@ def _respelled(text: str, number: int) -> str:
         write = f"{found[1] or ''}{spelled(found[2].strip(_QUOTES))}{found[3]} ="
     else:
         return ""
-    if write in line or found[2][0] == found[2][-1] == '"':
+    if write.removesuffix(" =") in line or found[2][0] == found[2][-1] == '"':
         return ""
     return f" A name with a space, a dot or an accent needs quotes; write {shown(write, lines=False)}."

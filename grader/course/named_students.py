@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
-from grader.course.course_file import Course, parse
+from grader.course.course_file import ALL, Course, parse
+from grader.course.dates import LocalTime
 from grader.course.entries import Entry
 from grader.course.roster import FILE, NO_ROSTER, Roster, student_named
 from harness.errors import UsageError
@@ -48,19 +49,27 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
     for title, (given, dates) in course.sections.items():
         named = (meant(one, "sections", title, "students") for one in sorted(given))
         sections[title] = (roster.section(title).union(named), dates)
-        if name and roster.people and not sections[title][0]:
+        if name and not sections[title][0]:
             known = f"The sections in {FILE}: {', '.join(roster.sections) or 'none'}."
+            known = known if roster.people else 'Write students = ["ada", "bob"] below this line.'
             raise UsageError(f"{place('sections', title)}: no student is in the section {title!r}. {known}")
     dated = ((title, who, lesson) for title, (named, dates) in sections.items() for who in named for lesson in dates)
     first: dict[tuple[str, str], str] = {}
     for title, who, lesson in dated if name else ():
-        if (other := first.setdefault((who, lesson), title)) != title:
+        other = first.setdefault((who, lesson), title)
+        if sections[other][1][lesson] != sections[title][1][lesson]:
             both = f"{who} is in the sections {other!r} and {title!r}, and both have dates for {lesson}"
             raise UsageError(f"{place('sections', title)}: {both}. Remove the student from one of them.")
+    extensions, usual = renamed("extensions", course.extensions), replace(course, sections=sections, extensions={})
+    for text, (who, own) in zip(course.extensions, extensions.items(), strict=True) if name else ():
+        for lesson, to in own.items():
+            due = usual.rule(who, lesson).due
+            if lesson != ALL and due and isinstance(to, LocalTime) and to.utc < due.utc:
+                raise UsageError(f"{place('extensions', text, lesson)}: write a date after the due date, {due}.")
     return replace(
         course,
         sections=sections,
-        extensions=renamed("extensions", course.extensions),
+        extensions=extensions,
         struck=renamed("struck", course.struck),
         files=renamed("files", course.files),
     )

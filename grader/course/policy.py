@@ -137,8 +137,13 @@ def _order(attempts: Sequence[Handed], rule: DateRule) -> list[int]:
     return sorted(range(len(attempts)), key=lambda place: (times[place], attempts[place].late_by_unknown, place))
 
 
+def rounded(points: float) -> float:
+    """Return points with two digits, as a person rounds: 0.075, which is a little less in binary, becomes 0.08."""
+    return round(points + 1e-9, 2)
+
+
 def _after(attempt: Handed, rule: DateRule) -> float:
-    return max(0.0, round((attempt.points or 0.0) * (1 - rule.share_lost(attempt.at)), 2))
+    return max(0.0, rounded((attempt.points or 0.0) * (1 - rule.share_lost(attempt.at))))
 
 
 def _why(attempt: Handed, rule: DateRule) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from grader.course.course_file import Course
+from grader.course.policy import rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,14 @@ def course_total(
     dropped = regular[: max(0, min(course.drop_lowest, len(regular) - 1))]
     counted = [one for one in parts if one not in dropped]
     earned, most = fsum(one.value for one in counted), fsum(one.weight for one in counted if not one.extra)
-    percent = round(100 * earned / most, 2) if most else None
+    percent = rounded(100 * earned / most) if most else None
     weighted = bool(course.weights)
     lines = [f"{title(one.lesson)}: {_line(one, dropped=one in dropped, weighted=weighted)}" for one in parts]
     terms = " + ".join(_number(one.value) for one in counted) or "0"
     share = "" if percent is None else f" ({_number(percent)} %)"
-    lines.append(f"Total: {terms} = {_number(round(earned, 2))} of {_number(most)}{share}")
+    lines.append(f"Total: {terms} = {_number(rounded(earned))} of {_number(most)}{share}")
     is_final = all(one.points is not None for one in parts)
-    return CourseTotal(round(earned, 2), round(most, 2), percent, is_final, tuple(lines))
+    return CourseTotal(rounded(earned), rounded(most), percent, is_final, tuple(lines))
 
 
 def _line(one: _Part, *, dropped: bool, weighted: bool) -> str:
