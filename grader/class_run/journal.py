@@ -7,7 +7,6 @@ newest grade counts. A grade after an internal error never replaces another.
 The database also stores which lessons count, the rules on dates and attempts, and the names on the leaderboard.
 """
 
-import json
 import secrets
 import sqlite3
 from collections.abc import Collection as Names
@@ -139,7 +138,7 @@ class Journal:
         seed = seeds.read_file(source)
         seed_sha256 = digest(seed.encode())
         if known is None:
-            self._keep({"seed_sha256": seed_sha256})
+            self.keep({"seed_sha256": seed_sha256})
         elif known != seed_sha256:
             raise UsageError(
                 f"{self.out} was not graded with the seed in {source}. "
@@ -210,10 +209,8 @@ class Journal:
     def paths(self, lessons: Sequence[str]) -> dict[str, list[str]]:
         """Return, by student, where the files for these lessons are in the class folder, also those not graded."""
         found: dict[str, list[str]] = {}
-        given = (
-            "SELECT student, lesson, path FROM hand_ins WHERE there UNION SELECT student, lesson, path FROM left_out"
-        )
-        for student, lesson, path in self._db.execute(given):
+        of = "SELECT student, lesson, path FROM"
+        for student, lesson, path in self._db.execute(f"{of} hand_ins WHERE there UNION {of} left_out"):
             if student and (lesson in lessons or not lesson):
                 found.setdefault(student, []).append(path)
         return found
@@ -233,27 +230,21 @@ class Journal:
         given, meta = {"course": course, "roster": roster}, self.meta
         values = {"leaderboard": board, **{key: one.text for key, one in given.items() if one is not None}}
         if "out" not in meta or not values.items() <= {"leaderboard": "", "roster": "", **meta}.items():
-            self._keep(values)  # a run without changes leaves the file as it is
+            self.keep(values)  # a run without changes leaves the file as it is
             self.keep_command(command)
 
     def keep_command(self, command: str) -> None:
         """Store the command that changes the reports, as it was typed, with its output folder. Reports show both."""
-        self._keep({"made_by": command, "out": str(self.out)})
+        self.keep({"made_by": command, "out": str(self.out)})
 
-    def _keep(self, values: Mapping[str, str]) -> None:
+    def keep(self, values: Mapping[str, str]) -> None:
+        """Store facts on the whole class. With another roster, all students get their names by it."""
+        if values.items() <= self.meta.items():
+            return
         with self.transaction() as db:
             if (new := values.get("roster")) is not None and new != (before := self.roster()).text:
                 senders.rename(db, before, Roster.of(new))
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (rows.cells(*one) for one in values.items()))
-
-    def folders_of_pages(self) -> frozenset[str]:
-        """Return the names of the folders in the output folder that have a student's page."""
-        return frozenset(json.loads(self.meta.get("pages", "[]")))
-
-    def keep_folders_of_pages(self, names: Names[str]) -> None:
-        """Store the names of the folders that have a student's page."""
-        if self.folders_of_pages() != names:
-            self._keep({"pages": json.dumps(sorted(names))})
 
     @property
     def folder(self) -> str:

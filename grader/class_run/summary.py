@@ -1,5 +1,6 @@
 """Write the reports of a class, and the lines that the instructor reads afterwards."""
 
+import json
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -29,13 +30,13 @@ def publish(book: Journal) -> tuple[Roll, reports.Written]:
     if the names on the leaderboard cannot be used, and `WriteError` if a report cannot be written.
     """
     roll = book.roll()
-    folders = frozenset(map(folder_name, roll.students))
-    old = book.folders_of_pages() - folders
-    book.keep_folders_of_pages(old | folders)  # also if writing is stopped
+    folders = set(map(folder_name, roll.students))
+    old = {*json.loads(book.meta.get("pages", "[]"))} - folders
+    book.keep({"pages": json.dumps(sorted(old | folders))})  # also if writing is stopped
     files = reports.write(roll, book.out, whole=book.reports, name_of=leaderboard_names(book, roll))
     for folder in old:
         files.remove_pages(book.out / folder)
-    book.keep_folders_of_pages(folders)
+    book.keep({"pages": json.dumps(sorted(folders))})
     return roll, files
 
 
