@@ -1,12 +1,8 @@
-"""Run a lesson in a test: in this process, where the test sees all results, or as a command."""
+"""Run a lesson in this process, or explain made-up results of its steps."""
 
 import importlib
 import io
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +13,6 @@ from rich.console import Console
 from harness.machine.environment import Environment
 from harness.paired.duel import Duel, Finding
 from harness.paired.rounds import Reading, Round
-from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.conditions import Conditions
 from lessons.engine.run import LessonSession, RunOptions, explain
 from lessons.engine.screen import Screen
@@ -97,53 +92,3 @@ def duel(ratio: float) -> Duel:
     rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
     finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
     return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
-
-
-@dataclass(frozen=True)
-class Taken:
-    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running."""
-
-    code: int
-    out: str
-    err: str
-    left: list[str]
-    record: dict[str, Any]
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """The result of each claim by id, in order."""
-        return {claim["id"]: claim["verdict"] for claim in self.record["claims"]}
-
-
-def taken(folder: Path, name: str) -> Taken:
-    """Run a lesson as a command that writes its files to `folder`, and explain it with all results of its claims.
-
-    A warning is an error there.
-    """
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state"), "PYTHONPATH": str(ROOT)}
-    runner, record = Path(__file__).with_name("forced.py"), folder / "claims.json"
-    command: list[str | Path] = [sys.executable, "-W", "error", runner, name, "--no-input", "--fast"]
-    done = subprocess.run(
-        [*command, "--json", record, "--plots", folder / "plots"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
-    assert record.is_file(), done.stderr
-    claims = json.loads(record.read_text(encoding="utf-8"))
-    return Taken(done.returncode, done.stdout, done.stderr, list(_left_running(environment)), claims)
-
-
-def _left_running(environment: dict[str, str]) -> Iterator[str]:
-    """Yield the command lines of running processes that have this environment; none on systems without /proc."""
-    mark = f"{FOLDER_VARIABLE}={environment[FOLDER_VARIABLE]}".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                yield (process / "cmdline").read_text(errors="replace")
-        except OSError:
-            continue  # the process ended, or belongs to another user

@@ -1,6 +1,5 @@
 """Simulated scenarios of lessons 01, 05, 06 and 07: what a search may rely on, and what its answer must prove."""
 
-import importlib
 import re
 from importlib import import_module
 from itertools import pairwise
@@ -173,8 +172,8 @@ def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
 
 
 TASK = find_task("06_ab_testing", "is_slower")
-SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
-JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.is_slower")
+SCENARIOS = import_module("grader.tasks.lesson_06_ab_testing.scenarios")
+JUDGING = import_module("grader.tasks.lesson_06_ab_testing.is_slower")
 
 ALWAYS = "def is_slower(next_pair, threshold): return True"
 BET = """

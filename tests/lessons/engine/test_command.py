@@ -178,9 +178,8 @@ def test_the_steps_are_listed_with_their_claims(capsys: pytest.CaptureFixture[st
     assert re.search(r"1 +Twice +\(twice\)\n +twice-is-two: twice one is two\n2 +Four times", out)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
+def test_a_wrong_command_line_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, sentence in (
         (["--fats"], "No such option: --fats"),
         (["--json", "/nowhere/claims.json"], "/nowhere/claims.json cannot be written"),
         (["--json", "."], ". cannot be written"),
@@ -189,15 +188,11 @@ def test_the_steps_are_listed_with_their_claims(capsys: pytest.CaptureFixture[st
         (["surplus"], "surplus"),
         (["--from", "3"], "There is no step '3'"),
         (["--from", "five"], "twice, four_times"),
-    ],
-)
-def test_a_wrong_command_line_is_reported_in_one_line(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_command(small_lesson.lesson, arguments) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    assert sentence in said.err
+    ):
+        assert run_command(small_lesson.lesson, arguments) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+        assert sentence in said.err
 
 
 def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time(

@@ -15,18 +15,10 @@ from lessons.engine.notebook import Guide, markdown
 from lessons.engine.screen import Screen
 
 
-def written(path: Path, *, fast: bool = False) -> nbformat.NotebookNode:
-    notebook.write(small_lesson.lesson, path, fast=fast)
-    return read(path)
-
-
-def read(path: Path) -> nbformat.NotebookNode:
-    whole: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    return whole
-
-
 def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
-    cells = {cell.id: cell.source for cell in written(tmp_path / "small.ipynb").cells}
+    notebook.write(small_lesson.lesson, tmp_path / "small.ipynb", fast=False)
+    whole = nbformat.read(tmp_path / "small.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    cells = {cell.id: cell.source for cell in whole.cells}
     assert cells["twice-code"] == f"{small_lesson.twice.given_code}\n\n\n{small_lesson.twice.code}"
     assert cells["four_times-code"] == small_lesson.four_times.code
     assert cells["twice-run"] == 'guide.explain("twice", twice())'
@@ -41,13 +33,7 @@ def guide(monkeypatch: pytest.MonkeyPatch) -> Guide:
     return Guide("lessons.small_lesson")
 
 
-def test_a_prediction_typed_into_a_cell_is_judged(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
-    guide.predict("twice", answer="b")
-    guide.explain("twice", small_lesson.twice())
-    assert "Your answer: no. The right answer: yes." in capsys.readouterr().out
-
-
-def test_a_result_is_explained_without_its_question_and_after_text_that_is_not_an_answer(
+def test_a_result_is_explained_and_a_prediction_typed_into_a_cell_is_judged(
     guide: Guide, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guide.explain("twice", small_lesson.twice())
@@ -57,9 +43,13 @@ def test_a_result_is_explained_without_its_question_and_after_text_that_is_not_a
     out = capsys.readouterr().out
     assert "perhaps is not one of the answers" in out
     assert "Your answer" not in out
+    guide.predict("twice", answer="b")
+    guide.explain("twice", small_lesson.twice())
+    assert "Your answer: no. The right answer: yes." in capsys.readouterr().out
 
 
 CODE = """
+from pathlib import Path
 from lessons.engine.notebook import for_this_process
 screen = for_this_process()
 screen.say("a `word` with *emphasis*")
@@ -68,13 +58,7 @@ screen.reveal("Your answer: `x`.", right=True)
 with screen.quoted():
     screen.recorded("On a machine, this step showed:")
     screen.say("Two.")
-"""
-
-
-PHOTO = """
-from pathlib import Path
-from lessons.engine.notebook import for_this_process
-for_this_process().photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `picture`")
+screen.photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `picture`")
 """
 
 
@@ -85,21 +69,20 @@ def test_marks_stay_and_angle_brackets_begin_no_html() -> None:
 
 @pytest.mark.slow
 def test_in_a_notebook_paragraphs_are_markdown() -> None:
-    cells = [nbformat.v4.new_code_cell(code) for code in (CODE, PHOTO)]  # type: ignore[no-untyped-call]
-    whole = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
+    cell = nbformat.v4.new_code_cell(CODE)  # type: ignore[no-untyped-call]
+    whole = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
     here = {"metadata": {"path": str(ROOT)}}
     NotebookClient(whole, timeout=120, startup_timeout=120, kernel_name="python3", resources=here).execute()
     outputs = whole.cells[0].outputs
-    shown = [output["data"]["text/markdown"] for output in outputs if output.output_type == "display_data"]
-    assert shown == [
+    assert "a  one     b  two" in "".join(output.get("text", "") for output in outputs)
+    *shown, picture = (output["data"] for output in outputs if output.output_type == "display_data")
+    assert [data["text/markdown"] for data in shown] == [
         "a `word` with *emphasis*",
         "**Predict** How *many*?",
         "**Measured** Your answer: `x`.",
         "> **Recorded** On a machine, this step showed:",
         "> Two.",
+        "A `picture`",
     ]
-    words, picture = (output["data"] for output in whole.cells[1].outputs)
-    assert words["text/markdown"] == "A `picture`"
     recorded = (ROOT / "lessons" / "recorded" / "11_torch_profiler" / "overview.png").read_bytes()
     assert base64.b64decode(picture["image/png"]) == recorded
-    assert "a  one     b  two" in "".join(output.get("text", "") for output in outputs)

@@ -13,12 +13,7 @@ from harness.errors import MachineError, UsageError
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
-from lessons.engine.recorded_parts import (
-    Paragraph,
-    RecordedClaim,
-    RecordedPicture,
-    RevealedAnswer,
-)
+from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RevealedAnswer
 from lessons.engine.recorded_run import FILE, RecordedOn, RecordedRun, RecordedStep, drawings_of
 from lessons.engine.recording import MOST_DRAWING_BYTES, record
 
@@ -70,11 +65,6 @@ def shown(prepare: Play, lesson: Lesson, fast: float | Interval | None, small: f
     return played.out.getvalue().partition("Key points")[0]
 
 
-def words(printed: str) -> str:
-    """Return the printed text on one line, without the vertical line beside recorded parts."""
-    return " ".join(printed.replace(" │ ", " ").split())
-
-
 @pytest.fixture
 def recorded(tmp_path: Path) -> Lesson:
     lesson = lesson_of_two_claims(tmp_path)
@@ -106,17 +96,15 @@ def test_a_skipped_step_shows_its_recorded_explanation(prepare: Play, recorded: 
     assert max(map(len, lines)) <= 80
 
 
-def test_a_skipped_or_unclear_claim_shows_only_its_recorded_result(prepare: Play, recorded: Lesson) -> None:
+def test_a_claim_shows_its_recorded_result_only_if_that_decides_more_than_this_run(
+    prepare: Play, recorded: Lesson
+) -> None:
     for value in (None, Interval(2.0, 1.0, 3.0)):
-        text = words(shown(prepare, recorded, value, 0.5))
+        text = " ".join(shown(prepare, recorded, value, 0.5).replace(" │ ", " ").split())
         assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast 3.00×" in text
         assert "A counter counts" not in text
-
-
-def test_a_record_that_decides_no_more_than_this_run_is_not_shown(prepare: Play, recorded: Lesson) -> None:
-    assert "Recorded" not in shown(prepare, recorded, 3.0, Interval(1.0, 0.5, 2.0))
-    assert "Recorded" not in shown(prepare, recorded, 3.0, None)
-    assert "Recorded" not in shown(prepare, recorded, 3.0, 3.0)
+    for small in (Interval(1.0, 0.5, 2.0), None, 3.0):
+        assert "Recorded" not in shown(prepare, recorded, 3.0, small)
     skipped = (RecordedClaim("fast", "skipped", "no counter"), RecordedClaim("small", "skipped", "no counter"))
     RecordedRun({"count": RecordedStep(MACHINE, skipped)}).save(recorded.recorded)
     assert "Recorded" not in shown(prepare, recorded, None, None)
@@ -193,24 +181,17 @@ def test_a_record_contains_the_explanation_and_a_measured_question_but_no_path_o
     assert step.question == "Is 2 more than 1?"
 
 
-def test_a_step_that_this_machine_skips_keeps_its_earlier_record_and_its_drawings(tmp_path: Path) -> None:
+def test_a_step_that_is_skipped_or_decides_fewer_claims_keeps_its_earlier_record_and_drawings(tmp_path: Path) -> None:
     here = Here(lacks="a counter: apt install counter")
     lesson = here.lesson(tmp_path)
     assert recorded_step(lesson) is None
     here.lacks, here.drawn = "", {"flame": "<svg>before</svg>"}
     before = recorded_step(lesson)
-    here.lacks, here.drawn = "a counter: apt install counter", {"flame": "<svg>after</svg>"}
-    assert recorded_step(lesson) == before
-    (kept,) = drawings_of(lesson.recorded, "count")
-    assert kept.read_text(encoding="utf-8") == "<svg>before</svg>"
-
-
-def test_a_step_that_decides_fewer_claims_keeps_its_earlier_record(tmp_path: Path) -> None:
-    here = Here()
-    lesson = here.lesson(tmp_path)
-    before = recorded_step(lesson)
-    here.noisy = True
-    assert recorded_step(lesson) == before
+    here.drawn = {"flame": "<svg>after</svg>"}
+    for here.lacks, here.noisy in (("a counter: apt install counter", False), ("", True)):
+        assert recorded_step(lesson) == before
+        (kept,) = drawings_of(lesson.recorded, "count")
+        assert kept.read_text(encoding="utf-8") == "<svg>before</svg>"
     RecordedRun({"count": RecordedStep(MACHINE, (RecordedClaim("older", "held", "1"),))}).save(lesson.recorded)
     after = recorded_step(lesson)
     assert after

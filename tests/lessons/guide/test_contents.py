@@ -9,6 +9,7 @@ import pytest
 import small_lesson
 from teachers_pack import RESULTS, pages, small_page
 
+from grader import catalogue
 from harness.errors import UsageError
 from lessons.engine.predict import Guess
 from lessons.engine.route import FULL, lessons_of
@@ -99,6 +100,9 @@ def test_each_recorded_png_file_belongs_to_a_step() -> None:
 
 
 def test_the_tasks_of_each_lesson_come_from_the_grader(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {(page.name, task.name): task.points for page in pages().values() for task in page.tasks}
+    assert shown == {(task.lesson, task.name): task.points for task in catalogue.all_tasks()}
+    assert all(wrong.explanation for page in pages().values() for task in page.tasks for wrong in task.wrong_answers)
     (task,) = pages()["04_autorange"].tasks
     assert (task.name, task.points, task.points_if_right) == ("blocked_autorange", 10, 4)
     assert [each.points for each in task.thresholds] == [6, 8, 10]
