@@ -6,12 +6,17 @@ trees at the same time, it may raise "SystemError: AST constructor recursion dep
 
 import ast
 import threading
+import warnings
 from typing import Final
 
 _ONE_THREAD: Final = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a source text. Raise `SyntaxError` or `ValueError` if it is not Python code."""
-    with _ONE_THREAD:
+    """Return the syntax tree of a source text. Raise `SyntaxError` or `ValueError` if it is not Python code.
+
+    Warnings, for example on an unknown escape in a string, are not printed: they are about the code of somebody else.
+    """
+    with _ONE_THREAD, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return ast.parse(source)

@@ -228,4 +228,6 @@ def students(db: sqlite3.Connection) -> list[str]:
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:
-    return UsageError(f"{path} cannot be used as a journal ({fault}). Make the file writable, or use a new folder.")
+    return UsageError(
+        f"{path} cannot be used as a journal ({fault}). Restore it from a copy, make it writable, or use a new folder."
+    )

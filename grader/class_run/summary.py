@@ -147,7 +147,8 @@ class Summary:
             )
 
     def _median(self) -> str:
-        earned = [sum(points or 0.0 for points in of.values()) for of in self.roll.grades().values() if of]
+        grades = [[*of.values()] for of in self.roll.grades().values()]
+        earned = [sum(points or 0.0 for points in of) for of in grades if {*of} - {None}]
         if not earned:
             return ""
         possible = sum(self.roll.possible(lesson) for lesson in self.roll.lessons)

@@ -11,7 +11,7 @@ from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import early_start, exercise_notebook, only_here, student_state
+from grader.desk import early_start, exercise_files, exercise_notebook, only_here, student_state
 from grader.desk import submit as packing
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
@@ -145,7 +145,7 @@ def _print_files(choice: FileChoice) -> None:
         how = "which you have changed." if taken.changed else "which you have not changed yet."
         say(out_console, f"Checking {taken.path}, {how}", 1)
     for file, why in choice.left_out:
-        say(out_console, packing.unused_file_line(file, why), 1)
+        say(out_console, exercise_files.not_used(file, why), 1)
 
 
 def examine_machine(debug: Debug = False) -> int:

@@ -77,7 +77,12 @@ class FileChoice:
     def why_no_file(self) -> str:
         """The reasons why no file of the exercise is selected, as text."""
         missing = f"There is no file of {self.lesson}. Copy lessons/exercises from the kit again."
-        return " ".join(why for _, why in self.left_out) or missing
+        return " ".join(not_used(*each) for each in self.left_out) or missing
+
+
+def not_used(file: ExerciseFile, why: str) -> str:
+    """Return a sentence on a file that is not selected, with the reason `why`."""
+    return f"Not used: {file.path}. {why[:1].upper()}{why[1:].rstrip('.')}."
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
@@ -92,9 +97,10 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
         elif all(file.code != candidate.code for candidate in candidates):
             candidates.append(file)
     known = {file.code for file in named}
-    use = f"its name must be {lesson}.py or {lesson}.ipynb. To use the file under this name: check FILE"
+    use = f"its name must be {lesson}.py or {lesson}.ipynb. To use the file under this name: check"
     copies = [file for file in files if file.is_copy and not file.refusal and file.changed and file.code not in known]
-    left += [(file, f"{use}, or submit --take FILE") for file in copies]
+    quoted = ((file, shlex.quote(str(file.path))) for file in copies)
+    left += [(file, f"{use} {path}, or submit --take {path}") for file, path in quoted]
     taken = next(iter(candidates or named), None) if len(candidates) < 2 else None
     unchanged = tuple(file for file in named if file is not taken and not file.changed)
     return FileChoice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)

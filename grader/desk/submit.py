@@ -79,7 +79,7 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
         if not unchanged:
             with_reason = [choice for choice in choices if choice.left_out]
             raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
-        others = (unused_file_line(*each) for choice in choices for each in choice.left_out)
+        others = (exercise_files.not_used(*each) for choice in choices for each in choice.left_out)
         told = (
             "You have not changed any exercise, so there is nothing to hand in.",
             *(others if any(choice.left_out for choice in choices) else ["Write your answer into an exercise first."]),
@@ -100,7 +100,7 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
             console, f"Not in the zip, because you have not changed them: {', '.join(one.lesson for one in unchanged)}."
         )
     left_out = [each for choice in choices for each in choice.left_out]
-    warnings = [unused_file_line(file, why) for file, why in left_out]
+    warnings = [exercise_files.not_used(file, why) for file, why in left_out]
     if missing := [one.lesson for one in choices if not (one.taken or one.left_out or one.unchanged)]:
         warnings.append(f"There is no file for {', '.join(missing)}.")
     for line in ("", "Please check before you hand in:", *(f"  {each}" for each in warnings)) if warnings else ():
@@ -123,11 +123,6 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
                 lines = list(_graded(file, pool))
             for line in lines:
                 say(console, line)
-
-
-def unused_file_line(file: ExerciseFile, why: str) -> str:
-    """Return a sentence on a file that is not selected, with the reason `why`."""
-    return f"Not used: {file.path}. {why[:1].upper()}{why[1:].rstrip('.')}."
 
 
 def _syntax_fault(file: ExerciseFile) -> str:

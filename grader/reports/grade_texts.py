@@ -165,7 +165,7 @@ class LessonResult:
 def hand_entry(roll: Roll, entry: HandEntry, *, student: bool = False, holds: bool = True) -> str:
     """Return a line on points or a comment by hand: what, who, when, the comment, and the measured points.
 
-    With `student`, the line names the student. `holds` is False if a later entry replaces this entry.
+    With `student`, the line names the student. `holds` is False if a later entry replaced or took back this entry.
     """
     said = "comment" if entry.points is None else "points by hand"
     most = next((points(one.points) for one in roll.tasks if one.task == entry.task), "")
@@ -177,7 +177,7 @@ def hand_entry(roll: Roll, entry: HandEntry, *, student: bool = False, holds: bo
         said = f"{points(entry.points)}{f' of {most}' if most else ''} {said} ({measured})"
     where = ", ".join(filter(None, (entry.student if student else "", entry.task)))
     begin = f"{where}: {said}" if where else said[:1].upper() + said[1:]
-    end = "" if holds or entry.undo else " Another entry replaces this one."
+    end = "" if holds or entry.undo else " A later entry replaced it or took it back."
     comment = f" Comment: {entry.comment}" if entry.comment else ""
     return f"{begin}. Given by {entry.by}, {roll.moment(entry.at)}.{end}{comment}"
 
