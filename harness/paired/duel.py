@@ -32,7 +32,7 @@ from harness.rendering.tables import Heads, Table
 
 MARGIN: Final = 0.01
 """Smaller relative differences get the verdict SAME (0.01 is 1 %). The margin is twice `LAYOUT_SD`. A duel of usual
-length detects a slowdown of 3 % on a busy machine (`tests/benchmarks/counted.py` counts how often)."""
+length detects a slowdown of 3 % on a busy machine (`tests/benchmarks/verdicts.py --duels` counts how often)."""
 
 LAYOUT_SD: Final = 0.005
 """Standard deviation of the log ratio of two equal pieces of code that newly compiled timing loops and a new setup

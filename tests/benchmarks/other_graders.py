@@ -17,10 +17,14 @@ the course's files from an attack, but not the tests, which run in the submissio
 
 import argparse
 import ast
+import contextlib
+import select
 import shutil
+import socket
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +32,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
 from commanding import Outcome, grader, nothing_left_running, outcomes
-from listener import listening
 from nbgrader_course import CANARY, RIGHT, WRONG, Course
 from promises import EXPLOITS, HONEST, Promised, all_promised, hand_in, promised, promised_attacks
 
@@ -41,6 +44,11 @@ WORTH = {"honest_right": 10.0, "honest_wrong": 0.0}
 OF = 10
 READS, SENDS = ("30_", "31_"), "33_"
 """Attacks that succeed without points: by reading the solution, and by sending it to a listener."""
+
+PORT = 47110
+NAME = "\0fairclock-exploit-33"
+"""The address to which the files `33_sends_secrets_out.py` send: loopback, and a socket with an abstract name of Linux.
+"""
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,44 @@ def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> G
     found_none = any(words in outcome.rationale for words in one.says.split(" | "))
     leaked = bool(heard) if student.startswith(SENDS) else student.startswith(READS) and not found_none
     return Got(outcome.points, outcome.status.lower().replace("_", " "), leaked=leaked)
+
+
+@contextlib.contextmanager
+def listening(port: int = PORT, name: str = NAME) -> Iterator[list[bytes]]:
+    """Yield a list with the data that each caller sent. It grows during the `with` block and is complete after it.
+
+    Raise `OSError` if another program uses this address.
+    """
+    heard: list[bytes] = []
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", port)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
+        unnamed.bind(name)
+        unnamed.listen()
+
+        def wait() -> None:
+            while True:
+                last = stop.is_set()
+                ready = select.select([loopback, unnamed], [], [], 0.05)[0]
+                heard.extend(_all_of(one.accept()[0]) for one in ready)
+                if last and not ready:
+                    return
+
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        try:
+            yield heard
+        finally:
+            stop.set()
+            waiter.join()
+
+
+def _all_of(caller: socket.socket) -> bytes:
+    said = b""
+    with caller, contextlib.suppress(OSError):
+        caller.settimeout(5)
+        while some := caller.recv(1 << 16):
+            said += some
+    return said
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ STRICT: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
     "duel, 1 %": partial(fairclock, paired_processes=False, margin=0.01),
     "duel, paired, 1 %": partial(fairclock, paired_processes=True, margin=0.01),
 }
-"""The duel with its usual margin, as `counted.py` uses it."""
+"""The duel with its usual margin, as `verdicts.py --duels` uses it."""
 
 
 def _one_after_the_other(sides: Sides, measure: Callable[[str], tuple[float, float]]) -> list[Said]:

@@ -1,29 +1,54 @@
-"""Compare the verdicts of several tools on the same work, with known true costs, on the same machine.
+"""Compare the verdicts of several tools on the same work, with known true costs, or count the false ones of a duel.
 
     python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 2      # 30 minutes; the next run continues
     python tests/benchmarks/verdicts.py verdicts.jsonl --report          # only the tables
+    python tests/benchmarks/verdicts.py duels.jsonl --duels 10000        # duels of equal code; hours
+    python tests/benchmarks/verdicts.py duels.jsonl --duels 10000 --minutes 30      # a part of them
 
 Each tool answers "Is the candidate slower than the baseline, and by how much?" within the same limit of time. The true
 slowdown is known because the candidate does the same work for a larger count. The tools run in random order, with a new
 process for every repetition. So changes of the machine and of the memory layout affect all tools equally. All work uses
 one thread.
+
+With `--duels`, only duels judge, on all kinds of work and under all loads: of equal code, and of code that is 3 % or
+5 % slower. Most run in one process, as `duel` does by default, and some use paired processes. The bound of the false
+verdicts is one-sided, 95 % (Clopper and Pearson 1934). The exit code is 1 if more than `MOST_FALSE` verdicts on equal
+code are FASTER or SLOWER.
+
+The file has a line for each verdict. A verdict is *false* if the named side is not the faster side. SAME is false for
+code that is 3 % or 5 % slower. UNDECIDED is never false.
 """
 
 import argparse
+import math
 import random
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
+from typing import Final
 
+from decisions import upper_bound
 from judging import Job, Trial, read, run, scoreboard
 from neighbours import LOADS
 from rich.console import Console
-from tools import TOOLS
-from workloads import WORKS
+from tools import STRICT, TOOLS
+from workloads import ALL_WORKS, WORKS
 
 from harness.machine.environment import Environment
 
 TRUTHS = (1.0, 1.02, 1.05, 1.1, 1.25)
+MOST_FALSE: Final = 3
+"""The largest accepted number of false verdicts in 10,000 duels of equal code."""
+
+ALONE, PAIRED = STRICT
+MIX: Final = ((1.0, ALONE, 40), (1.03, ALONE, 4), (1.05, ALONE, 4), (1.0, PAIRED, 1))
+"""The duels of a repetition, for each work and load: true slowdown, tool, number of duels."""
+
+PAIRED_EACH: Final = 4
+"""One of this many repetitions contains the duels with paired processes. Such a duel starts ten processes, which takes
+as long as 40 other duels."""
 
 
 def plan(verdicts: int, budget_s: float, tools: Sequence[str]) -> list[list[Job]]:
@@ -41,6 +66,24 @@ def plan(verdicts: int, budget_s: float, tools: Sequence[str]) -> list[list[Job]
     ]  # fmt: skip
 
 
+def plan_duels(duels: int, seconds: float, budget_s: float) -> Iterator[list[Job]]:
+    """Yield groups with `duels` duels of equal code in total, or fewer if the time is over.
+
+    Each repetition contains every work under every load.
+    """
+    end_s, equal = time.monotonic() + seconds, 0
+    for number in count():
+        for load in LOADS:
+            for work in ALL_WORKS:
+                for truth, tool, each in MIX:
+                    if equal >= duels or time.monotonic() >= end_s:
+                        return
+                    if tool == ALONE or number % PAIRED_EACH == 0:
+                        equal += each if truth == 1.0 else 0
+                        place = number * each
+                        yield [Job(load.name, place + n, tool, work.name, truth, budget_s) for n in range(each)]
+
+
 def report(trials: Sequence[Trial], console: Console) -> None:
     """Print a table of all trials under each load, and one of all trials."""
     for load in dict.fromkeys(one.job.load for one in trials):
@@ -48,20 +91,35 @@ def report(trials: Sequence[Trial], console: Console) -> None:
     console.print(scoreboard("All loads together", trials))
 
 
+def report_duels(trials: Sequence[Trial], console: Console) -> None:
+    """Print a table for each true slowdown and tool. All other verdicts than those in the table are right."""
+    for truth, tool, _ in MIX:
+        if some := [one for one in trials if (one.job.truth, one.job.tool) == (truth, tool)]:
+            bound = 100 * upper_bound(sum(one.false for one in some), len(some))
+            console.print(scoreboard(f"True slowdown {truth:.2f}: at most {bound:.2g} % of verdicts are false", some))
+
+
 def main() -> int:
-    """Let every tool judge, and print the scores."""
+    """Let the tools judge, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="the results, one line per trial; a later run continues")
+    parser.add_argument("file", type=Path, help="the results, one line per verdict; a later run continues")
     parser.add_argument("--verdicts", type=int, default=10, help="of every tool for each load and true slowdown")
     parser.add_argument("--budget-s", type=float, default=1.0, help="wall seconds of timing for each verdict")
     parser.add_argument("--only", choices=TOOLS, nargs="+", default=list(TOOLS), help="tools")
+    parser.add_argument("--duels", type=int, help="run only duels, this number of them of equal code")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="the longest time for `--duels`")
     parser.add_argument("--report", action="store_true", help="print only the tables")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 130)
     console.print(Environment.capture().describe(), highlight=False)
-    run(options.file, plan(0 if options.report else options.verdicts, options.budget_s, options.only))
-    report(read(options.file), console)
-    return 0
+    if options.duels is None:
+        run(options.file, plan(0 if options.report else options.verdicts, options.budget_s, options.only))
+        report(read(options.file), console)
+        return 0
+    run(options.file, plan_duels(0 if options.report else options.duels, 60 * options.minutes, options.budget_s))
+    trials = read(options.file)
+    report_duels(trials, console)
+    return int(sum(one.false for one in trials if one.job.truth == 1.0) > MOST_FALSE)
 
 
 if __name__ == "__main__":

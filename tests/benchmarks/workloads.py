@@ -123,7 +123,7 @@ MORE_WORKS = (
         "torch.softmax(parts[{count}][0], 1, out=parts[{count}][1])",
     ),
 )
-"""Kinds of work that only `counted.py` uses."""
+"""Kinds of work that only `verdicts.py --duels` uses."""
 
 ALL_WORKS = (*WORKS, *MORE_WORKS)
 
