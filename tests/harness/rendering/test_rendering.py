@@ -1,4 +1,4 @@
-"""Numbers with their units and digits, tables, and text that is wrapped at the width of a terminal."""
+"""Numbers with their units and digits, tables, text as wide as a terminal, names that a user types, and errors."""
 
 import math
 import os
@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from harness.command_line import guarded, named
+from harness.errors import UsageError
+from harness.glossary import parse
 from harness.rendering import measured
 from harness.rendering.tables import Table
 from harness.rendering.units import TIMES, count, deviation, number, percent, ratio, seconds, size
@@ -22,24 +26,9 @@ from harness.rendering.wrapping import say, wrapped
 
 
 def test_a_duration_is_shown_in_a_fitting_unit_and_one_that_rounds_up_gets_the_next() -> None:
-    texts = {
-        1.07e-4: "107 µs",
-        0.0149: "14.9 ms",
-        3e-9: "3 ns",
-        1e-13: "0.100 ps",
-        999.4e-6: "999 µs",
-        999.6e-6: "1.00 ms",
-        59.9: "59.9 s",
-        59.97: "1 min",
-        218: "3 min 38 s",
-        3599.7: "1 h",
-        7500: "2 h 5 min",
-        -3e-3: "-3 ms",
-        -218: "-3 min 38 s",
-        0: "0 s",
-        inf: "∞ s",
-        -inf: "-∞ s",
-    }
+    texts = {1.07e-4: "107 µs", 0.0149: "14.9 ms", 3e-9: "3 ns", 1e-13: "0.100 ps", 999.4e-6: "999 µs"}
+    texts |= {999.6e-6: "1.00 ms", 59.9: "59.9 s", 59.97: "1 min", 218: "3 min 38 s", 3599.7: "1 h", 7500: "2 h 5 min"}
+    texts |= {-3e-3: "-3 ms", -218: "-3 min 38 s", 0: "0 s", inf: "∞ s", -inf: "-∞ s"}
     assert {value: seconds(value) for value in texts} == texts
 
 
@@ -172,3 +161,62 @@ def test_an_indent_is_kept_no_word_is_lost_and_a_terminal_gets_the_text_without_
     screen = StringIO()
     say(Console(file=screen, force_terminal=True, width=200), "4 of 'ten' calls [bold] took 0.5 s")
     assert screen.getvalue() == "4 of 'ten' calls [bold] took 0.5 s\n"
+
+
+LESSONS = ("01_correct_first", "02_timeit_vs_timer", "10_memory", "11_torch_profiler")
+
+
+def test_a_lesson_is_named_by_number_name_or_the_beginning_of_either() -> None:
+    ways = ("2", "02", "002", "02_", "02_timeit", "timeit_vs_timer", "timeit", "02_timeit_vs_timer", "Timeit")
+    assert {way: named(way, LESSONS) for way in ways} == dict.fromkeys(ways, "02_timeit_vs_timer")
+
+    assert named("1", LESSONS) == "01_correct_first"
+
+
+def test_the_error_names_several_matches_or_similar_names_or_all_names() -> None:
+    errors = {
+        "t": "'t' can mean 02_timeit_vs_timer or 11_torch_profiler",
+        "timiet": "Did you mean 02_timeit_vs_timer",
+        "10_memroy": "Did you mean 10_memory",
+        "12": r"There is no lesson '12'\. There are: 01_correct_first",
+    }
+    errors |= dict.fromkeys(("", " ", "0", "-1", "zzz"), "There are: 01_correct_first, 02_timeit_vs_timer")
+    for typed, said in errors.items():
+        with pytest.raises(UsageError, match=said):
+            named(typed, LESSONS)
+
+
+def test_an_internal_error_names_the_file_and_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def fails() -> None:
+        raise AttributeError("no such attribute")
+
+    line = fails.__code__.co_firstlineno + 2
+    assert guarded(app, "python -m grader", []) == 1
+    place = f"{Path(__file__).name}, line {line}"
+    said = f"Internal error in python -m grader: no such attribute ({place}). Run it with --debug"
+    assert capsys.readouterr().err.startswith(said)
+
+
+GLOSSARY = parse("""
+"A/A comparison" = {meaning = "Code against itself."}
+cache = {meaning = "A store."}
+"no-op call" = {meaning = "It does nothing.", also = ["null call"], lesson = "04_autorange", see = ["overhead"]}
+overhead = {meaning = "Time for anything but the work."}
+process = {meaning = "A running program.", also = ["memory"]}
+""")
+
+
+def test_a_term_is_found_in_any_spelling() -> None:
+    found = {"OVERHEADS": "overhead", "no op  calls": "no-op call", "Null-Call": "no-op call", "Processes": "process"}
+    found |= {"memories": "process", "a/a Comparisons": "A/A comparison"}
+    assert {given: GLOSSARY.find(given).name for given in found} == found
+    everything = "python -m lessons glossary lists all terms"
+    for typed, said in {"overhad": "close terms are: overhead", "call": "no-op call", "…": everything}.items():
+        with pytest.raises(UsageError, match=said):
+            GLOSSARY.find(typed)
+    used = GLOSSARY.used_in("Null calls measure the Overhead. A cached value is something else, and so is cachet.")
+    assert [term.name for term in used] == ["no-op call", "overhead"]
+    assert GLOSSARY.used_in("") == ()
