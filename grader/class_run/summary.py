@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +12,8 @@ from grader import reports
 from grader.class_run.journal import Journal
 from grader.course.roll import Roll, folder_name, is_too_noisy
 from grader.course.roster import unclear
-from grader.records import Status
 from grader.reports import class_statistics, grade_texts, leaderboard
+from grader.reports.concerns import concerns
 from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
@@ -155,27 +156,9 @@ class Summary:
         return f"Points: median {grade_texts.points(statistics.median(earned))} of {grade_texts.points(possible)}."
 
     def _look_at(self) -> str:
-        roll = self.roll
-        given = [(report.submission, report.verdicts) for report in roll.reports]
-        ends = [
-            verdict.status
-            for of, verdicts in given
-            for verdict in verdicts
-            if not roll.is_settled(of.student, of.lesson, verdict.task)
-        ]
-        found = {
-            "with an unclear student": len(unclear(roll.roster, roll.senders, roll.students)),
-            "misnamed": sum(file.misnamed and not roll.is_settled(file.student, file.lesson) for file in roll.left_out),
-            "refused": sum(of.refused and not roll.is_settled(of.student, of.lesson) for of, _ in given),
-            "against the rules": ends.count(Status.CHEATED),
-            "with an impossible time": ends.count(Status.IMPOSSIBLE),
-            "late by an unknown time": sum(one.late_by_unknown for one in self.roll.standings),
-            "undecided": ends.count(Status.UNDECIDED),
-            "without a verdict": self.faults + len(self.roll.waiting),
-            "replaced before grading": sum(not roll.is_settled(one.student, one.lesson) for one in roll.gone),
-            "to be excluded, but not found": len(self.roll.unmatched),
-        }
-        listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)
+        """Return the number of problems of each kind that the class page lists in its section "To check by hand"."""
+        found = Counter(one.status for one in concerns(self.roll)) + Counter({"not graded yet": len(self.roll.waiting)})
+        listed = "; ".join(f"{units.count(number)} {what}" for what, number in found.items())
         return f"To check by hand: {listed}." if listed else "There is nothing that you must check by hand."
 
 

@@ -18,7 +18,7 @@ from outline import Outline, policy
 from grader import catalogue, reports
 from grader.course.class_commands import ClassCommands
 from grader.course.roll import HandIn, Roll, folder_name
-from grader.records import Attempt, Status, Verdict
+from grader.records import Attempt, Status
 from grader.reports import class_page, grade_texts, leaderboard, student_page
 from grader.reports.concerns import concerns, grouped
 from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
@@ -200,16 +200,9 @@ def test_a_lesson_with_different_endings_names_each_of_them() -> None:
         ((right, right), "right"),
         ((unwritten, right, right), "two right, one not written yet"),
         ((unwritten, unwritten), "not written yet"),
+        ((Attempt(Status.REFUSED, f"{NOT_PYTHON} invalid syntax."),), "syntax error"),
         ((Attempt(Status.WRONG), unwritten), "one wrong, one not written yet"),
         ((right, Attempt(Status.GRADER_ERROR)), "not graded (grader error)"),
     ):
         verdicts = tuple(replace(one.verdicts[0], attempt=attempt) for attempt in attempts)
         assert grade_texts.status(replace(one, verdicts=verdicts)) == said
-
-
-def test_every_status_has_its_own_text_and_so_have_a_syntax_error_and_a_stub() -> None:
-    attempts = [Attempt(status) for status in Status]
-    attempts += [Attempt(Status.REFUSED, f"{NOT_PYTHON} invalid syntax."), Attempt(Status.RAISED, "", NOT_WRITTEN)]
-    texts = {grade_texts.ended(Verdict("01_dot.batched", 0.0, 10.0, None, attempt)) for attempt in attempts}
-    assert len(texts) == len(Status) + 2
-    assert {grade_texts.SYNTAX_ERROR, NOT_WRITTEN} <= texts

@@ -112,13 +112,6 @@ def test_a_wrong_answer_is_a_failure_a_fault_of_ours_an_error_and_a_wait_is_skip
     assert (failure.text or "").endswith("Sum, not mean.")
 
 
-def test_whatever_a_submission_printed_the_file_stays_xml() -> None:
-    odd = "wrong ]]> <b>&amp; \x00\x1b[2J\x7f\x9b \udcff \u202e \ufffe"
-    failure = next(suites(class_of(submission("<ada>\x07", odd)))[r"<ada>\x07"].iter("failure"))
-    shown = r"Fails 7 of 60 cases. wrong ]]> <b>&amp; \x00\x1b[2J\x7f\x9b \udcff \u202e \ufffe"
-    assert failure.attrib["message"] == shown
-
-
 def nbgrader_rows(roll: Roll) -> list[list[str]]:
     return list(csv.reader(io.StringIO(nbgrader.render(roll), newline="")))
 
