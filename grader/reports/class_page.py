@@ -13,7 +13,7 @@ from grader.course.by_hand import in_force
 from grader.course.roll import Roll
 from grader.records import UNGRADED
 from grader.reports import class_statistics, grade_texts, templates
-from grader.reports.concerns import NEEDS_A_HUMAN, concerns, grouped
+from grader.reports.concerns import concerns, grouped
 from grader.reports.grade_texts import LessonResult
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
@@ -100,14 +100,12 @@ def student_row(student: str, alone: Roll) -> StudentRow:
     total = sum(filter(None, grades.values()))
     verdicts = [verdict for report in alone.reports for verdict in report.verdicts]
     ends, endings = {verdict.status for verdict in verdicts}, set(map(grade_texts.ended, verdicts))
-    refused = any(report.submission.refused for report in alone.reports)
-    misnamed = any(file.misnamed for file in alone.left_out)
     kinds = {
-        "human": refused or misnamed or alone.gone or ends & set(NEEDS_A_HUMAN),
-        "misnamed": misnamed,
+        "human": any(one.student for one in concerns(alone)),
+        "misnamed": any(file.misnamed for file in alone.left_out),
         "stub": NOT_WRITTEN in endings or any(file.is_unchanged for file in alone.left_out),
         "syntax": grade_texts.SYNTAX_ERROR in endings,
-        "refused": refused,
+        "refused": any(report.submission.refused for report in alone.reports),
         "wrong": ends - RIGHT - UNGRADED,
         "short": total < sum(map(alone.possible, alone.lessons)),
         "absent": set(alone.lessons) - set(reports) - waiting,

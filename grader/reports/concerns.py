@@ -8,11 +8,8 @@ from typing import Final
 from grader.course.policy import LATE_BY_UNKNOWN
 from grader.course.roll import Roll
 from grader.course.roster import FILE, unclear
-from grader.records import UNGRADED, Status
+from grader.records import Status
 from grader.reports import grade_texts
-
-NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
-"""The instructor should check results with these statuses."""
 
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _FIRST: Final = (Status.CHEATED, Status.IMPOSSIBLE, Status.GRADER_ERROR, Status.TOO_NOISY)

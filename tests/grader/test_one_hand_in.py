@@ -157,7 +157,7 @@ def test_a_fault_while_collecting_one_hand_in_is_that_hand_ins_verdict(
     assert (status, earned, why.startswith("The grader failed (")) == ("grader error", 0.0, True)
     ((tail,),) = asked(out, "SELECT output_tail FROM verdicts WHERE status = 'grader error'")
     assert "a hidden case" in tail
-    assert "To check by hand: 1 without a verdict." in summary.lines()[0]
+    assert "To check by hand: 1 not graded (grader error)." in summary.lines()[0]
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out)
 
@@ -211,7 +211,7 @@ def test_a_grade_that_cannot_be_kept_keeps_no_other_from_being_kept(
 
     summary, _ = run(folder, out, grade_one)
     at_fault_for_eve_alone(out, summary)
-    assert "without a verdict" in summary.lines()[0]
+    assert "not graded yet" in summary.lines()[0]
     monkeypatch.undo()
     hand_in(folder, EVE, "right # eve")
     the_next_run_grades_eve(folder, out)

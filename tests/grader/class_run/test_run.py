@@ -39,7 +39,7 @@ def test_a_class_is_graded_with_one_secret_seed_and_every_report_written(folder:
     assert (summary.exit_code, summary.graded, summary.interrupted) == (0, 6, False)
     assert said.splitlines()[:2] == [f"hw1, read as {PLAIN}: 5 students, 6 hand-ins, 7 tasks · kit {KIT}", "2 lanes"]
     assert summary.lines()[0].endswith(
-        "Points: median 0 of 20. To check by hand: 1 refused, 1 against the rules, 1 undecided."
+        "Points: median 0 of 20. To check by hand: 1 broke the rules; 1 refused; 1 right, close to a tier."
     )
     after = summary.lines()[summary.lines().index("Next:") + 1 :]
     assert len(summary.lines()) < 15, "it fits on one screen"
@@ -152,7 +152,7 @@ def test_progress_is_told_once_a_minute_where_nobody_watches(
     summary, said = run(folder, out)
     assert said.startswith(r"[bold]\x1b[2Jhw, read as "), "a name gives a terminal no orders"
     lines = [line for line in said.splitlines() if "/40" in line]
-    assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
+    assert summary.lines()[0].endswith("To check by hand: 1 right, in an impossible time.")
     assert [int(line.split("/")[0]) for line in lines] == told
 
 

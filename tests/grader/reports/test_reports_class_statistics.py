@@ -154,9 +154,13 @@ def test_equal_results_share_a_place_and_the_next_place_counts_all_before_it(
     speeds = [Speed(ratio, ratio, ratio, 9, 1) for ratio in sorted(ratios, reverse=True)]
     assert leaderboard.places(speeds, cost) == expected
     clocked = ((5, 4.9, 5.1), (3.2, 3.15, 3.3), (3.1, 3.0, 3.2), (3, 2.9, 3.1), (1.1, 1, 1.2))
-    assert leaderboard.places([Speed(*ends, 9, 1) for ends in clocked], TIME) == [1, 2, 2, 4, 5], (
-        "overlap with the best"
-    )
+    assert leaderboard.places([Speed(ratio, low, high, 9, 1) for ratio, low, high in clocked], TIME) == [
+        1,
+        2,
+        2,
+        4,
+        5,
+    ], "overlap with the best"
 
 
 def test_only_right_answers_with_a_number_stand_there() -> None:
