@@ -159,7 +159,7 @@ class LeftOut:
 
     `student` is empty when the file belongs to no student. `lesson` is the lesson that the file resembles, or empty.
     `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise. `name` is
-    the file's name as the student wrote it, without what a platform added.
+    the file's name as the student wrote it, without what a platform added. `folder` is the class folder, if known.
     """
 
     student: str
@@ -168,6 +168,7 @@ class LeftOut:
     why: str
     misnamed: bool
     name: str = ""
+    folder: str = ""
 
     @property
     def is_unchanged(self) -> bool:

@@ -306,7 +306,7 @@ class Journal:
             notes=(*notes, *(f"{who}, {lesson}: its grade in {FILE} cannot be read" for who, lesson in sorted(lost))),
             standings=tuple(one for key, one in sorted(standings.items()) if key not in lost - final),
             spans=tuple(span for _, span in read),
-            left_out=tuple(LeftOut(*row) for *row, _ in self._db.execute("SELECT * FROM left_out")),
+            left_out=tuple(LeftOut(*row) for row in self._db.execute("SELECT * FROM left_out")),
             gone=tuple(hand_in for one in found for hand_in in one.gone),
             same_content=tuple(same_content(attempts)),
             struck=excluded,

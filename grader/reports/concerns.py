@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grader.course.policy import LATE_BY_UNKNOWN
@@ -102,7 +102,9 @@ def _of_people(roll: Roll) -> Iterator[Concern]:
 
 
 def _of_files(roll: Roll) -> Iterator[Concern]:
-    run = roll.commands.run()
+    def run_in(folder: str) -> str:
+        return replace(roll.commands, folder=folder or roll.commands.folder).run()
+
     for sentence in roll.unmatched:
         to_do = "Correct the course file. Then write the reports again."
         again = roll.commands.of("report", "--course", "course.toml")
@@ -110,7 +112,9 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
     for gone in (one for one in roll.gone if not roll.is_settled(one.student, one.lesson)):
         to_do = "If it must count, put it back into the class folder, and grade it."
         what, why = f"{gone.path} (SHA-256 {gone.sha256[:12]}…)", "Another file replaced this file."
-        yield Concern(gone.student, what, "replaced before it was graded", why, command=run, to_do=to_do)
+        yield Concern(
+            gone.student, what, "replaced before it was graded", why, command=run_in(gone.folder), to_do=to_do
+        )
     refused: dict[tuple[str, str], list[str]] = {}  # a zip that was refused for several lessons is listed once
     for given in (report.submission for report in roll.reports if report.submission.refused):
         if not roll.is_settled(given.student, given.lesson):
@@ -125,7 +129,9 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
             name, line = file.path.removeprefix(f"{file.student}/"), file.accepting_line
             accept = ", or write this line below [files] in the course file" if line else ""
             to_do = f"Rename the file{accept}. Then grade it."
-            yield Concern(file.student, name, "misnamed", file.why, command=f"{line}\n{run}".strip(), to_do=to_do)
+            yield Concern(
+                file.student, name, "misnamed", file.why, command=f"{line}\n{run_in(file.folder)}".strip(), to_do=to_do
+            )
 
 
 def _of_status(roll: Roll, status: Status) -> Iterator[Concern]:
