@@ -21,18 +21,21 @@ from datetime import UTC, tzinfo
 from operator import attrgetter
 from pathlib import Path
 
-from grader.hand_ins import archives, class_folder, parents
+from grader.hand_ins import archives, parents
+from grader.hand_ins.archives import Item
 from grader.hand_ins.attempts import READERS, submissions_in
-from grader.hand_ins.class_folder import Item
-from grader.hand_ins.entries import below, on_disk
-from grader.hand_ins.layouts import Claim, Items, recognised, sender, told
+from grader.hand_ins.entries import below, is_junk, on_disk
+from grader.hand_ins.layouts import Claim, recognised, told
 from grader.hand_ins.left_out import LessonNames, LessonOf
 from grader.hand_ins.location import Location
+from grader.hand_ins.metadata import sender
 from grader.hand_ins.reader import Collection, HandInReader, StudentOf
 from grader.records import Submission
 from harness.errors import UsageError
 
 __all__ = ["Collection", "StudentOf", "collect", "collect_one", "submission_of"]
+
+_OF_MACOS = "__MACOSX"
 
 
 def collect(
@@ -56,12 +59,20 @@ def collect(
     """
     names = LessonNames.of(lessons, known, lesson_of) if lesson_of else LessonNames.of(lessons, known)
     name = Path(os.path.realpath(folder)).name
-    with class_folder.listed(folder) as whole:
-        items = _inside_the_only_folder(folder, whole, name, names)
-        reader = HandInReader(names, kit, zone, student_of)
-        claims = recognised(items, zone, name)
-        if classes := reader.read(claims, items):
-            raise UsageError(parents.message(folder, classes))
+    zipped = name if folder.is_file() else ""
+    with archives.of_class(folder) as whole:
+        inside = whole
+        while True:
+            items = {one: item for one, item in inside.items() if not is_junk(one)}
+            reader, claims = HandInReader(names, kit, zone, student_of), recognised(items, zone, name)
+            classes = parents.classes(claims, reader.read(claims, items), names.known, zipped)
+            if not classes:
+                break
+            name, inside = classes[0], items[classes[0]].items()  # programs put the zipped folder into the zip
+            if not zipped or len(items) > 1 or not inside:
+                raise UsageError(parents.message(folder, classes))
+    hidden = ", ".join(one for one, item in inside.items() if one not in items and item.is_folder and one != _OF_MACOS)
+    reader.notes += [f"{hidden}: ignored, because systems and tools make folders of such names"] * bool(hidden)
     senders = {items[entry].entry.shown: claim.senders for entry, claim in claims.items()}
     found = replace(reader.collection(told(claims)), senders=senders)
     if require and not (found.submissions or found.unchanged):
@@ -69,15 +80,6 @@ def collect(
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)
         raise UsageError(f"{folder} contains no hand-in; expected names such as {expected}.{left}")
     return found
-
-
-def _inside_the_only_folder(folder: Path, items: Items, name: str, names: LessonNames) -> Items:
-    """Return what the only folder in a zip holds, if it holds a class. Many programs put the zipped folder into it."""
-    while folder.is_file() and len(items) == 1 and (inside := next(iter(items.values())).items()):
-        if not HandInReader(names, "").read(recognised(items, UTC, name), items):
-            break
-        items = inside
-    return items
 
 
 def collect_one(

@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -56,7 +57,7 @@ class FolderEntry:
     path: tuple[str, ...]
     shown: str
     kind: Kind
-    open: Callable[[], IO[bytes]] = _no_bytes
+    open: Callable[[], AbstractContextManager[IO[bytes]]] = _no_bytes
     size: int = 0
     modified: datetime | None = None
 
@@ -96,6 +97,7 @@ def below(folder: Path, shown: str, ignored: Counter[str]) -> Iterator[FolderEnt
         except PermissionError:
             if not above:
                 raise
+            yield FolderEntry(above, "/".join((shown, *above)), Kind.OTHER)
             continue
         if VENV in names and above:
             ignored[above[-1]] += _count(place)

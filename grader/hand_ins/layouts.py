@@ -6,7 +6,6 @@ entry gets it. Sources of the names: Canvas `lib/content_zipper.rb`, Moodle `mod
 
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,9 +14,10 @@ from typing import Final
 
 from grader.course.dates import read_time
 from grader.hand_ins import archives, metadata
-from grader.hand_ins.class_folder import Item
+from grader.hand_ins.archives import Item
 from grader.hand_ins.entries import Kind
 from grader.hand_ins.left_out import SUFFIXES, student_of_archive
+from grader.hand_ins.metadata import sender
 from grader.records import Sender, TimeSource
 
 Items = Mapping[str, Item]
@@ -50,7 +50,7 @@ def recognised(items: Items, zone: tzinfo, parent: str = "") -> dict[str, Claim]
     """Return a claim for each entry of a class's folder. `parent` is the folder's own name."""
     claims = platforms(items, zone)
     for layout in (_github, _plain):
-        claims |= layout(_without(items, claims), zone, parent)
+        claims |= layout({name: item for name, item in items.items() if name not in claims}, zone, parent)
     both = {name: replace(claim, own=_OWN) if claim.at else claim for name, claim in claims.items()}
     return _with_different_labels(both)
 
@@ -59,18 +59,8 @@ def platforms(items: Items, zone: tzinfo = UTC) -> dict[str, Claim]:
     """Return a claim for each entry that a learning platform has written."""
     claims: dict[str, Claim] = {}
     for layout in (_gradescope, _moodle, _brightspace, _blackboard, _canvas):
-        claims |= layout(_without(items, claims), zone, "")
+        claims |= layout({name: item for name, item in items.items() if name not in claims}, zone, "")
     return claims
-
-
-def _without(items: Items, claims: Mapping[str, Claim]) -> Items:
-    return {name: item for name, item in items.items() if name not in claims}
-
-
-def sender(label: str, name: str = "", *ids: str) -> Sender:
-    """Return a sender with all texts in the Unicode form NFC."""
-    texts = [unicodedata.normalize("NFC", text) for text in (label, name, *ids)]
-    return Sender(texts[0], texts[1].strip(), tuple(filter(None, map(str.strip, texts[2:]))))
 
 
 def _with_different_labels(claims: Mapping[str, Claim]) -> dict[str, Claim]:
@@ -80,30 +70,24 @@ def _with_different_labels(claims: Mapping[str, Claim]) -> dict[str, Claim]:
         for one in claim.senders:
             people.setdefault((claim.layout, one.label), set()).update(one.ids[:1])
 
-    def plain(claim: Claim, one: Sender) -> Sender:
-        same = len(people[claim.layout, one.label]) > 1 and one.ids
+    def distinct(layout: str, one: Sender) -> Sender:
+        same = len(people[layout, one.label]) > 1 and one.ids
         return replace(one, label=f"{one.label} ({one.ids[0]})") if same else one
 
-    return {
-        name: replace(claim, senders=tuple(plain(claim, one) for one in claim.senders))
-        for name, claim in claims.items()
-    }
+    senders = {name: tuple(distinct(claim.layout, one) for one in claim.senders) for name, claim in claims.items()}
+    return {name: replace(claim, senders=senders[name]) for name, claim in claims.items()}
 
 
 def _gradescope(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Claim]]:
     if not (file := items.get(metadata.GRADESCOPE)) or file.is_folder:
         return
-    about = Claim("Gradescope", (), "", "", about=True)
-    yield metadata.GRADESCOPE, about
+    yield metadata.GRADESCOPE, Claim("Gradescope", (), "", "", about=True)
     found = metadata.gradescope(file.entry)
-    for name, (people, created) in found.items():
-        senders = tuple(sender(one.name or one.ids[0], one.name, *one.ids) for one in people if one.name or one.ids)
-        if senders and name in items:
-            at = read_time(created, zone)
-            yield name, Claim("Gradescope", senders, "", name, at, unread="" if at else created)
     for name in items:
-        if re.fullmatch(r"submission_\d+", name) and name not in found:
-            yield name, Claim("Gradescope", (sender(name),), "", name)
+        if name in found or re.fullmatch(r"submission_\d+", name):
+            people, created = found.get(name, ((), ""))
+            at = read_time(created, zone)
+            yield name, Claim("Gradescope", people or (sender(name),), "", name, at, unread="" if at else created)
 
 
 _MOODLE = re.compile(
@@ -121,14 +105,11 @@ def _moodle(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
     for name, match in found.items():
         written = times.get(match["id"], "").strip(" -")
         at = read_time(written, zone)
-        team, _, member = match["name"].partition("-")  # a team's name is before the names of its members
-        is_team = " " in member and re.search(r"[\d ]", team)
-        who, own = (
-            sender(match["name"], member if is_team else match["name"], match["id"]),
-            frozenset({TimeSource.FILE}),
-        )
-        unread = "" if at else written
-        yield name, Claim("Moodle", (who,), match["rest"] or "", f"Moodle {match['id']}", at, own=own, unread=unread)
+        full = match["name"]
+        team, _, member = full.partition("-")  # a team's name is before the names of its members
+        who = sender(full, member if " " in member and re.search(r"[\d ]", team) else full, match["id"])
+        hand_in, own, unread = f"Moodle {match['id']}", frozenset({TimeSource.FILE}), "" if at else written
+        yield name, Claim("Moodle", (who,), match["rest"] or "", hand_in, at, own=own, unread=unread)
 
 
 def _brightspace(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str, Claim]]:
@@ -162,10 +143,8 @@ def _blackboard(items: Items, zone: tzinfo, _parent: str) -> Iterator[tuple[str,
         full, login = people.get(head, ("", ""))
         login = login if login and head.endswith(f"_{login}") else head[start:]
         who, at = sender(login, full, login), read_time(match["at"], zone)
-        yield (
-            name,
-            Claim("Blackboard", (who,), match["rest"] or "", f"{head} {match['at']}", at, about=not match["rest"]),
-        )
+        hand_in, about = f"{head} {match['at']}", not match["rest"]
+        yield name, Claim("Blackboard", (who,), match["rest"] or "", hand_in, at, about=about)
 
 
 _CANVAS = re.compile(
@@ -188,7 +167,7 @@ def _canvas(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cl
 
 def _github(items: Items, _zone: tzinfo, parent: str) -> Iterator[tuple[str, Claim]]:
     """Claim the clones of the repositories of an assignment, such as `hw1-ada`: their names have the same beginning."""
-    clones = [name for name, item in items.items() if item.is_folder and ".git" in item.names()]
+    clones = [name for name, item in items.items() if item.is_clone]
     assignment = parent.removesuffix("-submissions")
     common = os.path.commonprefix(clones) if len(clones) > 1 else ""  # noqa: RUF071 - of texts
     start = f"{assignment}-" if assignment != parent else common[: common.rfind("-") + 1]
@@ -210,12 +189,11 @@ def _plain(items: Items, _zone: tzinfo, _parent: str) -> Iterator[tuple[str, Cla
 def unread_times(claims: Iterable[Claim]) -> Iterator[str]:
     """Yield a sentence on the hand-ins of each platform whose times could not be read."""
     found: dict[str, list[str]] = {}
-    for claim in claims:
-        found.setdefault(claim.layout, []).extend(filter(None, [claim.unread]))
+    for claim in (one for one in claims if one.unread):
+        found.setdefault(claim.layout, []).append(claim.unread)
     for layout, texts in found.items():
-        if texts:
-            times = f"{len(texts)} times that cannot be read, such as {texts[0]!r}, so they do not count"
-            yield f"{layout} wrote {times}. Export the hand-ins again, with English as your language on the platform."
+        times = f"{len(texts)} times that cannot be read, such as {texts[0]!r}, so they do not count"
+        yield f"{layout} wrote {times}. Export the hand-ins again, with English as your language on the platform."
 
 
 def told(claims: Mapping[str, Claim]) -> str:

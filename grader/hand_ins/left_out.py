@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from grader.hand_ins.entries import FolderEntry, Kind
-from grader.hand_ins.refusal import Refusal
+from grader.hand_ins.refusal import Refusal, kind_of
 from grader.records import LeftOut
 
 SUFFIXES: Final = (".py", ".ipynb")
@@ -21,10 +21,25 @@ LessonOf = Callable[[str, str], str | None]
 OTHER: Final = "It is not an exercise (.py or .ipynb)."
 """The reason why a file is not graded that does not look like an exercise."""
 
-_ARCHIVES: Final = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
+_ARCHIVES: Final = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar", ".zipx")
+_KINDS: Final = {
+    "an archive of a kind that the grader does not open": _ARCHIVES[1:],
+    "a PDF": (".pdf",),
+    "a Word file": (".doc", ".docx"),
+    "a text document": (".odt", ".rtf", ".pages", ".gdoc"),
+    "a picture": (".png", ".jpg", ".jpeg", ".gif", ".heic", ".svg", ".bmp", ".tif", ".tiff", ".webp"),
+    "a web page": (".html", ".htm"),
+    "compiled Python": (".pyc",),
+}
 _READ_BYTES: Final = 200_000
 _CLOSE: Final = 0.75
-_COPY: Final = re.compile(r"^(copy[ _-]+of[ _-]+)|[ _-]*(\(\d+\)|copy|final|-\d+)$", re.IGNORECASE)
+_COPY: Final = re.compile(
+    r"^(copy|kopie|copia|copie)[ _-]+(of|von|de)[ _-]+|"
+    r"[ _-]*(\(\d+\)|(copy|kopie|copia|copie)( \d+)?|final|-\d+)$",
+    re.IGNORECASE,
+)
+_SUFFIX: Final = re.compile(r"\.[A-Za-z]\w*$")
+_CODE: Final = re.compile(r"\.(py|ipynb)(?!\w)")
 _DEFINED: Final = re.compile(r"""(?:^|["'\\n])[ \t]*(?:async +)?def +(\w+) *\(""", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"(?:lesson|exercise|ex|task)?[ _-]*0*(\d+)")
 
@@ -72,42 +87,51 @@ class LessonNames:
 
     def classify(self, name: str, entry: FolderEntry) -> LeftOut:
         """Return why the file of an entry is not graded. `name` is the file's name as the student wrote it."""
-        shown = entry.shown
-        if entry.kind is Kind.LINK:
-            return LeftOut("", shown, "", "It is a link. Hand in the file itself.", misnamed=True)
-        if is_archive(name):
-            why = "The grader does not open archives of this kind. Hand in the files themselves, or the zip that "
-            why = "It is a zip in a zip in a zip. Hand in " if name.casefold().endswith(".zip") else why
-            return LeftOut("", shown, "", f"{why}`python -m grader submit` writes.", misnamed=True)
+        by_name = bool(_CODE.search(folded(name)))
+        lesson = likely_lesson(name, self.known)
         stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
+        if entry.kind is not Kind.FILE:
+            what = "a link" if entry.kind is Kind.LINK else "a device, a pipe or a folder that cannot be opened"
+            return LeftOut("", entry.shown, "", f"It is {what}. Hand in the file itself.", misnamed=by_name)
         if stem in self.known and stem not in self.graded and suffix in SUFFIXES:
-            return LeftOut("", shown, stem, f"{stem} is not graded in this class.", misnamed=False)
-        lesson, code = likely_lesson(name, self.known), _is_code(name)
-        if not lesson and code:
-            lesson = self._named_in(entry)
+            return LeftOut("", entry.shown, stem, f"{stem} is not graded in this class.", misnamed=False)
+        data = _beginning(entry)
+        text, kind = data.decode("utf-8", "replace"), kind_of(data)
+        kind = kind or next((kind for kind, ends in _KINDS.items() if name.casefold().endswith(ends)), "")
+        if name.casefold().endswith(".zip"):
+            kind = "a zip in a zip in a zip"
+        if kind:
+            instead = "the files themselves" if is_archive(name) else f"{lesson}.py or {lesson}.ipynb"
+            advice = f" Hand in {instead}." if is_archive(name) or lesson in self.graded else ""
+            return LeftOut("", entry.shown, lesson, f"It is {kind}, and no exercise.{advice}", misnamed=False)
+        misnamed = by_name or bool(lesson and _DEFINED.search(text))
+        lesson = lesson or (self._named_in(text) if by_name else "")
         if self.exercise(name)[0]:
             why = "Put it into a folder with the student's name."
-        elif lesson in self.graded:
-            ending = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
+        elif misnamed and lesson in self.graded:
+            ending = ".ipynb" if ".ipynb" in name.casefold() else ".py"
             why = f"It looks like {lesson}. If it is, hand it in as {lesson}{ending}."
-        elif lesson:
+        elif misnamed and lesson:
             why = f"It looks like {lesson}, which is not graded in this class. Graded: {', '.join(self.graded)}."
-        elif code:
+        elif misnamed:
             why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
         else:
             why = OTHER
-        return LeftOut("", shown, lesson, why, misnamed=bool(lesson) or code, name=name)
+        return LeftOut("", entry.shown, lesson, why, misnamed=misnamed, name=name)
 
-    def _named_in(self, entry: FolderEntry) -> str:
-        """Return the only lesson whose functions a file defines, or else the only lesson that it names, or ""."""
-        try:
-            text = entry.read(_READ_BYTES, cut=True).decode("utf-8", "replace")
-        except (OSError, Refusal):
-            return ""
+    def _named_in(self, text: str) -> str:
+        """Return the only lesson whose functions a text defines, or else the only lesson that it names, or ""."""
         defined = set(_DEFINED.findall(text))
         written = [lesson for lesson, names in self.known.items() if names and defined.issuperset(names)]
         found = written or [lesson for lesson in self.known if lesson in text]
         return found[0] if len(found) == 1 else ""
+
+
+def _beginning(entry: FolderEntry) -> bytes:
+    try:
+        return entry.read(_READ_BYTES, cut=True)
+    except (OSError, Refusal):
+        return b""
 
 
 def folded(name: str) -> str:
@@ -127,9 +151,7 @@ def listed(files: Sequence[LeftOut], where: str) -> list[LeftOut]:
 def likely_lesson(name: str, lessons: Collection[str]) -> str:
     """Return the lesson whose name a file's name resembles, or "" when it resembles none."""
     stem = name.strip()
-    while (path := PurePosixPath(stem)).suffix.casefold() in {*SUFFIXES, ".txt"}:
-        stem = path.stem
-    while (shorter := _COPY.sub("", stem).strip()) != stem:
+    while (shorter := _SUFFIX.sub("", _COPY.sub("", stem)).strip()) != stem:
         stem = shorter
     plain = re.sub(r"[^a-z0-9]+", "_", stem.casefold()).strip("_")
     folded = {lesson.casefold(): lesson for lesson in lessons}
@@ -152,7 +174,3 @@ def student_of_archive(name: str) -> str:
     while is_archive(stem):
         stem = PurePosixPath(stem).stem
     return stem if stem != name else ""
-
-
-def _is_code(name: str) -> bool:
-    return name.casefold().endswith(SUFFIXES)

@@ -63,13 +63,6 @@ class Location:
         best = next((source for source in TimeSource if source in self.times), None)
         return (best, self.times[best]) if best else (self.source, None)
 
-    def disagreeing(self) -> Iterator[tuple[TimeSource, TimeSource]]:
-        """Yield the source whose time counts, together with each source that gives another time."""
-        used, at = self.at
-        for source, other in self.times.items():
-            if at and abs((other - at).total_seconds()) > _SAME_S:
-                yield used, source
-
     def submissions(self, lesson: str, data: bytes, source: Source | None, refusal: str = "") -> list[Submission]:
         """Return each student's submission. `source` is the code in the bytes `data`, or None if refused."""
         when, at = self.at
@@ -98,8 +91,10 @@ def disagreements(places: Sequence[Location], zone: tzinfo) -> Iterator[str]:
     """
     found: dict[tuple[TimeSource, TimeSource], list[Location]] = {}
     for place in places:
-        for pair in place.disagreeing():
-            found.setdefault(pair, []).append(place)
+        used, at = place.at
+        for source, other in place.times.items():
+            if at and abs((other - at).total_seconds()) > _SAME_S:
+                found.setdefault((used, source), []).append(place)
     for (used, other), of_pair in found.items():
         named = of_pair if len(of_pair) <= _NAMED else of_pair[:1]
         for place in named:

@@ -4,11 +4,11 @@ import re
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
-from grader.hand_ins.class_folder import Item
+from grader.hand_ins.archives import Item
 from grader.hand_ins.entries import FolderEntry, Kind
 from grader.hand_ins.layouts import PLAIN, Claim, platforms
 from grader.hand_ins.left_out import folded
@@ -18,10 +18,11 @@ from harness.errors import UsageError
 _MOST_NAMED: Final = 8
 _WORK: Final = "week|wk|hw|homework|assignment|assign|lab|ps|pset|problem[ _-]?set|exercises?|ex|tasks?|lesson|sheet"
 _MORE_WORK: Final = (
-    "unit|module|part|project|proj|quiz|exam|block|woche|blatt|übung|uebung|aufgabe|semaine|tp|td|semana"
+    "unit|module|part|project|proj|quiz|exam|block|section|tutorial|seminar|"
+    "woche|blatt|übung|uebung|aufgabe|semaine|tp|td|semana"
 )
 _ASSIGNMENT: Final = re.compile(
-    rf"(?:{_WORK}|{_MORE_WORK})[ _-]*\d+[a-z]?(?:[ _-].*)?|.*(?:export|submissions?)|\d{{4}}-?\d\d-?\d\d.*"
+    rf"(?:{_WORK}|{_MORE_WORK})[ _-]*\d+[a-z]?(?:[ _-].*)?|.*(?:export|submissions?)|(?:.*-)?\d{{4}}-?\d\d-?\d\d.*"
 )
 """The names of folders of whole classes, such as `week1`, `assignment_12_export` and `2026-11-20`."""
 
@@ -34,7 +35,7 @@ _OF_ONE: Final = re.compile(
 _KIT: Final = {"lessons": "exercises"}
 
 
-class _Verdict(Enum):
+class _Verdict(IntEnum):
     """What a folder holds: one student's files, perhaps one student's files, perhaps a class, or a class."""
 
     STUDENT = 0
@@ -51,41 +52,47 @@ class Inside:
     exercises: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
 
 
-def classes(claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str]) -> list[str]:
+def classes(
+    claims: Mapping[str, Claim], found: Mapping[str, Inside], lessons: Collection[str], zipped: str = ""
+) -> list[str]:
     """Return the names of the folders and zips that hold classes and not the files of a student.
 
-    Raise `UsageError` if the folder is one student's copy of the course.
+    `zipped` is the name of the zip that holds these folders, if it is one. Raise `UsageError` if the folder is one
+    student's copy of the course.
     """
     plain = {name: found[name] for name, claim in claims.items() if claim.layout == PLAIN and name in found}
-    if any(name in plain and part in plain[name].top for name, part in _KIT.items()):
+    if any(part in plain[name].top for name, part in _KIT.items() if name in plain):
         raise UsageError("The folder is a copy of the course, not a class; give the folder that contains it.")
     verdicts = {name: _verdict(name, inside, lessons) for name, inside in plain.items()}
-    of_work = {
-        name: verdict for name, verdict in verdicts.items() if plain[name].exercises or verdict is _Verdict.CLASS
+    # A program that zips a folder gives the zip the folder's name, and browsers and Google Drive add to it.
+    verdicts |= {
+        name: _Verdict.CLASS
+        for name, verdict in verdicts.items()
+        if verdict is _Verdict.EITHER and len(claims) == 1 and folded(zipped).startswith(folded(name))
     }
-    surely = _Verdict.CLASS in of_work.values()
-    only = _Verdict.STUDENT not in of_work.values() and all(claim.layout == PLAIN for claim in claims.values())
-    if surely or (only and _Verdict.PERHAPS_CLASS in of_work.values()):
-        least = _Verdict.CLASS if surely else _Verdict.EITHER
-        return [name for name, verdict in of_work.items() if verdict.value >= least.value]
-    return []
+    of_work = {name: one for name, one in verdicts.items() if plain[name].exercises or one is _Verdict.CLASS}
+    surest, least = max(of_work.values(), default=_Verdict.STUDENT), min(of_work.values(), default=_Verdict.STUDENT)
+    if surest is _Verdict.CLASS:
+        return [name for name, verdict in verdicts.items() if verdict >= _Verdict.PERHAPS_CLASS]
+    if surest < _Verdict.PERHAPS_CLASS or not least or len(plain) < len(claims):
+        return []
+    return [name for name, verdict in of_work.items() if verdict >= least]
 
 
 def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
     stem, people = folded(name).removesuffix(".zip"), _platform_people(inside)
     if GRADESCOPE in inside.top or people > 1:
         return _Verdict.CLASS
-    if people == 1:
+    if people:
         return _Verdict.PERHAPS_CLASS
     if not inside.exercises or any(len(path) == 1 for path, _ in inside.exercises):
         return _Verdict.STUDENT
-    work = {folded(lesson) for lesson in lessons}
-    own = {stem, *work}
+    work = set(map(folded, lessons))
     children: dict[str, set[str]] = {}
     for path, lesson in inside.exercises:
         child = folded(path[0]).removesuffix(".zip")
         is_clone = child.startswith(f"{stem.removesuffix('-submissions')}-")
-        if is_clone or not (child in own or _OF_ONE.fullmatch(child) or _ASSIGNMENT.fullmatch(child)):
+        if is_clone or not (child in {stem, *work} or _OF_ONE.fullmatch(child) or _ASSIGNMENT.fullmatch(child)):
             children.setdefault(child, set()).add(lesson)
     if not children:
         return _Verdict.STUDENT

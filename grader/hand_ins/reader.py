@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from operator import attrgetter
 
-from grader.hand_ins import archives, left_out, originals, parents
+from grader.hand_ins import archives, left_out, originals
+from grader.hand_ins.archives import Item
 from grader.hand_ins.attempts import distinct, submissions_in
-from grader.hand_ins.class_folder import Item
 from grader.hand_ins.entries import FolderEntry, Kind, summary
 from grader.hand_ins.layouts import Claim, Items, unread_times
 from grader.hand_ins.left_out import LessonNames
@@ -23,6 +23,7 @@ from grader.records import UNCHANGED, LeftOut, Sender, Submission, TimeSource
 _MAX_COPIES = 50  # of one exercise in one hand-in
 _EXERCISES = ("lessons", "exercises")
 _COURSE = frozenset({"grader", "harness", "lessons", "notebooks", "solutions"})  # the folders of the student kit
+_SCRIPTS = frozenset({"grader", "harness", "lessons"})  # those in which a file with the name of an exercise is none
 _NAMED = 4  # the maximum number of zips without a manifest that are named one by one
 _MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
 
@@ -85,7 +86,11 @@ class HandInReader:
         unchanged = {one.student for one in self.left_out if one.is_unchanged}
         without = self.students - {student for student, _ in attempts} - unchanged
         why = {one: "no exercise, only other files" if one in others else "no exercise found" for one in without}
-        notes = [*self.notes, *(f"{one}: {reason}" for one, reason in why.items()), *self._without_manifest()]
+        notes = [*self.notes, *(f"{one}: {reason}" for one, reason in why.items())]
+        if zips := self.unlisted:
+            more = f" and {len(zips) - _NAMED} more zips" if len(zips) > _NAMED else ""
+            names = ", ".join(zips[:_NAMED]) + more
+            notes.append(f"{names}: there is no {MANIFEST}, so changes after `submit` could not be found")
         return Collection(
             tuple(sorted(self.students)),
             tuple(attempt for key in sorted(attempts) for attempt in distinct(attempts[key])),
@@ -94,22 +99,11 @@ class HandInReader:
             layout,
         )
 
-    def _without_manifest(self) -> Iterator[str]:
-        zips = self.unlisted
-        more = f" and {len(zips) - _NAMED} more zips" if len(zips) > _NAMED else ""
-        for names in [", ".join(zips[:_NAMED]) + more] if more else zips:
-            what = "have" if more else "has"
-            yield f"{names} {what} no {MANIFEST}, so changes after `submit` could not be found"
-
-    def read(self, claims: Mapping[str, Claim], items: Items) -> list[str]:
-        """Read the entries of a class's folder. Return the names of the folders and zips that hold whole classes."""
+    def read(self, claims: Mapping[str, Claim], items: Items) -> dict[str, Inside]:
+        """Read the entries of a class's folder. Return what each folder and zip in it holds."""
         for name, claim in claims.items():
             self.read_item(claim, items[name])
         self.notes += unread_times(claims.values())
-        return parents.classes(claims, self._inside(), self.names.known)
-
-    def _inside(self) -> dict[str, Inside]:
-        """Return what each folder and zip in the class's folder holds."""
         found = {name: Inside(top) for name, top in self.top.items()}
         stubs = [(one.path, one.lesson) for one in self.left_out if one.is_unchanged]
         for shown, lesson in (*((one.path, one.lesson) for _, one in self.given), *stubs):
@@ -132,34 +126,20 @@ class HandInReader:
         students = tuple(dict.fromkeys(map(self.student_of, claim.senders)))
         times = {TimeSource.PLATFORM: claim.at} if claim.at else {}
         place = Location(students, entry.shown, claim.hand_in, times, claim.source, claim.own)
-        is_hand_in = item.is_folder or archives.is_zip(name)
         if claim.about:
             self.students |= set(students)
             return
         with self._guarded(place):
-            if entry.kind is Kind.LINK and (is_hand_in or not self._is_file(entry)):
-                # A link can lead to the files of another student.
+            if entry.kind is Kind.LINK and students:  # it can lead to the files of another student
                 raise Refusal(f"{entry.shown} is a link; hand in a folder of files, or a zip.")
             if item.is_folder:
                 self.students |= set(students)
                 ignored = Counter[str]()
                 self._read_all(place, item.below(ignored), ignored)
-            elif (
-                not students
-                or entry.kind is Kind.LINK
-                or not self._read_file(place.inside(entry, self.zone), entry, name)
-            ):
-                file = self._left_out(entry, name)
+            elif not students or not self._read_file(place.inside(entry, self.zone), entry, name):
+                file = self.names.classify(name, entry)
                 beside = "" if students else "It is beside the students' folders, so it belongs to no student. "
                 self._leave_out(place, [replace(file, why=beside + file.why)])
-
-    @staticmethod
-    def _is_file(entry: FolderEntry) -> bool:
-        try:
-            entry.open().close()
-        except (OSError, Refusal):
-            return False
-        return True
 
     def _read_all(
         self,
@@ -170,38 +150,38 @@ class HandInReader:
         depth: int = 0,
     ) -> None:
         """Read a folder, or a zip, which is in `depth` - 1 other zips. `listed` is the zip's manifest."""
-        found = [(one, self.names.exercise(one.name, place.students, one.shown)[0]) for one in entries]
+        inside = list(entries)
+        kits = {one.path[:n] for one in inside for n in range(len(one.path) - 2) if one.path[n : n + 2] == _EXERCISES}
+        found = list[tuple[FolderEntry, str]]()
+        for one in inside:
+            lesson = self.names.exercise(one.name, place.students, one.shown)[0]
+            if any(_is_of_course(one.path, kit, _SCRIPTS if lesson else _COURSE) for kit in kits):
+                ignored["files of the course"] += one.kind is not Kind.FOLDER
+            else:
+                found.append((one, lesson))
         if "/" not in place.shown:
-            kinds = sorted((one.path[0], len(one.path) > 1 or one.kind is Kind.FOLDER) for one, _ in found)
+            kinds = sorted((one.path[0], len(one.path) > 1 or one.kind is Kind.FOLDER) for one in inside)
             self.top[place.shown] = dict(kinds)
         for lesson, copies in Counter(lesson for _, lesson in found if lesson).items():
             if copies > _MAX_COPIES:
                 raise Refusal(f"{place.shown} contains {lesson} more than {_MAX_COPIES} times; hand it in once.")
         others: list[LeftOut] = []
-        kits = {one.path[:n] for one, _ in found for n in range(len(one.path) - 2) if one.path[n : n + 2] == _EXERCISES}
         files = {lesson for one, lesson in found if one.kind is not Kind.FOLDER}
         for entry, lesson in found:
-            inside = place.inside(entry, self.zone) if not depth else replace(place, shown=entry.shown)
-            with self._guarded(inside):
+            file = place.inside(entry, self.zone) if not depth else replace(place, shown=entry.shown)
+            with self._guarded(file):
                 if entry.kind is not Kind.FOLDER:
-                    if self._read_file(inside, entry, entry.name, listed, depth) or entry.name == MANIFEST:
-                        continue
-                    if any(_is_of_course(entry.path, kit) for kit in kits):
-                        ignored["files of the course"] += 1
-                    else:
-                        others.append(self._left_out(entry, entry.name, guess=len(others) < _MAX_GUESSES))
+                    if not self._read_file(file, entry, entry.name, listed, depth) and entry.name != MANIFEST:
+                        unread = LeftOut("", entry.shown, "", left_out.OTHER, misnamed=False)
+                        is_guessed = len(others) < _MAX_GUESSES
+                        others.append(self.names.classify(entry.name, entry) if is_guessed else unread)
                 elif lesson and lesson not in files:
                     a_folder = Refusal(f"{entry.shown} is a folder; hand in a file of that name.")
-                    self._add(inside, inside.failed(lesson, a_folder))
+                    self._add(file, file.failed(lesson, a_folder))
         if ignored.total():
             why = f"Files of tools and systems are ignored: {summary(ignored)}."
             others.append(LeftOut("", f"{place.shown} ({ignored.total():,} ignored)", "", why, misnamed=False))
         self._leave_out(place, left_out.listed(others, place.shown))
-
-    def _left_out(self, entry: FolderEntry, name: str, *, guess: bool = True) -> LeftOut:
-        return (
-            self.names.classify(name, entry) if guess else LeftOut("", entry.shown, "", left_out.OTHER, misnamed=False)
-        )
 
     def _read_file(
         self, place: Location, entry: FolderEntry, name: str, listed: Manifest | None = None, depth: int = 0
@@ -219,7 +199,8 @@ class HandInReader:
 
     def _read_zip(self, place: Location, entry: FolderEntry, depth: int) -> None:
         """Read a zip, which is in `depth` other zips."""
-        with self._guarded(place), entry.open() if not depth else archives.copy_of(entry) as file:
+        on_disk = entry.modified is not None
+        with self._guarded(place), entry.open() if on_disk else archives.copy_of(entry) as file:
             with archives.opened(file, entry.shown) as opened:
                 ignored = Counter[str]()
                 inside = list(opened.entries(ignored))
@@ -238,8 +219,7 @@ class HandInReader:
         for one in submissions:
             self.students.add(one.student)
             if one.source is not None and originals.is_original(one.lesson, str(one.source)):
-                why = UNCHANGED
-                self.left_out.append(LeftOut(one.student, one.path, one.lesson, why, misnamed=False))
+                self.left_out.append(LeftOut(one.student, one.path, one.lesson, UNCHANGED, misnamed=False))
             elif one.lesson:
                 self.given.append((place.hand_in, one))
             else:
@@ -251,7 +231,7 @@ class HandInReader:
         self.students |= set(place.students) if files else set()
 
 
-def _is_of_course(path: tuple[str, ...], kit: tuple[str, ...]) -> bool:
-    """Return whether a file is in a copy of the course, in the folder `kit`, but not among the exercises."""
+def _is_of_course(path: tuple[str, ...], kit: tuple[str, ...], folders: frozenset[str]) -> bool:
+    """Return whether a file is in one of these folders of a copy of the course, but not among the exercises."""
     inside = path[len(kit) :]
-    return path[: len(kit)] == kit and inside[0] in _COURSE and inside[:2] != _EXERCISES
+    return path[: len(kit)] == kit and len(inside) > 1 and inside[0] in folders and inside[:2] != _EXERCISES

@@ -11,6 +11,19 @@ MAX_SOURCE_BYTES = 1_000_000  # 1000 times the usual size of an exercise, but qu
 MAX_NOTEBOOK_BYTES = 10_000_000  # plots in the file may be large, but only its code is kept
 
 
+_KINDS: Final = {
+    b"%PDF": "a PDF",
+    b"Rar!": "a RAR archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\xd0\xcf\x11\xe0": "a Word file",
+    b"{\\rtf": "a Word file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+}
+
+
 class Refusal(Exception):  # noqa: N818 - it is a verdict on a file, not an error of the grader
     """A message for the student in one sentence: the problem with the file, and what to hand in instead."""
 
@@ -18,6 +31,11 @@ class Refusal(Exception):  # noqa: N818 - it is a verdict on a file, not an erro
 def digest(data: bytes) -> str:
     """Return the SHA-256 of a student's file, in hexadecimal. It is stored with the grade."""
     return hashlib.sha256(data).hexdigest()
+
+
+def kind_of(data: bytes) -> str:
+    """Return what a file is by its first bytes, such as "a PDF", or "" if it is unknown or a zip."""
+    return next((kind for head, kind in _KINDS.items() if data.startswith(head)), "")
 
 
 LEGACY_ENCODINGS: Final = re.compile(r"ascii|iso8859|cp\d|mac-|koi8|gb|big5|shift_jis|euc_")
@@ -31,6 +49,8 @@ def python_text(data: bytes, name: str) -> str:
     """
     if len(data) > MAX_SOURCE_BYTES:
         raise Refusal(f"{name} is larger than {MAX_SOURCE_BYTES:,} bytes; hand in only the exercise.")
+    if kind := kind_of(data):
+        raise Refusal(f"{name} is {kind} and not Python; hand in the exercise as a Python file.")
     try:
         text = data.decode(_encoding(data))
     except UnicodeDecodeError:

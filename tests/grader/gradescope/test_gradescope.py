@@ -24,7 +24,6 @@ from grader.class_run.grading import HandInGrader
 from grader.course.roll import TaskPoints
 from grader.errors import UsageError
 from grader.gradescope import autograder
-from grader.hand_ins.collect import collect_one
 from grader.isolation import tree_users
 from grader.records import Fault, Report, Submission
 from grader.student_kit import release
@@ -111,26 +110,6 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
     assert result["extra_data"]["student"] == "ada@uni.example"
     assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
     assert "without a sandbox" not in result["output"]
-
-
-def test_a_hand_in_is_found_in_any_folder_but_not_behind_a_link_and_of_two_files_none_counts(tmp_path: Path) -> None:
-    def handed_in(folder: Path, place: str, text: str = "x = 1\n") -> Path:
-        (folder / place).mkdir(parents=True, exist_ok=True)
-        (folder / place / "04_autorange.py").write_text(text)
-        return folder
-
-    def given(name: str) -> Sequence[Submission]:
-        return collect_one(tmp_path / name, "ada", ["04_autorange"], kit="").submissions
-
-    for number, place in enumerate(("lessons/exercises", "my-kit/lessons/exercises", "homework", "")):
-        (tmp_path / str(number) / "__MACOSX").mkdir(parents=True)
-        handed_in(tmp_path / str(number), place)
-        assert [str(one.source) for one in given(str(number))] == ["x = 1\n"]
-    handed_in(handed_in(tmp_path / "two", "one"), "other", "x = 2\n")
-    assert "more than once" in given("two")[0].refusal
-    (tmp_path / "linked").mkdir()
-    (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
-    assert given("linked") == ()
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from classroom import KIT, LESSONS, hand_in
+from classroom import zipped as zipped_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,18 +17,26 @@ from grader.records import Sender, TimeSource
 from harness.errors import UsageError
 
 DOT = "01_dot.py"
-SUBMITTERS = """---
-submission_1:
-  :submitters:
-  - :name: Ren Ota
-    :sid: '700123'
-    :email: ren@example.edu
-  - :name: "Jos\\u0065\\u0301 P"
-    :sid: [a, b]
-    :email: jose@example.edu
-  :created_at: 2026-11-20 18:03:11.501 Z
-  :results: |
-submission_9: a student's text
+SUBMITTERS = """---\r
+submission_1:\r
+  :submitters:\r
+  - :name: Ren Ota\r
+    :sid: '700123'\r
+    :email: ren@example.edu\r
+  - :name: "Jos\\u0065\\u0301 \\"P\\""\r
+    :sid: [a, b]\r
+    :email: jose@example.edu\r
+  :created_at: 2026-11-20 18:03:11.501 Z\r
+  :results: |\r
+submission_9: a student's text\r
+submission_2:\r
+    submitters:\r
+    - name: null\r
+      sid: ~\r
+      email: li@example.edu\r
+submission_3:\r
+  :submitters: []\r
+  :created_at: 2026-11-20 18:03:11.501 Z\r
 """
 Files = list[str | tuple[str, str]]
 GRADES = ("Grades.csv", 'Identifier,Last modified (submission)\r\n"Participant 70123","20 November 2026, 6:03 PM"\r\n')
@@ -43,8 +52,18 @@ LAYOUTS: dict[str, tuple[Files, list[tuple[str, ...]]]] = {
         [("Ren Ota", "Ren Ota", "70123"), ("Team 1-Kim Li", "Kim Li", "70124")],
     ),
     "Gradescope": (
-        [f"submission_1/src/{DOT}", ("submission_metadata.yml", SUBMITTERS)],
-        [("Ren Ota", "Ren Ota", "700123", "ren@example.edu"), ("José P", "José P", "jose@example.edu")],
+        [
+            f"submission_1/src/{DOT}",
+            f"submission_2/{DOT}",
+            f"submission_3/{DOT}",
+            ("submission_metadata.yml", SUBMITTERS),
+        ],
+        [
+            ("Ren Ota", "Ren Ota", "700123", "ren@example.edu"),
+            ('José "P"', 'José "P"', "jose@example.edu"),
+            ("li@example.edu", "", "li@example.edu"),
+            ("submission_3", ""),
+        ],
     ),
     "Brightspace": (
         [
@@ -65,7 +84,7 @@ LAYOUTS: dict[str, tuple[Files, list[tuple[str, ...]]]] = {
     ),
     "one folder or zip for each student": ([f"ren/kit/lessons/exercises/{DOT}"], [("ren", "ren")]),
 }
-TIMED = {"Moodle": 1, "Gradescope": 2, "Brightspace": 2, "Blackboard": 2}
+TIMED = {"Moodle": 1, "Gradescope": 3, "Brightspace": 2, "Blackboard": 2}
 AT = datetime(2026, 11, 20, 18, 3, tzinfo=UTC)
 
 
@@ -84,10 +103,8 @@ def zipped(folder: Path) -> Path:
     return made
 
 
-def found_in(folder: Path) -> tuple[Collection, dict[Sender, str]]:
-    senders: dict[Sender, str] = {}
-    found = collect(folder, LESSONS, kit=KIT, student_of=lambda one: senders.setdefault(one, one.label))
-    return found, senders
+def found_in(folder: Path) -> Collection:
+    return collect(folder, LESSONS, kit=KIT)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -95,9 +112,9 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
     people = [Sender(one[0], one[1], one[2:]) for one in LAYOUTS[layout][1]]
     folder = write(tmp_path / "hw1-submissions", LAYOUTS[layout][0])
     for place in (folder, zipped(folder)):
-        found, senders = found_in(place)
+        found = found_in(place)
         assert found.layout == layout
-        assert set(people) == set(senders)
+        assert set(people) == {one for of in found.senders.values() for one in of}
         assert {one.student for one in found.submissions} == {one.label for one in people}
         times = [one.handed_in for one in found.submissions if one.time_source is TimeSource.PLATFORM]
         assert [at and at.replace(second=0) for at in times] == [AT] * TIMED.get(layout, 0)
@@ -113,7 +130,8 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
         (["week1/ren/01_dot.py", "week2/ren/01_dot.py"], ["week1", "week2"]),
         (["hw1/ren/01_dot.py", "hw1/ada/01_dot.py"], ["hw1"]),
         (["spring/ren/01_dot.py", "spring/ada/01_dot.py", "autumn/li/01_dot.py"], ["autumn", "spring"]),
-        (["week1/li_1_2_01_dot.py", "week1/ren_2_3_01_dot.py", "bob/01_dot.py"], ["week1"]),
+        (["week1/li_1_2_01_dot.py", "week1/ren_2_3_01_dot.py", "b/li_1_4_01_dot.py"], ["b", "week1"]),
+        (["Section 1/ren/01_dot.py", "Section 2/ada/01_dot.py"], ["'Section 1'", "'Section 2'"]),
         (["assignment_7_export/submission_metadata.yml"], ["assignment_7_export"]),
         (["week1/01_dot.py"], []),
         (["ren/01_dot/01_dot.py", "ren/02_timer/02_timer.py"], []),
@@ -128,19 +146,39 @@ def test_a_folder_of_classes_names_the_command_for_each_and_a_class_has_students
 ) -> None:
     folder = write(tmp_path / "given", files)
     if not classes:
-        assert set(found_in(folder)[0].students) == {str(one).partition("/")[0] for one in files}
+        assert set(found_in(folder).students) == {str(one).partition("/")[0] for one in files}
         return
     with pytest.raises(UsageError, match=r"contains (folders of classes|the folder of a class)") as error:
         found_in(folder)
     for name in classes:
-        assert f"python -m grader run {folder / name} --out grades-{name}" in str(error.value)
+        quoted = f"'{folder}/{name[1:]}" if "'" in name else folder / name
+        assert f"python -m grader run {quoted} --out grades-" in str(error.value)
     assert str(error.value).count("python -m grader") == len(classes)
+
+
+def as_macos_writes(made: bytes) -> bytes:
+    """Return a zip without the flag that its names are UTF-8."""
+    for record, flag in ((b"PK\x03\x04", 3), (b"PK\x01\x02", 5)):
+        first, *others = made.split(record)
+        made = record.join([first, *(one[:flag] + b"\0" + one[flag + 1 :] for one in others)])
+    return made
+
+
+def test_a_class_zip_of_macos_holds_zips_and_a_folder_of_its_own_name(tmp_path: Path) -> None:
+    folders = [("class/王/01_dot.py", b"right"), ("class/.ada/01_dot.py", b""), ("__MACOSX/x", b"")]
+    whole = [*folders, ("class/Jose\u0301.zip", zipped_files([(DOT, b"right")]))]
+    for files, students in ((whole, ("José", "王")), (folders[:1], ("王",))):
+        (tmp_path / "class (1).zip").write_bytes(as_macos_writes(zipped_files(files)))
+        found = found_in(tmp_path / "class (1).zip")
+        assert (found.students, {str(one.source) for one in found.submissions}) == (students, {"right"})
+        assert [one for one in found.notes if ".ada" in one] == [one for one in found.notes if ": ignored" in one]
+        assert ("".join(found.notes).count(".ada: ignored")) == len(files) // 4
 
 
 def test_the_platforms_time_counts_and_the_instructor_reads_where_sources_disagree(tmp_path: Path) -> None:
     folder = write(tmp_path, [f"5{n}-9 - Ren {n} - 20 November, 2026 1803/{DOT}" for n in range(8)])
     hand_in(folder / "ada", "2026-11-20T12-00-00")
-    platform, own = found_in(folder)[0].notes
+    platform, own = found_in(folder).notes
     assert "8 files, such as 50-9 - Ren 0" in platform
     assert "the platform's time counts (Fri 20 Nov 2026 18:03 UTC), not the file's own time" in platform
     assert "ada/2026-11-20T12-00-00/01_dot.py: the time in the folder's name counts" in own
