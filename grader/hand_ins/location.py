@@ -91,10 +91,10 @@ def disagreements(places: Sequence[Location], zone: tzinfo) -> Iterator[str]:
     """
     found: dict[tuple[TimeSource, TimeSource], list[Location]] = {}
     for place in places:
-        used, at = place.at
-        for source, other in place.times.items():
-            if at and abs((other - at).total_seconds()) > _SAME_S:
-                found.setdefault((used, source), []).append(place)
+        counted, at = place.at
+        for source, time in place.times.items():
+            if at and abs((time - at).total_seconds()) > _SAME_S:
+                found.setdefault((counted, source), []).append(place)
     for (used, other), of_pair in found.items():
         named = of_pair if len(of_pair) <= _NAMED else of_pair[:1]
         for place in named:
