@@ -19,7 +19,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 
 from grader import catalogue
 from grader.class_run.journal import Journal
-from grader.class_run.stored import Graded
+from grader.class_run.standing import Graded
 from grader.course.roll import TaskPoints, is_too_noisy
 from grader.errors import FairclockError, MachineError
 from grader.grade import grade

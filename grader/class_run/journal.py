@@ -19,8 +19,8 @@ from typing import Final
 
 from grader import seeds
 from grader.class_run import database, enrolment, rows, senders
-from grader.class_run.standing import StudentLesson, by_hand, same_content, struck, student_lessons
-from grader.class_run.stored import Graded, Remembered
+from grader.class_run.senders import Remembered
+from grader.class_run.standing import Graded, StudentLesson, by_hand, same_content, struck, student_lessons
 from grader.course.by_hand import HandEntry, given
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse

@@ -3,10 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grader.class_run import database
 from grader.class_run.rows import cells
-from grader.course.roster import Roster
+from grader.course.course_file import Course
+from grader.course.roll import TaskPoints
+from grader.course.roster import NO_ROSTER, Roster
 from grader.records import Sender
 
 
@@ -44,6 +47,23 @@ def names(senders: Iterable[Sender], before: Roster, now: Roster) -> dict[str, s
             same = now.find(Sender(student, one.name, tuple(filter(None, (one.id, one.email)))))
             found[student] = set(same) if len(same) == 1 else {student}
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The course file, tasks, leaderboard, students and roster that are stored in an output folder, or empty values."""
+
+    course: Course = field(default_factory=Course)
+    tasks: tuple[TaskPoints, ...] = ()
+    board: str = ""
+    students: tuple[str, ...] = ()
+    roster: Roster = NO_ROSTER
+    senders: tuple[Sender, ...] = ()
+
+    def students_by(self, roster: Roster) -> list[str]:
+        """Return the students with their names by another roster."""
+        new = names(self.senders, self.roster, roster)
+        return sorted({name for one in self.students for name in new.get(one, {one})} | {*roster.students})
 
 
 def rename(db: sqlite3.Connection, before: Roster, now: Roster) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby
 
 from grader.course import policy
@@ -10,6 +11,15 @@ from grader.course.course_file import Course
 from grader.course.policy import Handed
 from grader.course.roll import HandIn, SameContent, Standing, TaskPoints
 from grader.records import UNGRADED, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A report, and the UTC times at which its grading began and ended."""
+
+    report: Report
+    started: datetime
+    finished: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rich.console import Console
 from grader import catalogue
 from grader.class_run import dry_run as listing
 from grader.class_run import export, feedback, graded_on, grading, journal, run, students_csv, summary
-from grader.class_run.stored import Remembered
+from grader.class_run.senders import Remembered
 from grader.commands.options import (
     CourseFile,
     Debug,

@@ -167,7 +167,7 @@ def _parse(text: str, name: str, lessons: tuple[str, ...]) -> Course:
         extra_credit=frozenset(
             lesson for lesson, own in of_lessons.items() if own["extra_credit"].of(bool, "true or false")
         ),
-        drop_lowest=top["drop_lowest"].count(),
+        drop_lowest=int(top["drop_lowest"].number(0, 100, whole=True)),
     )
 
 

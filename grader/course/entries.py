@@ -25,12 +25,12 @@ MOST_DAYS: Final = 3650
 _DATE = f"a date from {YEARS[0]} to {YEARS[-1]}, such as 2026-11-20T23:59:00"
 _MORE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?(hour|day|week)s?", re.IGNORECASE)
 _HOURS: Final = {"hour": 1, "day": 24, "week": 168}
-_SHA256 = re.compile(r"[0-9a-f]{8,64}")
+_SHA256 = re.compile(r"[0-9a-f]{8,64}", re.IGNORECASE)
+_NAME = re.compile(".+", re.DOTALL)
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _MANY_PARTS = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")
 _AT = re.compile(r" \(at line (\d+), column \d+\)$| \(at end of document\)$")
 _QUOTED_CHARACTERS = 100
-_MOST = 100
 _EXAMPLE: Final = "grader/class_run/README.md"
 _QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e \t"
 _NO_QUOTES = re.compile(r"""[\w.-]+\s*=[\s\[]*(?:[\d.]+ )?(?!true|false|inf|nan)[^\s"'\d\[\]{+-].*""", re.ASCII)
@@ -122,33 +122,35 @@ class Entry:
             raise self.wrong(instead)
         return value
 
-    def names(self) -> tuple[str, ...]:
-        """Return a list of names in the Unicode form NFC."""
-        instead = 'a list of names, such as ["ada", "bob"]'
+    def texts(self, pattern: re.Pattern[str], instead: str) -> tuple[str, ...]:
+        """Return a list of texts in the Unicode form NFC, all of this pattern. Whole numbers are texts, too."""
         given = self.of(list, instead)
-        if not all(isinstance(one, str) and _name_of(one) for one in given):
+        found = tuple(_name_of(str(one)) for one in given if type(one) in {str, int})
+        if len(found) < len(given) or not all(map(pattern.fullmatch, found)):
             raise self.wrong(instead)
-        return tuple(map(_name_of, given))
+        return found
 
-    def number(self, default: float, most: float = 1e4) -> float:
-        """Return a number from 0 to `most`."""
-        value = default if self.value is None else self.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-            raise self.wrong(f"a number from 0 to {most:g}")
-        return float(value)
+    def names(self) -> tuple[str, ...]:
+        """Return a list of names."""
+        return self.texts(_NAME, 'a list of names, such as ["ada", "bob"]')
 
-    def count(self) -> int:
-        """Return a whole number; without the key, 0."""
-        if self.number(0, _MOST) % 1:
-            raise self.wrong(f"a whole number from 0 to {_MOST}")
-        return int(self.number(0))
+    def digests(self) -> tuple[str, ...]:
+        """Return the first characters of SHA-256 values."""
+        instead = 'a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]'
+        return tuple(map(str.lower, self.texts(_SHA256, instead)))
+
+    def number(self, default: float, most: float = 1e4, *, whole: bool = False) -> float:
+        """Return a number from 0 to `most`, which may have to be whole."""
+        n = default if self.value is None else self.value
+        if isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= most and not (whole and n % 1):
+            return float(n)
+        raise self.wrong(f"a {'whole ' * whole}number from 0 to {most:g}")
 
     def which(self) -> Which | None:
         """Return the rule that chooses an attempt."""
-        found = next((which for which in Which if which == self.value), None)
-        if found is None and self.value is not None:
+        if self.value not in (None, *Which):
             raise self.wrong(" or ".join(f'"{one}"' for one in Which))
-        return found
+        return Which(str(self.value)) if self.is_given else None
 
     def zone(self) -> tzinfo | None:
         """Return a time zone."""
@@ -183,13 +185,6 @@ class Entry:
         if isinstance(self.value, str) or not (moment := self.moment(zone)):
             raise self.wrong(f'{_DATE}, or a time such as "2 days", at most {MOST_DAYS} days')
         return moment
-
-    def digests(self) -> tuple[str, ...]:
-        """Return the first characters of SHA-256 values."""
-        given = [str(one).lower() for one in self.value] if isinstance(self.value, list) else []
-        if not given or not all(map(_SHA256.fullmatch, given)):
-            raise self.wrong('a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
-        return tuple(given)
 
 
 def _unknown(entry: Entry, known: Sequence[str]) -> UsageError:

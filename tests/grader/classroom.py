@@ -52,7 +52,7 @@ def collected(folder: Path) -> Collection:
 def points(out: Path) -> dict[str, str]:
     """Return the points in the first lesson by student, from the gradebook."""
     with (out / reports.GRADEBOOK).open(encoding="utf-8", newline="") as file:
-        return {row[3]: row[5] for row in list(csv.reader(file))[2:]}
+        return {row[0]: row[5] for row in list(csv.reader(file))[2:]}
 
 
 def zipped(files: Sequence[tuple[str, bytes]]) -> bytes:

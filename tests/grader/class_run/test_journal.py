@@ -12,7 +12,7 @@ from classroom import ENVIRONMENT, KIT, ROUNDS, TASKS, collected, grade, hand_in
 from grader import seeds
 from grader.class_run import journal
 from grader.class_run.journal import Journal
-from grader.class_run.stored import Graded
+from grader.class_run.standing import Graded
 from grader.files import WriteError
 from grader.hand_ins.collect import Collection
 from grader.records import Control, Speed, Status, Submission
