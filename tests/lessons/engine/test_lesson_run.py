@@ -158,27 +158,18 @@ def record(prepare: Play) -> LessonRecord:
     return prepare().session.record()
 
 
-def test_the_best_complete_run_is_kept(record: LessonRecord) -> None:
-    best = updated(updated(None, run_of(record, 1, 0, 0)), run_of(record, 1, 1, 0))
-    assert best.held == 2
-    assert updated(best, run_of(record, 1, 0, 0)).held == 2
-    assert updated(best, run_of(record, 1, 1, 1)).held == 3
-
-
-def test_an_unfinished_run_does_not_replace_a_complete_one(record: LessonRecord) -> None:
+def test_the_best_complete_run_is_kept_and_else_the_unfinished_run_with_the_most_steps(record: LessonRecord) -> None:
     part = updated(None, run_of(record, 1, 1, complete=False))
     assert (part.complete, part.left) == (False, Unfinished(2, {"c0": "held", "c1": "held"}))
+    near = updated(part, run_of(record, 0, complete=False))
+    assert (near.left, near.steps_done) == (part.left, 2)
     whole = updated(part, run_of(record, 0, 0, 1))
     assert (whole.held, whole.left) == (1, None)
     again = updated(whole, run_of(record, 1, 1, complete=False))
     assert (again.held, again.measured) == (1, 3)
-
-
-def test_the_unfinished_run_with_the_most_steps_is_kept(record: LessonRecord) -> None:
-    far = updated(None, run_of(record, 1, 1, complete=False))
-    near = updated(far, run_of(record, 0, complete=False))
-    assert near.left == far.left
-    assert near.steps_done == 2
+    best = updated(whole, run_of(record, 1, 1, 0))
+    assert best.held == updated(best, run_of(record, 1, 0, 0)).held == 2
+    assert updated(best, run_of(record, 1, 1, 1)).held == 3
 
 
 def test_a_run_that_continues_another_counts_its_steps_too_but_not_its_time(record: LessonRecord) -> None:

@@ -60,14 +60,6 @@ def test_a_kit_has_only_the_lessons_whose_files_exist(tmp_path: Path, monkeypatc
         assert lessons_of(FULL) == tuple(names)
 
 
-def test_without_a_readable_choice_the_path_is_full(state: Path) -> None:
-    assert route.chosen() == FULL
-    state.mkdir()
-    for content in (b"", b"shrot\n", b"\xff"):
-        (state / route.FILE).write_bytes(content)
-        assert route.chosen() == FULL
-
-
 def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     state: Path, prepare: Play, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +127,9 @@ def test_damaged_files_are_reported_or_left_out(state: Path, capsys: pytest.Capt
     (state / "progress.json").write_text("{")
     assert lessons() == 0
     assert "was damaged" in capsys.readouterr().out
+    for damage in (b"", b"shrot\n", b"\xff"):
+        (state / route.FILE).write_bytes(damage)
+        assert route.chosen() == FULL
     for content in ("", "{", "[]", '{"format": 2, "lessons": {}}', '{"format": 1, "lessons": {"a": 3}}'):
         (state / "exercise_points.json").write_text(content)
         assert listing.load_points() == {}, content

@@ -159,12 +159,6 @@ def test_functions_stay_whole_on_a_slide_or_are_divided_at_an_empty_line() -> No
     assert max(len(chunk.splitlines()) for chunk in (first, second)) <= MOST_LINES
 
 
-PROJECTS = {
-    project.FULL: (syllabus.twelve_weeks, syllabus.PROJECT_STARTS),
-    project.SHORT: (syllabus.four_weeks, syllabus.SHORT_PROJECT_STARTS),
-}
-
-
 def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None:
     course = syllabus.twelve_weeks(pages())
     assert tuple(page.name for page in course.lessons) == lessons_of(FULL)
@@ -177,16 +171,16 @@ def test_the_long_course_has_all_lessons_in_the_order_of_the_full_path() -> None
     assert max(minutes) <= 2 * sum(minutes) / len(minutes)
 
 
-@pytest.mark.parametrize("name", PROJECTS)
-def test_a_project_has_a_hundred_points_and_its_tasks_come_after_the_lessons_that_they_need(name: str) -> None:
-    loaded, (course, starts) = project.load()[name], PROJECTS[name]
-    assert loaded.points == 100
-    assert [row.criterion for row in loaded.rubric if len({row.full, row.half, row.none}) < 3] == []
-    assert loaded.optional
-    weeks = course(pages()).weeks
-    taught = {page.name: week.number for week in weeks for page in week.lessons}
-    assert [task.text for task in loaded.tasks if any(taught[needed] > task.week for needed in task.needs)] == []
-    when = [task.week for task in loaded.tasks]
-    assert when == sorted(when)
-    assert starts <= when[0]
-    assert when[-1] == len(weeks)
+def test_a_project_has_a_hundred_points_and_its_tasks_come_after_the_lessons_that_they_need() -> None:
+    for name, weeks, starts in (
+        (project.FULL, syllabus.twelve_weeks(pages()).weeks, syllabus.PROJECT_STARTS),
+        (project.SHORT, syllabus.four_weeks(pages()).weeks, syllabus.SHORT_PROJECT_STARTS),
+    ):
+        loaded, taught = project.load()[name], {page.name: week.number for week in weeks for page in week.lessons}
+        assert (loaded.points, bool(loaded.optional)) == (100, True)
+        assert [row.criterion for row in loaded.rubric if len({row.full, row.half, row.none}) < 3] == []
+        assert [task.text for task in loaded.tasks if any(taught[needed] > task.week for needed in task.needs)] == []
+        when = [task.week for task in loaded.tasks]
+        assert starts <= when[0]
+        assert when == sorted(when)
+        assert when[-1] == len(weeks)
