@@ -43,9 +43,9 @@ def pages() -> dict[str, LessonPage]:
     return contents.load_all(results.recorded())
 
 
-def task(wrong: int = 4) -> TaskTexts:
-    """Return a task with a number of known wrong answers."""
-    answers = [WrongAnswer(f"wrong_{n}", f"Explanation {n}.", f"def f():\n    return {n} < 3") for n in range(wrong)]
+def task() -> TaskTexts:
+    """Return a task with four known wrong answers."""
+    answers = [WrongAnswer(f"wrong_{n}", f"Explanation {n}.", f"def f():\n    return {n} < 3") for n in range(4)]
     return TaskTexts(
         lesson="small_lesson",
         name="double",
@@ -74,10 +74,10 @@ def terms() -> list[Term]:
     ]
 
 
-def small_page(found: LessonResults | None = RESULTS, wrong: int = 4) -> LessonPage:
+def small_page(found: LessonResults | None = RESULTS) -> LessonPage:
     """Return the page of the small lesson."""
     recall = Recall(Choice("What is `2 * 1`?", {"a": "one", "b": "two"}), "b", "It always is.", "one")
-    return contents.page_of(small_lesson.lesson, [task(wrong)], [recall], terms(), found)
+    return contents.page_of(small_lesson.lesson, [task()], [recall], terms(), found)
 
 
 def parsed(text: str) -> ET.Element:

@@ -119,7 +119,7 @@ def test_records_and_drawings_are_small_belong_to_a_step_and_name_no_path() -> N
     sizes = {path: path.stat().st_size for path in files}
     assert [path for path, size in sizes.items() if size >= MOST_BYTES] == []
     assert sum(sizes.values()) < MOST_BYTES_TOGETHER
-    texts = [path for path in files if path.suffix == ".svg" or path.name == RUN]
+    texts = [path for path in files if path.suffix in {".svg", ".jsonl"} or path.name == RUN]
     assert [path for path in texts if A_PATH.search(path.read_text(encoding="utf-8"))] == []
     steps = {name for name, _ in recorded_steps()}
     drawn = {path: f"{path.parent.name}.{path.stem.split('-')[0]}" for path in files if path.suffix == ".svg"}

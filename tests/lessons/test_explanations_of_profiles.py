@@ -8,7 +8,6 @@ import pytest
 from sessions import MadeUp
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
-from harness.callgrind.script import count_scripts
 from harness.machine.clocks import BackgroundLoad
 from harness.memory.resident import MemoryUse, Timeline
 from harness.memory.tensors import CudaMemory
@@ -22,20 +21,6 @@ CALLGRIND = MadeUp("08_callgrind")
 
 def counts(*rows: tuple[int, str]) -> FunctionCounts:
     return FunctionCounts(tuple(FunctionCount(*row) for row in rows), False)
-
-
-@pytest.mark.long
-@pytest.mark.valgrind
-def test_the_two_loops_of_the_second_step_execute_as_many_instructions() -> None:
-    """An earlier example filled memory. Callgrind counted its `rep stosb` once per byte, as 50 million instructions."""
-    n = 20_000
-    setup = CALLGRIND.two_orders(n)
-    alone, in_order, jumping = count_scripts([setup, f"{setup}visit(in_order)\n", f"{setup}visit(jumping)\n"])
-    loop = in_order.instructions - alone.instructions
-    assert loop > 10 * n
-    assert abs(jumping.instructions - in_order.instructions) < 0.01 * n
-    by_function = jumping.exclusive - alone.exclusive
-    assert by_function.filter(lambda function: "memset" in function or "memcpy" in function).sum() < 0.01 * loop
 
 
 def test_a_chain_that_loses_counts_is_noticed() -> None:

@@ -14,8 +14,6 @@ from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.clocks import BackgroundLoad
 from harness.paired.duel import Finding
-from harness.torch_benchmark.result_store import load
-from lessons.engine.catalogue import FOLDER
 
 CORRECT_FIRST = MadeUp("01_correct_first")
 
@@ -181,15 +179,6 @@ def test_several_threads_are_not_judged_where_others_use_their_cores(monkeypatch
 
 
 AB_TESTING = MadeUp("06_ab_testing")
-
-
-def test_the_recorded_counts_come_from_two_environments_and_contain_no_absolute_path() -> None:
-    first, second = AB_TESTING.recorded()
-    assert first.environment.fingerprint() != second.environment.fingerprint()
-    assert first.env != second.env
-    path = FOLDER / "recorded" / "06_counts.jsonl"
-    assert load(path) == (first, second)
-    assert '"/' not in path.read_text(encoding="utf-8")
 
 
 def test_an_aa_test_of_a_record_with_drift_errs_back_to_back_and_not_in_abba_order() -> None:
