@@ -34,7 +34,6 @@ class NotebookShell:
         """Run a cell that is below `above` lines of the file, without catching exceptions, and return `skipped`."""
         self._number = number
         self._inputs.append(text)
-        self.user_ns["get_ipython"] = lambda: self  # again in each cell, because some notebooks import this name
         value = self._run(text, self.file, above)
         if value is not None and not text.endswith(";") and value is not self._values:
             self._keep(value)
@@ -72,6 +71,7 @@ class NotebookShell:
         """
         value, waits, missing = None, "async" in text or "await" in text, None
         for node, code in self._compiled(text, file, above):
+            self.user_ns["get_ipython"] = lambda: self  # each time, because some notebooks import this name
             try:
                 value = self._in_loop(code) if waits else eval(code, self.user_ns, local)  # noqa: S307 - it runs submissions
             except ModuleNotFoundError as error:

@@ -277,14 +277,3 @@ def test_a_report_of_the_class_is_written_without_the_student_that_prevents_it(
         assert "eve: not in this report" in (out / file).read_text(encoding="utf-8")
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out, graded=0)
-
-
-def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
-    arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
-    assert run_grader(arguments) == 2
-    said = capsys.readouterr().err
-    assert r"Students: \x1b[2Jmallory" in said
-    assert "\x1b" not in said

@@ -38,33 +38,6 @@ def _with_tabs(source: str, _: Sequence[str]) -> bytes:
     return indented.rstrip("\n").encode()
 
 
-def _guarded(source: str, names: Sequence[str]) -> bytes:
-    decorator = """
-import functools
-
-try:
-    import logging
-except ImportError:
-    log = None
-else:
-    log = logging.getLogger(__name__).debug
-
-def guarded(function):
-    @functools.wraps(function)
-    def wrapper(*arguments, **named):
-        if log:
-            log("called with %d arguments", len(arguments))
-        try:
-            return function(*arguments, **named)
-        except RecursionError as error:
-            raise ValueError("too deep") from error
-        finally:
-            arguments = None
-    return wrapper
-"""
-    return _with_end(source, decorator, [f"{name} = guarded({name})" for name in names])
-
-
 def _in_a_class(source: str, names: Sequence[str]) -> bytes:
     methods = "\n".join(
         f"    def {name}(self, *given):\n        self.calls += 1\n        return self.functions[{name!r}](*given)"
@@ -114,18 +87,6 @@ if __name__ == "__main__":
     return f"{ast.unparse(tree)}\n{tried}".encode()
 
 
-def _from_a_factory(source: str, names: Sequence[str]) -> bytes:
-    """Define everything within one function, which returns the requested functions."""
-    tree = ast.parse(source)
-    inner = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
-    body = ast.unparse(ast.Module(inner, []))
-    if '"""' in body or "'''" in body:  # its lines may not be indented
-        return source.encode()
-    indented = "\n".join(f"    {line}" for line in body.splitlines())
-    given = ", ".join(names)
-    return f"def make():\n{indented}\n    return ({given},)\n\n({given},) = make()\n".encode()
-
-
 def _notebook(source: str, _: Sequence[str]) -> bytes:
     """Put each statement into a cell, among raw cells, attachments, old outputs and useless fields."""
     lines = source.splitlines(keepends=True)
@@ -160,14 +121,11 @@ def _with_end(source: str, helpers: str, renamed: Sequence[str]) -> bytes:
 WAYS: Final[Mapping[str, Restyle]] = {
     "a byte order mark and Windows' line ends": _with_mark_and_crlf,
     "tabs, and no end of line at the end": _with_tabs,
-    "a decorator with logging, try and finally": _guarded,
     "methods of a class": _in_a_class,
     "records and a main part": _with_records_and_a_main,
-    "functions from a factory": _from_a_factory,
     NOTEBOOK: _notebook,
 }
 """The ways by name. Ways that wrap functions do not change other text, such as the C source of lesson 14."""
-OF_FUNCTIONS: Final = frozenset({"a decorator with logging, try and finally", "methods of a class"})
 
 QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
 SIMULATED = ("repair", "races", "expand")
@@ -183,7 +141,7 @@ def tried() -> Iterator[tuple[Task, str]]:
     for number, way in enumerate(WAYS):
         names = (SIMULATED[number % 3], EXPENSIVE[number % 2])
         for task in (of_values[number % len(of_values)], timed[number % len(timed)], *(named[name] for name in names)):
-            if is_function(task) or way not in OF_FUNCTIONS:
+            if is_function(task) or WAYS[way] is not _in_a_class:
                 yield task, way
 
 

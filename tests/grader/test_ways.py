@@ -10,23 +10,6 @@ from grader.authoring import task_texts
 from grader.task import tier_of
 from grader.ways import TaskWays, Way, ways_of
 
-FAST = Way("einsum", "Uses einsum.", "It is hard to read.", 22.93)
-PLACE = "in the simulated scenarios"
-
-
-def test_the_lines_name_the_place_the_reference_and_each_ratio() -> None:
-    heading = (
-        "Other right ways. Their ratios were computed in the simulated scenarios. There, the reference solution has the"
-        " ratio 37.7×."
-    )
-    lines = list(TaskWays(PLACE, 37.71, (FAST,)).lines())
-    assert lines == [heading, "- 22.9×: Uses einsum. It is hard to read."]
-    here = TaskWays("on a machine with a CPU", 37.71, (FAST,)).heading
-    assert "recorded on a machine with a CPU, and not on this machine" in here
-    without = TaskWays(ways=(replace(FAST, ratio=None),))
-    assert list(without.lines()) == ["Other right ways:", "- Uses einsum. It is hard to read."]
-    assert list(TaskWays().lines()) == []
-
 
 def test_the_texts_are_those_of_the_example_submissions_and_each_ratio_reaches_their_tier() -> None:
     for task in catalogue.all_tasks():

@@ -111,21 +111,6 @@ def test_a_python_in_a_temporary_folder_stays_visible_and_nothing_beside_it(
             assert written == ["Read-only file system"] * 3
 
 
-@pytest.mark.sandbox
-def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
-    secret = Path(sys.prefix) / f"hidden-{tmp_path.name}-{os.getpid()}"
-    secret.mkdir()
-    try:
-        (secret / "seed").write_text("1234")
-        look = f"os.listdir({str(secret)!r})"
-        assert answer(look, setup="import os") == ["seed"]
-        with Pool(hidden=(secret,)) as pool:
-            assert answer(look, Session("a secret", pool), setup="import os") == []
-    finally:
-        (secret / "seed").unlink()
-        secret.rmdir()
-
-
 STATUS = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
 
 

@@ -11,7 +11,6 @@ from trees import BARE
 from grader import kinds
 from grader.errors import GraderFault, WorkerFault
 from grader.kinds.simulated import Played, gain, imports_torch, speed
-from grader.kinds.timing import TIME
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import PlainScenario
@@ -86,11 +85,6 @@ def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(WorkerFault, match="more than 300 calls") as caught:
         run(search(tmp_path, max_calls=300), "def find(probe):\n  while True: probe(0)")
     assert caught.value.status is Status.TIMED_OUT
-
-
-def test_a_cost_that_a_clock_measures_is_a_fault_of_the_grader(task: Task) -> None:
-    with pytest.raises(GraderFault, match=r"00_small\.find: a SimulatedExam cannot measure time"):
-        run(replace(task, cost=TIME), BISECT)
 
 
 def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> None:

@@ -13,7 +13,7 @@ from grader.limits import Limits
 from grader.session import Session
 from grader.task import Array
 from grader.trials.correctness import DTYPES, Answer
-from grader.trials.inputs import ALIGNMENT, POISON, SharedMemory, describe, pack
+from grader.trials.inputs import ALIGNMENT, POISON, SharedMemory, pack
 from grader.trials.worker_client import WorkerClient
 
 MIRROR = """
@@ -95,18 +95,6 @@ def test_a_changed_input_is_noticed_wherever_it_was_changed(mirror: WorkerClient
             assert not packed.unchanged(mirror.inputs)
             mirror.inputs.bytes[offset] ^= 1
     assert packed.unchanged(mirror.inputs)
-
-
-def test_inputs_are_described_in_a_few_words() -> None:
-    x = whole("float32")
-    nan = x.copy()
-    nan[0, 0] = np.nan
-    assert describe(("a", "b"), (x, x.copy())) == "a, b of shape (4, 6), float32"
-    assert describe(("a", "b"), (x, x)) == "a, b of shape (4, 6), float32, a and b share memory"
-    assert describe(("a",), (x.T,)) == "a of shape (6, 4), float32, a strided"
-    assert (
-        describe(("a", "b"), (nan, np.zeros(3))) == "a of shape (4, 6), float32, b of shape (3,), float64, a has a NaN"
-    )
 
 
 def test_what_another_writes_is_read_and_poison_covers_what_was_asked_and_no_more() -> None:

@@ -3,16 +3,12 @@ from pathlib import Path
 
 from small_tasks import negation
 
-from grader.kinds.peak_memory import PEAK_MEMORY
-from grader.kinds.simulated import CALLS, SIMULATED_TIME
-from grader.kinds.timing import TIME, WALL_TIME
 from grader.records import Attempt, Control, Speed, Status
 from grader.task import SimulatedExam, Tier
-from grader.trials.score import RIGHT, compared, reached_share, score
+from grader.trials.score import RIGHT, reached_share, score
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
 CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
-BASELINE = "The baseline takes 3.00× as long as the submission"
 EVIDENCE = Speed(ratio=3.0, low=2.9, high=3.1, rounds=60, tier=1)
 
 
@@ -54,16 +50,6 @@ def test_the_share_of_the_limit_has_the_digits_that_are_known() -> None:
         assert (f"The submission reaches {known} of this core's physical limit." in said) is bool(known)
 
 
-def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
-    said = score(TASK, passed(EVIDENCE)).attempt.rationale
-    assert said.startswith(f"Right on all 7 cases. {BASELINE} (2.90× to 3.10×; 60 rounds).")
-    assert said.endswith("Next tier: 4×, 10 points.")
-    exact = score(TASK, passed(replace(EVIDENCE, low=3.0, high=3.0))).attempt.rationale
-    assert "(" not in exact
-    wide = score(TASK, passed(replace(EVIDENCE, ratio=44.3, low=34.9, high=56.3, tier=2))).attempt.rationale
-    assert "The baseline takes 44× as long as the submission (34× to 57×; 60 rounds)." in wide
-
-
 def test_the_undecided_get_a_tier_near_the_measured_ratio_and_are_told_why() -> None:
     def told(ratio: float, low: float, tier: int, *, calm: bool = False) -> str:
         attempt = passed(Speed(ratio, low, 4.1, 600, tier=tier, undecided=True), Status.UNDECIDED)
@@ -76,14 +62,3 @@ def test_the_undecided_get_a_tier_near_the_measured_ratio_and_are_told_why() -> 
     assert "the true ratio may reach the tier at 4×" in told(2.5, 2.1, tier=1)
     assert "more than 10 % above the measured ratio" in told(2.5, 2.1, tier=1)
     assert "more than 1.5 % above the measured ratio" in told(3.9, 2.1, tier=1, calm=True)
-
-
-def test_the_comparison_names_the_cost() -> None:
-    for cost, words in {
-        TIME: "takes 3.00× as long",
-        WALL_TIME: "takes 3.00× as long",
-        SIMULATED_TIME: "takes 3.00× as much simulated time",
-        CALLS: "makes 3.00× as many calls",
-        PEAK_MEMORY: "needs 3.00× as much memory",
-    }.items():
-        assert compared(cost, EVIDENCE) == f"the baseline {words} as the submission"

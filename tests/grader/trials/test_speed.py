@@ -20,7 +20,7 @@ from busy_core import busy_core
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 from trees import BARE
 
-from grader.errors import GraderFault, WorkerFault
+from grader.errors import WorkerFault
 from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
@@ -172,13 +172,6 @@ def test_another_behaviour_when_timed_is_the_submissions_fault(task: Task, trees
             play(task, trees, WHEN_TIMED.format(trick=trick))
         assert caught.value.status is status
         assert said in caught.value.rationale
-
-
-def test_a_faulty_baseline_is_the_kits_fault(task: Task, trees: Trees) -> None:
-    for broken in ("raise ValueError", "return x.clone()"):
-        (task.known / "baseline.py").write_text(f"def negate(x):\n  {broken}", encoding="utf-8")
-        with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
-            play(task, trees, AT_ONCE)
 
 
 def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core() -> None:
