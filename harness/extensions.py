@@ -1,8 +1,7 @@
 """Compile C and C++ code for this process, and store the compiled files in the user's cache folder.
 
 The name of a build folder is a digest of everything that the compiled file depends on. A second file in the folder
-holds the time of compiling in seconds. Reading torch's headers takes tens of seconds, but `load_inline` does not
-compile again if its build folder contains the library.
+holds the time of compiling in seconds.
 """
 
 import contextlib

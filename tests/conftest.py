@@ -44,9 +44,8 @@ LONGEST = (
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")  # by default, a generated test fails if it takes long, as on a busy machine
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # a shell starts background jobs this way, and their child processes inherit it
+# A shell starts background jobs without Ctrl-C, and their child processes inherit it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the first of hundreds of commands compiles the modules for the others
@@ -56,14 +55,9 @@ _numbers = count()
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the tests' progress and lane locks apart from those of the user.
-
-    Each test has its own progress. The lanes are shared by the session, because two workers that time at once need two
-    cores.
-    """
-    folder = (
-        tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))
-    )  # `mktemp` is slow, because it lists all existing folders
+    """Give each test its own progress, and the session its own lanes, because workers that time at once need cores."""
+    # `mktemp` is slow, because it lists all existing folders.
+    folder = tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))
     folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))

@@ -88,22 +88,6 @@ def test_the_lines_that_scripts_take_from_the_readme_are_there() -> None:
     assert [pattern for pattern in patterns if not re.search(pattern, README)] == []
 
 
-def test_the_steps_that_show_pytorchs_guides_make_the_calls_of_the_guide() -> None:
-    calls = {
-        "02_timeit_vs_timer, step 2": ("timeit.timeit(", "timeit.Timer(", ".repeat(", ".autorange("),
-        "02_timeit_vs_timer, step 6": ("Timer(", "sub_label=", "description=", "env=", "globals="),
-        "02_timeit_vs_timer, step 7": ("num_threads=", "timer.timeit("),
-        "04_autorange, step 3": (".blocked_autorange(", "Timer("),
-        "05_compare, step 2": ("sub_label=", "description=", ".blocked_autorange("),
-        "05_compare, step 4": ("product(", "num_threads=", ".blocked_autorange("),
-        "05_compare, step 6": ("Compare(", ".trim_significant_figures(", ".colorize(", "pickle.loads("),
-    }
-    for place, expected in calls.items():
-        name, number = place.split(", step ")
-        step = importlib.import_module(f"lessons.{name}").lesson.steps[int(number) - 1]
-        assert [call for call in expected if call not in f"{step.given_code}\n{step.code}"] == [], place
-
-
 def fault_of(command: Command) -> str:
     """Return why a command of a page does not exist, or an empty string if it exists."""
     program, verb = command.program, command.verb

@@ -1,8 +1,7 @@
 """Draw torch's `FunctionCounts`, and remove the noise of dictionary lookups, by function name or by an experiment.
 
-In Debian's Python, static functions have no names. Callgrind then writes an address, such as "???:0x0000000000530910".
-So an experiment counts two scripts. One looks up the first key of a dictionary, which is found immediately, the other
-one the last key. The function that needs more instructions for the last key is the lookup.
+In Debian's Python, static functions have no names, only an address. So an experiment counts two scripts, which look up
+the first and the last key of a dictionary. The function that needs more instructions for the last key is the lookup.
 """
 
 import re

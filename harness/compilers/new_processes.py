@@ -72,10 +72,9 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True)
 class ImplementationTimes:
-    """The times of a function under one implementation, in seconds.
+    """The times of a function under one implementation, in seconds, or the `reason` why there are none.
 
-    `build_s` is the wall time of the compiler, and `calls_s` are the CPU times of the calls, in order. If there are no
-    times, `reason` is not empty.
+    `build_s` is the wall time of the compiler, and `calls_s` are the CPU times of the calls, in order.
     """
 
     name: str

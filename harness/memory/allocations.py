@@ -1,8 +1,7 @@
 """Record the allocations of a call or of a running script with memray, an optional package.
 
 memray replaces the functions of the C library that allocate and free memory, such as `malloc` and `mmap`. So it sees
-each call of these functions, also between two samples, and also from C and C++ code. `live_stages` runs a script under
-`memray run --live-remote`, which sends each allocation through a socket, as `memray live` shows it.
+each call of these functions, also between two samples, and also from C and C++ code.
 """
 
 import importlib.util

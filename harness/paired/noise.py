@@ -87,7 +87,7 @@ def noise_of(blocks: Sequence[Reading]) -> Noise:
 
 
 def _unpaired_ratio(window: Sequence[Reading]) -> float:
-    """Return the wall time per call in the first half of the window ÷ the wall time per call in the second half."""
+    """Return the wall time per call in the first half of the window ÷ that in the second half."""
     middle = len(window) // 2
     first, second = (
         sum(block.wall_s for block in half) / sum(block.calls for block in half)

@@ -2,19 +2,14 @@
 
     python tests/benchmarks/decisions.py --verdicts 10000 --jobs 2
 
-No code is timed: the times come from simulated machines. The log ratio of a measured round is a sum: the true log
-ratio, a layout error, which is drawn for each pair of processes, and the noise at that moment, which continues from one
-pair to the next. The guarantee is that at most `error_rate`
-of comparisons end with a false verdict, or with an interval that does not contain the true ratio. Each rate is printed
-with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that break an assumption on purpose have no
-guarantee; their rates show the effect. If the true ratio is exactly a threshold, both UNDECIDED and the threshold are
-right. An interval that misses the threshold then ends the comparison, so that row counts misses of all intervals.
+No code is timed. The log ratio of a round is a sum: the truth, a layout error, drawn for each pair, and the noise
+at that moment, which continues from one pair to the next. Each rate is printed with its upper bound
+(one-sided, 95 %, Clopper and Pearson 1934). Machines that break an assumption on purpose have no guarantee. If the true
+ratio is exactly a threshold, both UNDECIDED and the threshold are right, and the row counts misses of all intervals.
 
-A grade is too good if the threshold of its tier is more than the factor `BENEFIT` above the true ratio. A smaller
-excess is intended: it is the benefit of the doubt. A student may hand in fifty copies of the same code, so the last
-column has an upper bound of the chance that at least one of fifty copies gets a grade that is too good.
-
-The exit code is 1 if a rate is above the guaranteed one.
+A grade is too good if the threshold of its tier is more than the factor `BENEFIT` above the true ratio. The last column
+has an upper bound of the chance that at least one of fifty copies of the same code gets a grade that is too good. The
+exit code is 1 if a rate is above the guaranteed one.
 """
 
 import argparse
@@ -112,7 +107,6 @@ def machines(layout_sd: float) -> tuple[Machine, ...]:
 
 
 def normal(sd: float) -> Draw:
-    """Return independent, normally distributed noise."""
     return lambda rng, contests, values: rng.normal(0, sd, (contests, values))
 
 
@@ -304,7 +298,6 @@ class Rates:
 
 
 def measure(task: tuple[int, str, int]) -> Rates:
-    """Play contests on a machine with a true ratio, and return the rates of false verdicts."""
     number, truth, contests = task
     machine, (ratio, thresholds) = MACHINES[number], TRUTHS[truth]
     played: list[Played] = list(play(machine, ratio, thresholds, RULES, contests, round_s=ROUND_S, seed=1))
@@ -346,7 +339,6 @@ def at_most(hits: int, tries: int, p: float) -> float:
 
 
 def table(results: Sequence[Rates]) -> Table:
-    """Return a table of the results on one simulated machine, with a row per true ratio."""
     first = results[0]
     promise = f"promised at most {units.percent(RULES.error_rate)}" if first.promised else "beyond the promise"
     return Table.of(
@@ -382,7 +374,6 @@ def _rate(hits: int, tries: int) -> str:
 
 
 def main() -> int:
-    """Play all contests, and print each machine's table when it is complete."""
     parser = argparse.ArgumentParser(description="False verdicts of the decision on planted data.")
     parser.add_argument("--verdicts", type=int, default=10_000, help="contests for each machine and true ratio")
     parser.add_argument("--jobs", type=int, default=2, help="processes")

@@ -111,7 +111,6 @@ def play(jobs: Sequence[Job]) -> list[Trial]:
 
 
 def judge(job: Job) -> list[Trial]:
-    """Let the tool of a job judge, and measure the time that it takes."""
     sides, begun_s = work_named(job.work).sides(job.truth), perf_counter()
     said = (TOOLS | STRICT)[job.tool](sides, job.budget_s)
     wall_s = perf_counter() - begun_s
@@ -151,7 +150,6 @@ def _row(trials: Sequence[Trial]) -> tuple[str | float, ...]:
 
 
 def main() -> int:
-    """Read the jobs, run them in order, and print the trials."""
     asked = [Job(**job) for job in json.load(sys.stdin)]
     # Imports are not part of a job's time, because users who time torch have imported it already.
     for setup in {work_named(job.work).sides(job.truth).setup for job in asked}:

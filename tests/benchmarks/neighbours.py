@@ -75,7 +75,6 @@ def disturbed(load: Load) -> Iterator[None]:
 
 @contextmanager
 def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Run `code` in `count` processes during the `with` block, then end them."""
     command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_CACHES_LARGER * _last_cache_bytes())]
     started: list[subprocess.Popen[str]] = []
     try:

@@ -1,14 +1,11 @@
 """Grade one submission repeatedly while busy processes load the machine, and print how much its grade varies.
 
     python tests/benchmarks/regrade.py --times 20 --load bursty
-    python tests/benchmarks/regrade.py --times 300 --edge 5 --file FILE
     python tests/benchmarks/regrade.py --times 100 --edge 5 --crowd 25
 
-It prints every grade, then the number of different grades and the spread of the ratios: |log deviation| from their
-median, 95th percentile and worst. With `--edge P`, the task's tiers are replaced by two tiers P % below and above the
-submission's ratio. That ratio is the median of a few gradings without added load. The submission must always reach the
-lower tier and never the upper one. With `--crowd N`, N busy processes run beside the gradings. Exit code 1 if a grade
-changed. A grader error and a machine that was too noisy do not count as a grade, because `run` grades again later.
+It prints every grade, then the number of different grades and the spread of the ratios. With `--edge P`, the submission
+must always reach the tier P % below its ratio, and never the one P % above it. That is the median without
+load. Exit code 1 if a grade changed. A void grading does not count, because `run` grades again later.
 """
 
 import argparse
@@ -37,7 +34,6 @@ REHEARSALS = 15
 
 
 def main() -> int:
-    """Grade repeatedly, print, and summarize."""
     parser = argparse.ArgumentParser(description="Regrade one submission beside busy neighbours.")
     parser.add_argument("--lesson", default="01_correct_first")
     parser.add_argument("--file", type=Path, help="the submission (default: the lesson's solution)")

@@ -22,7 +22,6 @@ LESSON = "01_correct_first"
 
 
 def main() -> int:
-    """Make the class, grade it, and print the figures."""
     parser = argparse.ArgumentParser(description="Submissions graded in a minute.")
     parser.add_argument("--students", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -52,14 +52,12 @@ class Said:
 
 
 def rule_of_thumb(slowdown: float, margin: float = MARGIN) -> Finding:
-    """Return the verdict by a rule of thumb: a difference above the margin is real."""
     if slowdown > 1 + margin:
         return Finding.SLOWER
     return Finding.FASTER if slowdown < 1 / (1 + margin) else Finding.SAME
 
 
 def fairclock(sides: Sides, budget_s: float, *, paired_processes: bool, margin: float = MARGIN) -> list[Said]:
-    """Judge with fairclock's duel, in this process or with paired processes."""
     found = duel(
         sides.candidate,
         sides.baseline,
@@ -208,7 +206,6 @@ def _sampled_s(benchmark: pyperf.Benchmark) -> float:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    """Run a command to its end in `folder` and return its output."""
     # The inner pytest must not inherit the worker variables of an outer pytest.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -3,20 +3,14 @@
     python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 2      # 30 minutes; the next run continues
     python tests/benchmarks/verdicts.py verdicts.jsonl --report          # only the tables
     python tests/benchmarks/verdicts.py duels.jsonl --duels 10000        # duels of equal code; hours
-    python tests/benchmarks/verdicts.py duels.jsonl --duels 10000 --minutes 30      # a part of them
 
 Each tool answers "Is the candidate slower than the baseline, and by how much?" within the same limit of time. The true
-slowdown is known because the candidate does the same work for a larger count. The tools run in random order, with a new
-process for every repetition. So changes of the machine and of the memory layout affect all tools equally. All work uses
-one thread.
+slowdown is known because the candidate does the same work for a larger count. The tools run in random order, on one
+thread, with a new process for every repetition. With `--duels`, only duels judge: of equal code, and of code that
+is 3 % or 5 % slower. The exit code is 1 if more than `MOST_FALSE` verdicts on equal code are false.
 
-With `--duels`, only duels judge, on all kinds of work and under all loads: of equal code, and of code that is 3 % or
-5 % slower. Most run in one process, as `duel` does by default, and some use paired processes. The bound of the false
-verdicts is one-sided, 95 % (Clopper and Pearson 1934). The exit code is 1 if more than `MOST_FALSE` verdicts on equal
-code are FASTER or SLOWER.
-
-The file has a line for each verdict. A verdict is *false* if the named side is not the faster side. SAME is false for
-code that is 3 % or 5 % slower. UNDECIDED is never false.
+A verdict is *false* if the named side is not the faster side. SAME is false for code that is 3 % or 5 % slower.
+UNDECIDED is never false.
 """
 
 import argparse
@@ -85,7 +79,6 @@ def plan_duels(duels: int, seconds: float, budget_s: float) -> Iterator[list[Job
 
 
 def report(trials: Sequence[Trial], console: Console) -> None:
-    """Print a table of all trials under each load, and one of all trials."""
     for load in dict.fromkeys(one.job.load for one in trials):
         console.print(scoreboard(f"Machine: {load}", [one for one in trials if one.job.load == load]))
     console.print(scoreboard("All loads together", trials))
@@ -100,7 +93,6 @@ def report_duels(trials: Sequence[Trial], console: Console) -> None:
 
 
 def main() -> int:
-    """Let the tools judge, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="the results, one line per verdict; a later run continues")
     parser.add_argument("--verdicts", type=int, default=10, help="of every tool for each load and true slowdown")

@@ -129,5 +129,4 @@ ALL_WORKS = (*WORKS, *MORE_WORKS)
 
 
 def work_named(name: str) -> Work:
-    """Return the work of that name."""
     return next(work for work in ALL_WORKS if work.name == name)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import pstats
-import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -166,29 +165,6 @@ def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_reque
     assert linear == "<linear>"
     assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
     assert run.unasked == ""  # if this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim
-
-
-def test_with_modules_names_no_module_outside_torchscript_and_only_its_own_warning_is_caught(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Hooked(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            with record_function("Module Hierarchy"):
-                return x + 1
-
-    def without_it(*, activities: object) -> None: ...
-
-    network = torch.nn.Linear(8, 8)
-    found = kineto.named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
-    assert found.events == 0
-    assert not found.warning or "deprecated" in found.warning
-    assert kineto.named_modules(lambda: Hooked()(torch.ones(2))).events == 1
-    with pytest.warns(UserWarning, match="its own"):
-        kineto.named_modules(lambda: warnings.warn("its own", stacklevel=1))
-    monkeypatch.setattr("harness.profiles.kineto.profile", without_it)
-    assert kineto.named_modules(lambda: None) == kineto.NamedModules(None, "")
-    monkeypatch.setattr("harness.profiles.kineto._ExperimentalConfig", lambda: None)  # an argument raises TypeError
-    assert kineto.every_thread() is None
 
 
 def test_the_same_function_of_two_objects_is_one_frame() -> None:

@@ -19,7 +19,6 @@ from harness.suite import (
     GroupedVariants,
     TimerArgs,
     flatten,
-    iter_parsed_lines,
     materialize,
     parse_stmts,
     runner,
@@ -62,17 +61,6 @@ SIDE_BY_SIDE = r"""
     w = z + 1                                |
                                              | auto w = z + 1;
 """
-
-
-def test_names_are_joined_and_python_and_cpp_side_by_side_are_separated() -> None:
-    benchmark = TimerArgs("pass")
-    flat = flatten({("a", "b"): {None: benchmark, "c": {"d": benchmark}}, "e": benchmark})
-    assert list(flat) == [("a", "b"), ("a", "b", "c", "d"), ("e",)]
-    assert parse_stmts(SIDE_BY_SIDE) == (
-        "z = torch.mm(x, y)\nw = z + 1\n",
-        "auto z = torch::mm(x, y);\n\nauto w = z + 1;",
-    )
-    assert next(iter_parsed_lines(SIDE_BY_SIDE)) == ("z = torch.mm(x, y)", "auto z = torch::mm(x, y);")
 
 
 def test_variants_are_cases_under_their_labels() -> None:

@@ -77,16 +77,10 @@ def test_an_empty_grid_is_refused_before_anything_runs_and_an_exception_of_a_fun
     def never(_size: int) -> tuple[object, ...]:
         raise AssertionError
 
-    sizes: list[dict[str, object]] = [{"sizes": each} for each in ((), (1, 1), (0, 1))]
-    others: list[dict[str, object]] = [
-        {"functions": {}},
-        {"threads": ()},
-        {"threads": (0,)},
-        {"turns": 0},
-        {"min_run_time": math.nan},
-    ]
-    for wrong in [*sizes, *others]:
-        arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), **wrong}
+    sizes: list[tuple[str, object]] = [("sizes", each) for each in ((), (1, 1), (0, 1))]
+    others = [("functions", {}), ("threads", ()), ("threads", (0,)), ("turns", 0), ("min_run_time", math.nan)]
+    for name, wrong in [*sizes, *others]:
+        arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), name: wrong}
         with pytest.raises(UsageError):
             grid(**arguments)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
@@ -101,12 +95,7 @@ def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings
         "times slower than the best time (200 usec).\n"
     )
     loops, figure_s, raw_s = timeit_numbers(printed)
-    assert loops == 200
-    assert figure_s == pytest.approx(20e-9)
-    assert raw_s == pytest.approx([1.5, 0.02, 300e-6, 4e-6])
-
-
-def test_the_output_of_this_python_is_read() -> None:
+    assert (loops, figure_s, raw_s) == (200, pytest.approx(20e-9), pytest.approx([1.5, 0.02, 300e-6, 4e-6]))
     command = [sys.executable, "-m", "timeit", "-v", "-n", "1", "-r", "3", "pass"]
     printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     loops, figure_s, raw_s = timeit_numbers(printed)
@@ -116,13 +105,8 @@ def test_the_output_of_this_python_is_read() -> None:
         timeit_numbers("5 loops, best of 5: 3 nsec per loop\n")
 
 
-FUZZERS = (
-    fuzz.UnaryOpFuzzer,
-    fuzz.BinaryOpFuzzer,
-    fuzz.UnaryOpSparseFuzzer,
-    fuzz.BinaryOpSparseFuzzer,
-    fuzz.SpectralOpFuzzer,
-)
+DENSE = (fuzz.UnaryOpFuzzer, fuzz.BinaryOpFuzzer, fuzz.SpectralOpFuzzer)
+FUZZERS = (*DENSE, fuzz.UnaryOpSparseFuzzer, fuzz.BinaryOpSparseFuzzer)
 COIN = "from torch.utils.benchmark import FuzzedParameter; FuzzedParameter('coin', distribution={1: 0.5, 2: 0.5})"
 
 
