@@ -4,8 +4,8 @@
     python tests/benchmarks/regrade.py --times 100 --edge 5 --crowd 25
 
 It prints every grade, then the number of different grades and the spread of the ratios. With `--edge P`, the submission
-must always reach the tier P % below its ratio, and never the one P % above it. That is the median without
-load. Exit code 1 if a grade changed. A void grading does not count, because `run` grades again later.
+must always reach the tier P % below its ratio without load, and never the one P % above it. Exit code 1 if a grade
+changed. A void grading does not count, because `run` grades again later.
 """
 
 import argparse
