@@ -112,21 +112,6 @@ def crossover(f, g, measure, low, high):
     assert set(said("wrong_always_a_size", NEVER)) == {same}
 
 
-def seconds(scenario: Any, case: dict[str, Value]) -> float:
-    found = scenario.call("measure", ("mix", case))
-    assert isinstance(found, float)
-    return found
-
-
-def test_what_is_slow_is_clearly_slow() -> None:
-    for scene in drawn(SMALLEST)[:4]:
-        for _ in range(100):
-            case = scene.call("fuzzer", ())
-            twin = {**case, "step": 1, "transposed": False}
-            ratio = min(seconds(scene, case), seconds(scene, case)) / min(seconds(scene, twin), seconds(scene, twin))
-            assert ratio > 4.5 if scene.least.is_within(matrices.read(case)) else ratio < 1.6
-
-
 def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
     scenario = drawn(SMALLEST)[0]
     for change, words in (
