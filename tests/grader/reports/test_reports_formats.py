@@ -19,12 +19,7 @@ WAITING = (HandIn("zoe", "02_timer", "zoe/02_timer.py", "00"),)
 
 def result_of(roll: Roll, student: str = "ada") -> Any:
     """Return the content of a student's results.json."""
-    alone = dict(roll.one_by_one())[student]
-
-    def refuse(constant: str) -> None:
-        raise AssertionError(constant)
-
-    return json.loads(gradescope.render(alone), parse_constant=refuse)
+    return json.loads(gradescope.render(dict(roll.one_by_one())[student]))
 
 
 def test_a_result_has_gradescopes_shape_and_our_evidence() -> None:
