@@ -13,6 +13,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -139,6 +140,14 @@ def create_folder(out: Path) -> None:
                 out.chmod(stat.S_IMODE(out.stat().st_mode) & ~_OTHER_USERS)
         for name in (FILE, _LOCK):
             (out / name).touch(mode=rights(out))
+
+
+def create_tables(db: sqlite3.Connection, kit: str, folder: str) -> None:
+    """Create the tables for a class in `folder` that this version of the kit grades."""
+    for statement in TABLES.split(";\n"):
+        db.execute(statement)
+    about = {"schema": SCHEMA, "kit": kit, "class": folder, "created_utc": datetime.now(UTC).isoformat()}
+    db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
 
 
 def readers(out: Path) -> Iterator[str]:

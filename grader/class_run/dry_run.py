@@ -14,7 +14,7 @@ from grader.course.roll import TaskPoints
 from grader.course.roster import unclear
 from grader.errors import UsageError
 from grader.hand_ins.collect import Collection
-from grader.records import LeftOut, Submission, TimeSource
+from grader.records import LeftOut, TimeSource
 from grader.texts import shown
 from harness.rendering import units
 
@@ -53,7 +53,8 @@ def lines(folder: Path, tasks: Sequence[TaskPoints], of: HandIns, course_name: s
         f"{len(questions)} unclear",
     )
     yield f"{', '.join(counts)}. Nothing was graded or written."
-    yield from _section("Hand-ins", ("Student", "Lesson", "Handed in", "Source of the time", "File"), _rows(found, of))
+    columns = ("Student", "Lesson", "Handed in", "Source of the time", "File")
+    yield from _section("Hand-ins", columns, [*_rows(found, of)])
     yield from _section("Left aside", ("Student", "File", "Reason"), _left_out(found.left_out))
     yield from _section("Unclear students", ("Student", "Problem", "Reason"), questions)
     yield from _section("Missing students, of whom nothing was found", ("Student",), [[one] for one in missing])
@@ -64,18 +65,11 @@ def lines(folder: Path, tasks: Sequence[TaskPoints], of: HandIns, course_name: s
         yield f"\n{shown(str(error))}"
 
 
-def _rows(found: Collection, of: HandIns) -> list[Sequence[str]]:
-    return [
-        (one.student, one.lesson, _when(one, of), _SOURCES[one.time_source], _where(one)) for one in found.submissions
-    ]
-
-
-def _when(one: Submission, of: HandIns) -> str:
-    return str(LocalTime.at_utc(one.handed_in, of.course.zone)) if one.handed_in else "–"
-
-
-def _where(one: Submission) -> str:
-    return f"{one.path} (refused: {one.refusal})" if one.refusal else one.path
+def _rows(found: Collection, of: HandIns) -> Iterator[Sequence[str]]:
+    for one in found.submissions:
+        when = str(LocalTime.at_utc(one.handed_in, of.course.zone)) if one.handed_in else "–"
+        refused = f" (refused: {one.refusal})" if one.refusal else ""
+        yield one.student, one.lesson, when, _SOURCES[one.time_source], f"{one.path}{refused}"
 
 
 def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
@@ -87,24 +81,18 @@ def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
         groups.setdefault(f"{file.why}{accept}", []).append(file)
     rows: list[tuple[str, str, str]] = []
     for why, group in groups.items():
-        students = list(dict.fromkeys(one.student or "(no student)" for one in group))
-        parts = (
-            [group] if len(students) > _ALONE else [[one for one in group if one.student == who] for who in students]
-        )
-        rows += [
-            (_few([one.student for one in part]), _few([_name(one) for one in part]), why) for part in parts if part
-        ]
+        students = {one.student for one in group}
+        of = {who: [one for one in group if one.student == who] for who in students}
+        for part in [group] if len(students) > _ALONE else of.values():
+            names = [one.path.removeprefix(f"{one.student}/") for one in part]
+            rows.append((_few([one.student or "(no student)" for one in part]), _few(names), why))
     return [*sorted(rows)]
-
-
-def _name(file: LeftOut) -> str:
-    return file.path.removeprefix(f"{file.student}/")
 
 
 def _few(texts: Sequence[str]) -> str:
     names = list(dict.fromkeys(texts))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (", ".join(names[:_NAMED]) or "(no student)") + more
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from grader.catalogue import Catalogue
-from grader.class_run.journal import Journal, read
+from grader.class_run.journal import Journal
 from grader.course.course_file import Course
 from grader.course.named_students import for_class
 from grader.course.roll import Roll, TaskPoints
 from grader.course.roster import Roster
 from grader.errors import UsageError
-from grader.files import storable
 from grader.hand_ins.collect import Collection, collect
 from harness.command_line import named
 
@@ -54,12 +53,6 @@ def by_default(known: Catalogue, hand_ins: HandIns, folder: Path) -> list[str]:
     handed_in = {one.lesson for one in found.submissions} or {lesson for _, lesson in found.unchanged}
     dated = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
     return [lesson for lesson in known.lessons if lesson in handed_in | dated]
-
-
-def is_new(folder: Path, out: Path) -> bool:
-    """Return whether no run has graded the class folder `folder` into `out`, which has grades, yet."""
-    with read(out) as book:
-        return storable(str(folder.resolve())) not in book.folders()
 
 
 def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:

@@ -93,20 +93,17 @@ def task_named(text: str, tasks: Sequence[TaskPoints]) -> TaskPoints:
     Raise `UsageError`, with the names of the tasks, if the text names none or several.
     """
     lesson, dot, name = text.strip().partition(".")
+    by_name = {one.task: one for one in tasks}
     names = {one.task: (one.task.partition(".")[2],) for one in tasks}
     if not dot and (found := [task for task, short in names.items() if short == (lesson,)]):
-        return _task(one_of(lesson, names, found, "task"), tasks)
+        return by_name[one_of(lesson, names, found, "task")]
     full = named(lesson, dict.fromkeys(one.lesson for one in tasks))
     names = {task: short for task, short in names.items() if task.startswith(f"{full}.")}
     part = name.strip().casefold()
     # Most people write the name of the lesson's subject, such as 04.autorange for 04_autorange.blocked_autorange.
     near = [task for task, (short,) in names.items() if part and (part in short or part == full.partition("_")[2])]
     found = (matches(name, names) or near) if dot else list(names)
-    return _task(one_of(text, names, found, f"task of {full}"), tasks)
-
-
-def _task(name: str, tasks: Sequence[TaskPoints]) -> TaskPoints:
-    return next(one for one in tasks if one.task == name)
+    return by_name[one_of(text, names, found, f"task of {full}")]
 
 
 def _checked(points: float, most: float, task: str, *, over: bool) -> float:

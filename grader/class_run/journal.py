@@ -56,11 +56,7 @@ def claim(
         journal = Journal(out, db)
         with journal.transaction():
             if not database.meta(db, out, kit):
-                for statement in database.TABLES.split(";\n"):
-                    db.execute(statement)
-                about = {"schema": database.SCHEMA, "kit": kit, "class": identity}
-                about["created_utc"] = datetime.now(UTC).isoformat()
-                db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
+                database.create_tables(db, kit, identity)
             enrolment.join(db, out, identity, students, listed)
         yield journal
 
@@ -149,7 +145,8 @@ class Journal:
     def remembered(self) -> Remembered:
         """Return what the last run stored."""
         about = (self.board(), self.students(), self.roster(), senders.everyone(self._db))
-        return Remembered(parse(*self._course_text()), self.tasks(), *about)
+        folders = frozenset(enrolment.folders(self._db))
+        return Remembered(parse(*self._course_text()), self.tasks(), *about, folders)
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
         """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too.
@@ -192,10 +189,6 @@ class Journal:
     def students(self) -> tuple[str, ...]:
         """Return the students who have a folder or zip of submissions, or points by hand."""
         return tuple(database.students(self._db))
-
-    def folders(self) -> set[str]:
-        """Return the class folders that were graded."""
-        return enrolment.folders(self._db)
 
     def give(self, entry: HandEntry) -> None:
         """Add points or a comment that a person gave to the history."""

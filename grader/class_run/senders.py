@@ -4,12 +4,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from grader.class_run import database
 from grader.class_run.rows import cells
 from grader.course.course_file import Course
 from grader.course.roll import TaskPoints
 from grader.course.roster import NO_ROSTER, Roster
+from grader.files import storable
 from grader.records import Sender
 
 
@@ -51,7 +53,7 @@ def names(senders: Iterable[Sender], before: Roster, now: Roster) -> dict[str, s
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The course file, tasks, leaderboard, students and roster that are stored in an output folder, or empty values."""
+    """What an output folder stores of earlier runs, or empty values. `folders` are the class folders of these runs."""
 
     course: Course = field(default_factory=Course)
     tasks: tuple[TaskPoints, ...] = ()
@@ -59,6 +61,11 @@ class Remembered:
     students: tuple[str, ...] = ()
     roster: Roster = NO_ROSTER
     senders: tuple[Sender, ...] = ()
+    folders: frozenset[str] = frozenset()
+
+    def knows(self, folder: Path) -> bool:
+        """Return whether an earlier run graded this class folder."""
+        return storable(str(folder.resolve())) in self.folders
 
     def students_by(self, roster: Roster) -> list[str]:
         """Return the students with their names by another roster."""

@@ -99,7 +99,7 @@ def run_class(
         return 0
     out = _required(out, sandboxed=not no_sandbox)
     hidden, board = (folder.resolve(), out.resolve()), board_names(leaderboard, names, before.board)
-    if by_default := not meant and (not before.tasks or graded_on.is_new(folder, out)):
+    if by_default := not meant and not (before.tasks and before.knows(folder)):
         meant = graded_on.by_default(known, hand_ins, folder)
     tasks = graded_on.tasks(known, meant, before.tasks, out)
     watched = err_console.is_terminal if progress is None else progress

@@ -11,7 +11,7 @@ from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import early_start, exercise_files, exercise_notebook, only_here, student_state
+from grader.desk import early_start, exercise_files, exercise_notebook, student_state
 from grader.desk import submit as packing
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
@@ -53,7 +53,7 @@ class _Check:
         if path not in self.named:
             _print_files(self.choices[path])
             self.named.add(path)
-        for warning in only_here.warnings(path, self.choices[path].lesson):
+        for warning in checking.missing_imports(path, self.choices[path].lesson):
             say(out_console, warning, 1)
         with waiting(f"Checking {path.name} …"):
             report = checking.check(self.choices[path].lesson, path, pool, self.only)

@@ -1,5 +1,6 @@
 """The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
+import ast
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from grader.texts import shown
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
 from grader.ways import ways_of
+from harness import syntax
 from harness.rendering.wrapping import MOST_COLUMNS, say
 
 LOOK_S = 0.2
@@ -32,6 +34,9 @@ LOOK_S = 0.2
 
 MOST_PRINTED = 5
 """The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
+
+KIT = frozenset({"grader", "harness", "lessons", "solutions"})
+"""The modules of the kit. They are not there when a class is graded."""
 
 INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
@@ -67,6 +72,27 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
     if any(task.needs_torch for task in tasks):
         pool.warm(early_start.TREES)
     return grade(submission, seeds.new(), pool, tasks)
+
+
+def missing_imports(path: Path, lesson: str) -> Iterator[str]:
+    """Yield a sentence for each module that the file at `path` imports and that is not there in the graded class."""
+    try:
+        tree = syntax.parse(str(submission_of(path, student="you", lesson=lesson).source or ""))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for name in dict.fromkeys(name.partition(".")[0] for name in _imported(tree)):
+        beside = next((each for each in (f"{name}.py", name) if name and (path.parent / each).exists()), "")
+        if name in KIT or (beside and path.stem != name):
+            what = "is part of the kit" if name in KIT else f"is {path.parent / beside}"
+            yield f"When your class is graded, `import {name}` fails: it {what}, and only {path.name} is handed in."
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
 
 
 def watch(

@@ -13,7 +13,6 @@ from grader import seeds
 from grader.class_run import journal
 from grader.class_run.journal import Journal
 from grader.class_run.standing import Graded
-from grader.files import WriteError
 from grader.hand_ins.collect import Collection
 from grader.records import Control, Speed, Status, Submission
 from harness.errors import UsageError
@@ -103,19 +102,6 @@ def test_an_out_of_another_kit_or_schema_is_refused_untouched(out: Path, folder:
     plain.close()
     for opened in (journal.claim(out, folder, kit=KIT), journal.read(out)):
         with pytest.raises(UsageError, match="cannot read"), opened:
-            pass
-
-
-def test_what_is_no_journal_is_refused_in_one_sentence(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / journal.FILE).write_text("no database, but long enough to be looked at" * 99)
-    for place, part in (
-        (tmp_path / "broken", "cannot be used"),
-        (folder, "is in the class folder"),
-        (tmp_path / "file" / "below", "could not be written"),
-    ):
-        with pytest.raises((UsageError, WriteError), match=part), journal.claim(place, folder, kit=KIT):
             pass
 
 

@@ -1,6 +1,5 @@
 import json
 import stat
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,10 +7,9 @@ from classroom import KIT, grade, hand_in, run
 
 from grader import reports, seeds
 from grader.class_run import journal
-from grader.class_run.run import pace
 from grader.hand_ins.layouts import PLAIN
 from grader.isolation import sandbox
-from grader.records import Report, Status, Submission
+from grader.records import Report, Submission
 
 
 @pytest.fixture
@@ -154,15 +152,6 @@ def test_progress_is_told_once_a_minute_where_nobody_watches(
     lines = [line for line in said.splitlines() if "/40" in line]
     assert summary.lines()[0].endswith("To check by hand: 1 right, in an impossible time.")
     assert [int(line.split("/")[0]) for line in lines] == told
-
-
-def test_the_pace_is_told_from_what_is_done() -> None:
-    for done, elapsed_s, line in (
-        (402, 395.4, "402/624  61 per minute  3 min 39 s left  2 undecided  0 internal errors"),
-        (624, 600.0, "624/624  62 per minute  2 undecided  0 internal errors"),
-        (1, 0.0, "1/624  0 s left  2 undecided  0 internal errors"),
-    ):
-        assert pace(done, 624, elapsed_s, Counter({Status.UNDECIDED: 2})) == line
 
 
 def test_only_the_user_can_read_the_grades_unless_the_user_shares_the_folder(tmp_path: Path) -> None:

@@ -114,7 +114,10 @@ def test_bash_completes_commands_options_and_lessons(
 @pytest.mark.program("bash")
 def test_installing_completion_names_the_file_and_the_next_shell_has_it(tmp_path: Path) -> None:
     env = environment(tmp_path)
-    assert "bash completion installed in" in run("bash", "--norc", "-c", "fairclock --install-completion", env=env).out
+    assert (
+        "bash completion installed in"
+        in run("bash", "--norc", "-c", "fairclock --install-completion; true", env=env).out
+    )
     asked = run("bash", "-c", "source ~/.bashrc; complete -p fairclock", env=env)
     assert "_fairclock_completion" in asked.out
     ended = grader("--install-completion")
@@ -161,11 +164,12 @@ def test_streams_that_take_nothing_and_a_folder_that_is_gone_are_no_internal_err
 @pytest.mark.sandbox
 def test_run_refuses_in_one_sentence_and_touches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, taken, home = tmp_path / "class", tmp_path / "grades.txt", tmp_path / "home"
-    for place in (folder / "chen", home, tmp_path / "empty" / "ada"):
+    for place in (folder / "chen", home, tmp_path / "empty" / "ada", tmp_path / "broken"):
         place.mkdir(parents=True)
     (folder / CHEAP).write_bytes((CLASS / CHEAP).read_bytes())
     taken.write_text("a list of grades")
     (home / "thesis.tex").write_text("years of work")
+    (tmp_path / "broken" / "grades.sqlite").write_text("no database, but long enough to be looked at" * 99)
     before = tree(tmp_path)
     out = ("--out", tmp_path / "grades")
     for arguments, says in (
@@ -174,6 +178,8 @@ def test_run_refuses_in_one_sentence_and_touches_nothing(tmp_path: Path, capsys:
         ((CLASS / CHEAP, *out), "(Not a directory)"),
         ((folder, "--out", folder / "grades"), "is in the class folder, so `run` would take it for the folder of a"),
         ((folder, "--out", home), "holds other files (such as thesis.tex) and no journal"),
+        ((folder, "--out", tmp_path / "broken"), "cannot be used as a journal (file is not a database)"),
+        ((folder, "--out", taken / "below"), "could not be written"),
         ((folder, "--out", taken), "is a file. Give a folder for the grades"),
         ((folder, *out, "--lessons", "04_autorang3"), "There is no exercise '04_autorang3'. Did you mean 04_autorange"),
         ((folder, *out, "--leaderboard-names", tmp_path / "names.csv"), "names.csv cannot be read"),

@@ -13,10 +13,9 @@ from grader import catalogue, overlays, paths
 from grader.commands import student
 from grader.commands.apps import run_grader
 from grader.desk import early_start, student_state
-from grader.desk.check import selected
+from grader.desk.check import missing_imports, selected
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
-from harness.command_line import lesson_aliases
 from lessons.engine import listing
 from lessons.engine.listing import ExercisePoints
 
@@ -34,6 +33,14 @@ NOT_TAKEN = {
     str(CLASS / "kofi" / "01_correct_first.py"): "is not UTF-8 text; save it as UTF-8",
 }
 """What `check` cannot take, and a part of the message."""
+
+IMPORTS = {
+    "import my_helper": ["my_helper"],
+    "def f():\n    from harness.paired import duel": ["harness"],
+    "import folder.inside, grader.task": ["folder", "grader"],
+    "import math\nimport torch.nn\nfrom . import my_helper": [],
+    "import my_helper\nthis is no Python": [],
+}
 
 
 @pytest.fixture
@@ -195,15 +202,7 @@ def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written
         student_state.keep_points(one)
     assert listing.load_points() == {"01_dot": ExercisePoints(6.0, 10.0), "02_timer": ExercisePoints(0.0, 10.0)}
     assert [path.name for path in folder.iterdir()] == [student_state.POINTS], "no incomplete file is left"
-    for damaged in (
-        b"{",
-        b"[1]",
-        b"\xff\xfe",
-        b'{"format": 1, "lessons": 3}',
-        b'{"format": 2, "lessons": {}}',
-        b'{"format": 1, "lessons": {"02_timer": 1}}',
-        b"[" * 9999,
-    ):
+    for damaged in (b"{", b"[1]", b"\xff\xfe", b'{"format": 1, "lessons": {"02_timer": 1}}', b"[" * 9999):
         (folder / student_state.POINTS).write_bytes(damaged)
         student_state.keep_points(report())
         assert listing.load_points()["01_dot"].points == 6.0, damaged
@@ -213,25 +212,14 @@ def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written
     assert folder.read_text() == "a file where the folder should be"
 
 
-def test_the_guess_is_right_for_each_exercise_and_each_of_its_names() -> None:
-    known = catalogue.load()
-    for task in (task for lesson in known.lessons for task in known.tasks(lesson)):
-        of_lesson = any(one.needs_torch for one in known.tasks(task.lesson))
-        for name in lesson_aliases(task.lesson):
-            assert early_start.guess_torch(["check", name]) is of_lesson, task
-            assert early_start.guess_torch(["check", f"{name}.{task.name}"]) is task.needs_torch, task
-        assert early_start.guess_torch(["check", "--json", "out", f"hw 1/{task.lesson}.ipynb"]) is of_lesson, task
-        assert early_start.guess_torch(["check", f"hw 1/{task.lesson}.py", task.name]) is task.needs_torch, task
-        assert early_start.guess_torch(["check", task.name]) is task.needs_torch, task
-    for arguments in ([], ["check"], ["check", ""], ["check", "--help"], ["run", "01"], ["doctor"]):
-        assert not early_start.guess_torch(arguments)
-
-
 def test_check_uses_the_early_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = handed(tmp_path, paths.stub("01_correct_first"), "01_correct_first")
     monkeypatch.setattr(student, "Pool", None)  # so check can start no processes of its own
+    for words in (["check"], ["check", "4"], ["run", "01"]):
+        early_start.begin(words)
+        assert early_start.take() is None, words
     early_start.begin(["check", str(file), "agrees"])
     assert run_grader(["check", str(file), "agrees"]) == 1
     assert "not written yet" in capsys.readouterr().out
@@ -257,3 +245,13 @@ def test_what_fails_when_the_class_is_graded_fails_in_check(tmp_path: Path) -> N
     checks = {who: grader("check", tmp_path / "hw" / who / "04_autorange.py").out for who in in_class}
     assert {who: 10 if " 10 / 10 " in said else 0 for who, said in checks.items()} == in_class
     assert in_class == {"a": 0, "b": 0, "c": 0, "d": 10}
+
+
+@pytest.mark.parametrize("source", IMPORTS)
+def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Path) -> None:
+    (tmp_path / "my_helper.py").touch()
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "04_autorange.py"
+    path.write_text(source, encoding="utf-8")
+    warned = [*missing_imports(path, "04_autorange")]
+    assert [warning.split("`")[1].removeprefix("import ") for warning in warned] == IMPORTS[source]

@@ -16,41 +16,13 @@ from student_kit import run_and_saved
 
 from grader import catalogue, paths
 from grader.desk import exercise_notebook
-from grader.desk.exercise_notebook import cells, code_blocks
+from grader.desk.exercise_notebook import cells
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import read_notebook
 from harness.storage.notebook_files import notebook
 
 LESSONS = catalogue.load().lessons
 RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
-ODD = '''"""About it."""
-
-# A comment of the imports'
-import math
-import statistics  # noqa
-
-LIMIT = 3
-# what LIMIT is for
-
-
-@property
-def größe(x):
-    return x
-
-
-# ----------------------------------------
-# Task (b), 10 points
-#
-# Words of a section.
-
-LIMIT = 4
-
-
-def größe(x):
-    return math.sqrt(x)
-
-# print(größe(3))
-'''
 
 
 def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
@@ -62,21 +34,6 @@ def test_every_task_is_told_its_points_and_has_a_cell_to_try_it() -> None:
             assert all(f"{tier.ratio:g} times" in words for tier in task.tiers), task
             assert f"{task.name}-try" in told, task
         assert f"check {lesson}.ipynb" in told["check-words"]
-
-
-def test_comments_sections_and_odd_names_find_their_place() -> None:
-    imports, first, limit, second, comment = code_blocks(ODD)
-    names = [block.name for block in (imports, first, limit, second, comment)]
-    assert names == ["imports", "größe", "LIMIT", "größe", "comment"]
-    assert imports.code.startswith("# A comment of the imports'\nimport math")
-    assert first.code.startswith("# what LIMIT is for\n\n\n@property")
-    assert limit.section.endswith("Words of a section.")
-    assert comment.code == "# print(größe(3))"
-    ids = [cell.id for cell in cells("04_autorange", ODD)]
-    assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id_) for id_ in ids)
-    with pytest.raises(UsageError, match=r"not valid Python: .* line 1. Correct this line first"):
-        cells("04_autorange", "def f(:\n")
 
 
 def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alone(tmp_path: Path) -> None:
@@ -108,6 +65,8 @@ def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_
     assert (done.code, done.out) == (0, f"Wrote {out}. Open it with Jupyter. Its last cell grades your answers.\n")
     nbformat.validate(nbformat.read(out, as_version=4))  # type: ignore[no-untyped-call]
     assert grader("notebook", "99").code == 2
+    with pytest.raises(UsageError, match=r"not valid Python: .* line 1. Correct this line first"):
+        cells("04_autorange", "def f(:\n")
     source = str(read_notebook(out.read_bytes(), out.name)).splitlines()
     number, cell = re.findall(r"line (\d+) of cell (\d+)", grader("check", out).out)[0]
     assert "raise NotImplementedError" in source[source.index(f"# cell {cell}") + int(number)]

@@ -14,7 +14,6 @@ from grader import catalogue
 from grader.desk.submit import is_submission, write_zip
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import digest
-from harness.errors import UsageError
 
 FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
 LESSONS = catalogue.load().lessons
@@ -150,11 +149,3 @@ def test_the_zip_holds_the_exercises_and_a_manifest_and_is_known_until_it_is_cha
     assert not is_submission(out)
     (tmp_path / "other").write_bytes(b"PK")
     assert not is_submission(tmp_path / "other")
-
-
-def test_a_file_that_would_be_refused_is_refused_before_it_is_sent(tmp_path: Path) -> None:
-    (tmp_path / "01_dot.ipynb").write_bytes(b"{}")
-    for name, part in (("01_dot.ipynb", "is not a notebook"), ("gone/01_dot.py", "There is no file")):
-        with pytest.raises(UsageError, match=part):
-            write_zip({"01_dot": tmp_path / name}, tmp_path / "out.zip", kit=KIT)
-    assert not (tmp_path / "out.zip").exists()
