@@ -50,11 +50,6 @@ class StudentLesson:
     gone: tuple[HandIn, ...]
 
     @property
-    def shown(self) -> tuple[HandIn, ...]:
-        """The submission whose grade is shown, if there is one."""
-        return (self.chosen.hand_in,) if self.chosen else ()
-
-    @property
     def waiting(self) -> tuple[HandIn, ...]:
         """The submissions that may count but were never graded."""
         return tuple(row.hand_in for row in self.may_count if row.grading is None)
@@ -98,7 +93,7 @@ def by_hand(
     Points by hand are final. The measured points of the other tasks lose what the course rules take off. The points
     that count are None if one of these tasks has no grade yet.
     """
-    there = {(row.student, row.lesson): one for one in found for row in (*one.waiting, *one.shown)}
+    there = {(row.hand_in.student, row.hand_in.lesson): one for one in found for row in one.may_count}
     measured = {(one.submission.student, one.submission.lesson): one.verdicts for one in reports}
     for key, of in marks.items():
         one, rule = there.get(key), course.rule(*key)
