@@ -146,11 +146,8 @@ def test_a_zip_holds_the_same_in_one_folder_and_replaces_a_file_with_force_alone
 
 
 def test_a_part_of_a_solution_anywhere_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaking() -> list[Path]:
-        return [*sound, paths.solution("04_autorange")]
-
-    sound = list(release.kit_files())
-    monkeypatch.setattr(release, "kit_files", leaking)
+    files = [*release.kit_files(), paths.solution("04_autorange")]
+    monkeypatch.setattr(release, "kit_files", lambda: files)
     with pytest.raises(GraderFault, match=r"solutions/04_autorange\.py"):
         release.release(tmp_path / "kit", LESSONS, notebooks=False)
     assert list(tmp_path.iterdir()) == []

@@ -78,14 +78,18 @@ def test_the_commands_on_the_pages_exist_and_each_page_says_which_python_to_call
     assert {each: fault for each in listed if (fault := fault_of(*commands(f"    {each}")))} == {}
 
 
-def test_a_pack_is_not_overwritten(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pack_is_not_overwritten_and_a_student_kit_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
     assert run(tmp_path) == 2
     assert "--force" in capsys.readouterr().err
     assert run(tmp_path / "new", "--run", "--results", tmp_path) == 2
     assert "Use one of the two options" in capsys.readouterr().err
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
-    assert (pack / "index.html").is_file()
+    monkeypatch.setattr(lessons_main, "GUIDE", Path("no-such-folder"))
+    assert run(tmp_path / "new") == 2
+    assert "The student kit does not contain the teacher's pack." in capsys.readouterr().err
 
 
 def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
@@ -103,12 +107,6 @@ def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
     assert f"Open {tmp_path / 'out' / 'index.html'}" in told.out
     text = (tmp_path / "out" / "lessons" / "05_compare.html").read_text(encoding="utf-8")
     assert "This pack has no results of this lesson." in text
-
-
-def test_a_student_kit_has_no_pack(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(lessons_main, "GUIDE", Path("no-such-folder"))
-    assert run("out") == 2
-    assert "The student kit does not contain the teacher's pack." in capsys.readouterr().err
 
 
 def record(**changes: Any) -> dict[str, Any]:
