@@ -8,11 +8,9 @@ older version of the kit are not known.
 
 import ast
 import hashlib
-import io
 import json
 import re
-import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -25,19 +23,11 @@ LISTING: Final = paths.EXERCISES / "notebooks.json"
 STUB: Final = "stub_sha256"
 CODE: Final = "code_sha256"
 _MAIN: Final = "__name__ == '__main__'"
-_NO_CODE: Final = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.ENDMARKER})
 _MOST_CHARACTERS: Final = 200_000
 """The maximum length of a text whose code is compared. Originals are much shorter, and long texts are slow to read."""
 
-_OPENS, _CLOSES = (
-    {getattr(tokenize, f"{kind}STRING_{end}") for kind in "FT" if hasattr(tokenize, f"{kind}STRING_{end}")}
-    for end in ("START", "END")
-)
-"""The types of tokens at the start and end of a string such as f"{x}". Python 3.11 reads such a string as one token."""
-
-
 _MAGICS: Final = frozenset(f"get_ipython().{name}" for name in ("run_line_magic", "system"))
-"""The first five tokens of a magic such as `%matplotlib inline`, or of a shell line such as `!pip install torch`."""
+"""The functions that IPython calls for a magic such as `%matplotlib inline`, or for a shell line such as `!ls`."""
 
 
 def text_digest(text: str) -> str:
@@ -49,7 +39,7 @@ def code_digest(source: str) -> str:
     """Return the SHA-256 of an exercise's code, or of the whole text if it is not valid Python."""
     try:
         return text_digest(_code(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text_digest(f"not Python\n{source.strip()}")
 
 
@@ -77,45 +67,33 @@ def is_original(lesson: str, source: str) -> bool:
 
 
 def _code(source: str) -> str:
-    """Return the code of a Python text, one line for each logical line: its depth, and its tokens.
+    """Return the syntax tree of a Python text as text, which is the same in all versions of Python.
 
     Raise the parser's exception if the text is not valid Python.
     """
-    source = re.sub("\r\n?", "\n", source.removeprefix("\ufeff"))
-    skipped = {
-        number
-        for node in syntax.parse(source).body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN and not node.orelse
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    depth, line, lines = 0, list[tuple[int, str]](), list[str]()
-    for token in _whole_strings(source):
-        if token.type in {tokenize.INDENT, tokenize.DEDENT}:
-            depth += 1 if token.type == tokenize.INDENT else -1
-        elif token.type == tokenize.NEWLINE:
-            words = [text for _, text in line]
-            # A line of strings alone is a docstring. IPython writes a magic or a shell line as a call.
-            if {kind for kind, _ in line} - {tokenize.STRING} and "".join(words[:5]) not in _MAGICS:
-                lines.append("\0".join((str(depth), *words)))
-            line = []
-        elif token.type not in _NO_CODE and token.start[0] not in skipped:
-            # Editors remove white space at the ends of lines, in long strings, too.
-            line.append((token.type, "\n".join(map(str.rstrip, token.string.split("\n")))))
-    return "\n".join(lines)
+    # Editors remove white space at the ends of lines, in long strings, too.
+    lines = map(str.rstrip, re.sub("\r\n?", "\n", source.removeprefix("\ufeff")).split("\n"))
+    return repr(_plain([node for node in syntax.parse("\n".join(lines)).body if not _is_main(node)]))
 
 
-def _whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
-    """Yield the tokens of a text. A string such as f"{x}" is one token, as in Python 3.11."""
-    lines, begun = source.split("\n"), list[tokenize.TokenInfo]()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in _OPENS:
-            begun.append(token)
-        elif not begun:
-            yield token
-        elif token.type in _CLOSES and len(begun) > 1:
-            begun.pop()
-        elif token.type in _CLOSES:
-            (row, column), (last, end) = begun.pop().start, token.end
-            text = "\n".join(lines[row - 1 : last])
-            text = text[column : len(text) - len(lines[last - 1]) + end]
-            yield tokenize.TokenInfo(tokenize.STRING, text, (row, column), token.end, "")
+def _is_main(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN and not node.orelse
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(one) for one in value if not _is_no_code(one)]
+    if isinstance(value, ast.JoinedStr):  # an f-string, to which Python 3.12.1 may add an empty text
+        return [_plain(one) for one in value.values if getattr(one, "value", None) != ""]
+    if not isinstance(value, ast.AST):
+        return value
+    return type(value).__name__, [(name, _plain(one)) for name, one in ast.iter_fields(value) if one not in (None, [])]
+
+
+def _is_no_code(node: object) -> bool:
+    """Return whether a node is a docstring, or the call that IPython writes for a magic or a shell line."""
+    if not isinstance(node, ast.Expr):
+        return False
+    if isinstance(node.value, ast.Call):
+        return ast.unparse(node.value.func) in _MAGICS
+    return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
