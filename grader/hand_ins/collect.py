@@ -23,11 +23,10 @@ from pathlib import Path
 
 from grader.hand_ins import archives, parents
 from grader.hand_ins.archives import Item
-from grader.hand_ins.attempts import READERS, submissions_in
+from grader.hand_ins.attempts import READERS, Location, submissions_in
 from grader.hand_ins.entries import below, is_junk, on_disk
 from grader.hand_ins.layouts import Claim, recognised, told
 from grader.hand_ins.left_out import LessonNames, LessonOf
-from grader.hand_ins.location import Location
 from grader.hand_ins.metadata import sender
 from grader.hand_ins.reader import Collection, HandInReader, StudentOf
 from grader.records import Submission

@@ -9,11 +9,10 @@ from operator import attrgetter
 
 from grader.hand_ins import archives, left_out, originals
 from grader.hand_ins.archives import Item
-from grader.hand_ins.attempts import distinct, submissions_in
+from grader.hand_ins.attempts import Location, disagreements, distinct, submissions_in
 from grader.hand_ins.entries import FolderEntry, Kind, summary
 from grader.hand_ins.layouts import Claim, Items, unread_times
 from grader.hand_ins.left_out import LessonNames
-from grader.hand_ins.location import Location, disagreements
 from grader.hand_ins.manifest import NAME as MANIFEST
 from grader.hand_ins.manifest import Manifest
 from grader.hand_ins.parents import Inside

@@ -23,7 +23,7 @@ from grader.class_run.grading import LocalLanes
 from grader.class_run.summary import Summary
 from grader.commands.apps import run_grader
 from grader.course.roll import Roll, is_faulted
-from grader.hand_ins import archives, attempts, entries, location, reader
+from grader.hand_ins import archives, attempts, entries, reader
 from grader.records import Report, Submission
 from grader.reports import canvas, class_page, gradescope, student_page
 from grader.source import Source
@@ -75,7 +75,7 @@ def fails_for(
 
 def at_eves(*given: object) -> bool:
     """Return whether one of the arguments is a place of EVE."""
-    return any(isinstance(one, location.Location) and EVE in one.students for one in given)
+    return any(isinstance(one, attempts.Location) and EVE in one.students for one in given)
 
 
 def of_eve(entry: entries.FolderEntry, *_given: object) -> bool:
