@@ -60,9 +60,9 @@ def give(
     lines = [grade_texts.hand_entry(roll, roll.by_hand[-1], student=True)]
     if which:
         counted = roll.grades().get(who, {}).get(which.lesson)
-        got = "no points yet" if counted is None else f"{grade_texts.points(counted)} points"
+        got = "still has no" if counted is None else f"now has {grade_texts.points(counted)}"
         uncounted = "" if which.lesson in roll.lessons else " This lesson does not count at present."
-        lines.append(f"{who} now has {got} for {which.lesson}.{uncounted}")
+        lines.append(f"{who} {got} points for {which.lesson}.{uncounted}")
     return (*lines, f"Wrote {files.changed} files in {out}.", *files.lines())
 
 

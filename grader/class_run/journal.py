@@ -144,7 +144,7 @@ class Journal:
 
     def remembered(self) -> Remembered:
         """Return what the last run stored."""
-        about = (self.board(), self.students(), self.roster(), senders.everyone(self._db))
+        about = (self.meta.get("leaderboard", ""), self.students(), self.roster(), senders.everyone(self._db))
         folders = frozenset(enrolment.folders(self._db))
         return Remembered(parse(*self._course_text()), self.tasks(), *about, folders)
 
@@ -213,10 +213,6 @@ class Journal:
         with self.transaction() as db:
             db.execute("UPDATE tasks SET counts = 0")
             db.executemany("UPDATE tasks SET counts = 1 WHERE lesson = ?", [[lesson] for lesson in lessons])
-
-    def board(self) -> str:
-        """Return which names the leaderboard shows, such as "pseudonyms", or "" if there is no leaderboard."""
-        return self.meta.get("leaderboard", "")
 
     def set(self, *, board: str, course: Course | None, command: str = "", roster: Roster | None = None) -> None:
         """Store the names on the leaderboard, or "", course rules and roster unless None, and the typed `command`."""

@@ -102,14 +102,11 @@ def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
     assert "not graded:" not in run(capsys, folder, out).out
 
 
-def test_an_exercise_that_the_kit_gets_later_changes_no_class_that_is_there() -> None:
+def test_a_new_exercise_of_the_kit_changes_no_class_and_a_changed_one_is_refused(out: Path) -> None:
     more = catalogue.Catalogue({**KNOWN.by_lesson, "99_new": KNOWN.tasks(AUTORANGE)})
     kept = graded_on.tasks(KNOWN, (), (), Path("out"))
     assert graded_on.tasks(more, (), kept, Path("out")) == kept
     assert len(graded_on.tasks(more, ["all"], kept, Path("out"))) > len(kept)
-
-
-def test_a_lesson_whose_tasks_the_kit_changed_is_refused(out: Path) -> None:
     kept = tuple(replace(task, points=task.points + 1) for task in graded_on.tasks(KNOWN, [AUTORANGE], (), out))
     with pytest.raises(UsageError, match=r"04_autorange has the tasks .*This kit has .*use a new folder"):
         graded_on.tasks(KNOWN, (), kept, out)
