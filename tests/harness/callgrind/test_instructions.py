@@ -3,6 +3,7 @@
 import ast
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ from harness.bytecode.instructions import (
     version_note,
 )
 from harness.bytecode.stack import stack_svg, stack_text, steps
-from harness.callgrind import lookups, script, tools
+from harness.callgrind import child, lookups, script, tools
 from harness.callgrind.collect import Snippet, collect
 from harness.callgrind.lookups import address, denoise, searches
 from harness.callgrind.script import count_script, count_scripts
@@ -160,6 +161,20 @@ def test_a_counted_process_has_fixed_hashes_this_interpreter_and_no_gpu() -> Non
         "PATH": os.pathsep.join(["/shims", str(Path(sys.executable).parent), "/bin"]),
         "HOME": "/h",
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs scripts of a shell")
+def test_a_script_starts_the_real_valgrind_without_instrumentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("valgrind", "callgrind_control"):
+        (tmp_path / name).write_text('#!/bin/sh\necho "$@"\n', encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (folder := tmp_path / "shims").mkdir()
+    command = [str(child._shims(folder) / "valgrind"), "--instr-atstart=yes", "python"]
+    printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
+    assert printed.split() == [f"--vgdb-prefix={folder / 'vgdb'}", "--instr-atstart=no", "python"]
 
 
 @pytest.mark.valgrind
