@@ -90,9 +90,7 @@ def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
 
 
 def _few(texts: Sequence[str]) -> str:
-    names = list(dict.fromkeys(texts))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return units.few(dict.fromkeys(texts), _NAMED)
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -15,8 +15,8 @@ from grader.course.roll import TaskPoints
 from grader.files import storable
 from grader.hand_ins.collect import Collection
 from harness.errors import UsageError
+from harness.rendering import units
 
-_SHOWN = 5
 _TABLES = ("students", "senders", "hand_ins", "notes", "left_out")
 
 
@@ -79,9 +79,8 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
         rows.insert(db, "left_out", {**asdict(one), "folder": folder})
     given = (one for one in found.submissions if one.lesson in lessons)
     db.executemany(database.HAND_IN, ((*rows.of_hand_in(one), folder) for one in given))
-    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     sentence = (
-        f"Students of an earlier run who are not in {folder} any more: {', '.join(left[:_SHOWN])}{more}. "
+        f"Students of an earlier run who are not in {folder} any more: {units.few(left)}. "
         "To count these hand-ins again, put them back and run the same command again."
     )
     return [sentence] if left else []

@@ -31,7 +31,6 @@ from harness.machine.clocks import wall
 from harness.rendering import units
 
 _EACH_S = 60.0  # the seconds between two progress lines in a run without a terminal
-_SHOWN = 5  # number of students in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +128,8 @@ def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Ite
         others = [one.student for one in have if one.student not in regrade]
         if others:
             asked = ", ".join(one.student for one in have if one.student in regrade) or ", ".join(sorted(regrade))
-            more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-            names = f"{', '.join(others[:_SHOWN])}{more}"
             yield (
-                f"{lesson} was graded again for {asked}; {names} handed in the same content and "
+                f"{lesson} was graded again for {asked}; {units.few(others)} handed in the same content and "
                 f"{'has' if len(others) == 1 else 'have'} the new grade, too."
             )
 

@@ -54,9 +54,8 @@ def ungraded_lines(roll: Roll, out: Path) -> Iterator[str]:
         given, why = report.submission, "the machine was too noisy" if is_too_noisy(report) else "an internal error"
         found.append(f"{given.student}, {given.lesson} ({given.path}: {why})")
     if found:
-        more = f" and {units.count(len(found) - _SHOWN)} more" if len(found) > _SHOWN else ""
-        listed = "; ".join(found[:_SHOWN])
-        yield f"Hand-ins that may count but have no grade ({units.count(len(found))}): {listed}{more}."
+        listed = units.few(found, _SHOWN, "; ")
+        yield f"Hand-ins that may count but have no grade ({units.count(len(found))}): {listed}."
         yield "The points for these lessons are not final yet. This command grades the hand-ins:"
         yield f"  {replace(roll.commands, out=str(out)).run()}"  # the database stores the course rules and the lessons
     yield from roll.unmatched
@@ -74,9 +73,8 @@ def people_lines(roll: Roll) -> Iterator[str]:
         yield f"{student}: {what}. {why}"
     given = roll.grades()
     if missing := [student for student in roll.missing() if not given[student]]:
-        more = f" and {units.count(len(missing) - _SHOWN)} more" if len(missing) > _SHOWN else ""
-        names = ", ".join(missing[:_SHOWN])
-        yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}{more}."
+        names = units.few(missing, _SHOWN)
+        yield f"{units.some(len(missing), 'student')} handed in no attempt and got 0 points: {names}."
 
 
 @dataclass(frozen=True, slots=True)

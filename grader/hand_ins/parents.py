@@ -14,6 +14,7 @@ from grader.hand_ins.layouts import PLAIN, Claim, platforms
 from grader.hand_ins.left_out import folded
 from grader.hand_ins.metadata import GRADESCOPE
 from harness.errors import UsageError
+from harness.rendering import units
 
 _MOST_NAMED: Final = 8
 _WORK: Final = "week|wk|hw|homework|assignment|assign|lab|ps|pset|problem[ _-]?set|exercises?|ex|tasks?|lesson|sheet"
@@ -111,9 +112,7 @@ def _platform_people(inside: Inside) -> int:
 
 def message(folder: Path, names: Collection[str]) -> str:
     """Return a sentence that names these folders of classes, and the commands that grade them."""
-    listed = ", ".join(list(names)[:_MOST_NAMED]) + (
-        f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
-    )
+    listed = units.few(names, _MOST_NAMED)
     first = "Unpack this zip first, then grade" if folder.is_file() else "Grade"
     one = "each of them" if len(names) > 1 else "it"
     commands = "; ".join(_command(folder, name) for name in list(names)[:_MOST_NAMED])

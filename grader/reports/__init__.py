@@ -31,7 +31,6 @@ from harness.rendering import units
 __all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "Written", "known_tasks", "made", "student_pages", "write"]
 
 GRADEBOOK = "gradebook.csv"
-_SHOWN_FILES = 5
 
 Whole = Callable[[str], Sequence[Report]]
 """A function that takes a student's name and returns the student's reports with all single measurements."""
@@ -52,9 +51,8 @@ class Written:
         """Return a message that names the incomplete reports, or () if all reports are complete."""
         if not self.unmade:
             return ()
-        names = ", ".join(str(path.relative_to(self.out)) for path in [*self.unmade][:_SHOWN_FILES])
-        more = f" and {len(self.unmade) - _SHOWN_FILES} more" if len(self.unmade) > _SHOWN_FILES else ""
-        failed = f"{units.some(len(self.unmade), 'report')} could not be written completely: {names}{more}"
+        names = units.few([str(path.relative_to(self.out)) for path in self.unmade])
+        failed = f"{units.some(len(self.unmade), 'report')} could not be written completely: {names}"
         see = f"All grades are kept. To see the error, run: python -m grader report {self.out} --debug"
         return (f"Internal error: {failed}. {see}",)
 

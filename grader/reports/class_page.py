@@ -20,8 +20,6 @@ from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import RIGHT
 from harness.rendering import units
 
-_SHOWN_FILES = 5
-
 KINDS = {
     "human": "something to check by hand",
     "refused": "a refused submission",
@@ -86,8 +84,7 @@ def ignored(roll: Roll) -> list[str]:
         if not file.misnamed:
             others.setdefault(file.student, []).append(file.path.removeprefix(f"{file.student}/"))
     files = (
-        f"{student or 'no student'}: files that were not graded: {', '.join(paths[:_SHOWN_FILES])}"
-        + (f" and {len(paths) - _SHOWN_FILES} more" if len(paths) > _SHOWN_FILES else "")
+        f"{student or 'no student'}: files that were not graded: {units.few(paths)}"
         for student, paths in others.items()
     )
     return [*files, *roll.notes]

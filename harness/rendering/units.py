@@ -1,7 +1,7 @@
 """Format numbers with three significant digits and a unit. Whole numbers have no decimals, for example "200 ms"."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 UNKNOWN = "n/a"
 """The text that is printed for an unknown value, for example a value that was not measured."""
@@ -71,6 +71,12 @@ def count(value: float) -> str:
 def some(value: float, noun: str) -> str:
     """Return a number with a noun in singular or plural (with s): "1 lane", "2 lanes", "12 345 rows"."""
     return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
+def few(texts: Collection[str], most: int = 5, separator: str = ", ") -> str:
+    """Return the first `most` texts, and the number of the others: "ada, bob and 3 more"."""
+    more = f" and {count(len(texts) - most)} more" if len(texts) > most else ""
+    return separator.join([*texts][:most]) + more
 
 
 def percent(fraction: float, digits: int = 2) -> str:
