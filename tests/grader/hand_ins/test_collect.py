@@ -2,12 +2,9 @@ import os
 import zipfile
 from pathlib import Path
 
-import pytest
 from classroom import collected, hand_in, notebook
 
-from grader.hand_ins.collect import submission_of
 from grader.hand_ins.refusal import MAX_SOURCE_BYTES, digest
-from harness.errors import UsageError
 
 
 def test_a_class_has_sorted_submissions_and_also_students_without_one_but_no_files_of_systems(tmp_path: Path) -> None:
@@ -76,11 +73,3 @@ def test_what_is_no_plain_file_of_the_student_is_refused_and_the_neighbours_are_
     }.items():
         assert (found[student].source, part in found[student].refusal) == (None, True), student
     assert len({found[student].sha256 for student in ("folder", "linked", "broken")}) == 3, "one for each reason"
-
-
-def test_a_single_file_is_taken_for_check(tmp_path: Path) -> None:
-    path = hand_in(tmp_path, "ada", "x = 1")
-    assert submission_of(path, student="", lesson="01_dot").source == "x = 1"
-    for given, says in ((tmp_path / "gone.py", "There is no file"), (path.parent, "is not an exercise")):
-        with pytest.raises(UsageError, match=says):
-            submission_of(given, student="", lesson="01_dot")
