@@ -7,6 +7,7 @@ lesson → task → points). Print JSON: the points that count for each person a
 
 import csv
 import json
+import math
 import re
 import sys
 import tomllib
@@ -35,6 +36,11 @@ def instant(wall: datetime) -> datetime:
     return wall.replace(tzinfo=zone, fold=1).astimezone(utc)
 
 
+def rounded(number: float) -> float:
+    """Return a number with two digits. Halves are rounded up, as people do."""
+    return math.floor(number * 100 + 0.5 + 1e-9) / 100
+
+
 def due_by_the_clock(person: str, lesson: str) -> datetime:
     """Return the due date of a person as the clock of the course shows it."""
     due: datetime = course["lessons"][lesson]["due"]
@@ -61,7 +67,7 @@ def after_lateness(points: float, at: datetime, due: datetime) -> float:
     while at > instant(due + timedelta(days=days)):
         days += 1
     lost: float = min(late["percent_per_day"] * days, late["at_most_percent"]) / 100
-    return round(points * (1 - lost), 2)
+    return rounded(points * (1 - lost))
 
 
 def points_for(person: str, lesson: str) -> float:
@@ -95,7 +101,7 @@ def total(grades: dict[str, float]) -> float:
     regular = sorted(sorted(set(grades) - extra), key=lambda lesson: (share[lesson], -weight[lesson]))
     kept = regular[course.get("drop_lowest", 0) :]
     earned = sum(share[lesson] * weight[lesson] for lesson in {*kept, *extra})
-    return round(100 * earned / sum(weight[lesson] for lesson in kept), 2)
+    return rounded(100 * earned / sum(weight[lesson] for lesson in kept))
 
 
 grades = {person: {lesson: points_for(person, lesson) for lesson in course["lessons"]} for person in sections}
