@@ -15,6 +15,7 @@ from rich.text import Text
 from grader import catalogue, seeds
 from grader.desk import early_start, exercise_files, student_state
 from grader.desk.exercise_files import FileChoice
+from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
@@ -28,9 +29,6 @@ from grader.trials.score import EARNS
 from grader.ways import ways_of
 from harness import syntax
 from harness.rendering.wrapping import MOST_COLUMNS, say
-
-LOOK_S = 0.2
-"""The interval in seconds at which `--watch` looks for changed files. Network folders send no notifications."""
 
 MOST_PRINTED = 5
 """The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
@@ -111,27 +109,16 @@ def watch(
             return error.exit_code
 
     prompt = f" Watching {', '.join(path.name for path in files)}: save to check again, Ctrl-C to stop."
-    known, code = _states(watched), run(files)
+    files_watch, code = FileWatch(watched), run(files)
     say(console, prompt)
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(LOOK_S)
-            before, known = known, _states(watched)
-            if saved := [path for path, state in known.items() if state != before.get(path)]:
+            if saved := files_watch.changed():
                 console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
                 code = run(saved)
                 say(console, prompt)
     return code
-
-
-def _states(files: Sequence[Path]) -> dict[Path, tuple[int, int, int]]:
-    """Return the time, size and inode of each existing file. One of them changes with each save."""
-    found = {}
-    for path in files:
-        with suppress(OSError):
-            about = path.stat()
-            found[path] = about.st_mtime_ns, about.st_size, about.st_ino
-    return found
 
 
 def print_report(report: Report, console: Console, *, ask_hint: bool = False, past_hints: bool = False) -> None:

@@ -1,0 +1,45 @@
+"""Notice saved files for `check --watch` and `practise`, by looking at them. Network folders send no notifications."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+LOOK_S: Final = 0.2
+"""The interval in seconds between two looks at the files."""
+
+_State = tuple[int, int, int] | None
+
+
+class FileWatch:
+    """The watched files and folders, and the state in which each of them was last reported."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._reported: dict[Path, _State] = {}
+        self._seen: dict[Path, _State] = {}
+        self.add(paths)
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Watch these paths too, from now on."""
+        for path in paths:
+            self._reported.setdefault(path, _state(path))
+
+    def changed(self) -> list[Path]:
+        """Return the paths that were saved, created or deleted since the last report, and report them only once.
+
+        A path whose state differs between two looks is still being written, so it is returned later. Call this method
+        every `LOOK_S` seconds.
+        """
+        before, self._seen = self._seen, {path: _state(path) for path in self._reported}
+        settled = [path for path, now in self._seen.items() if path in before and now == before[path]]
+        found = [path for path in settled if self._seen[path] != self._reported[path]]
+        self._reported |= {path: self._seen[path] for path in found}
+        return found
+
+
+def _state(path: Path) -> _State:
+    """Return the time, size and inode of a file. One of them changes with each save. Return None without a file."""
+    with suppress(OSError):
+        about = path.stat()
+        return about.st_mtime_ns, about.st_size, about.st_ino
+    return None
