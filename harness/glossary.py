@@ -47,7 +47,7 @@ class Glossary:
         close = [name for name in self._by_name if wanted and set(wanted.split()) <= set(name.split())]
         close += difflib.get_close_matches(wanted, self._by_name, n=5)
         names = list(dict.fromkeys(self._by_name[name].name for name in close))[:5]
-        next_step = f"close terms are: {', '.join(names)}" if names else "python -m lessons glossary lists all terms"
+        next_step = f"close terms are: {', '.join(names)}" if names else "fairclock lessons glossary lists all terms"
         raise UsageError(f"The glossary has no term {given!r}; {next_step}.")
 
     def used_in(self, text: str) -> tuple[Term, ...]:

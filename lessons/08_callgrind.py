@@ -675,7 +675,7 @@ def _(page: Page, found: Filtered | None) -> None:
     page.say(
         "A filter that reads names can keep too much or too little. Before you use its sum, read the names that it",
         "keeps, and the names with large counts that it does not keep.",
-        "For the notebook, run `python -m lessons.08_callgrind --notebook 08.ipynb`.",
+        "For the notebook, run `fairclock lessons 08_callgrind --notebook 08.ipynb`.",
     )
 
 

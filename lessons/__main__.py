@@ -39,7 +39,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 @app.callback(
     invoke_without_command=True,
-    help="List the lessons, the minutes they take, and your progress. To run lesson 04: python -m lessons 4",
+    help="List the lessons, the minutes they take, and your progress. To run lesson 04: fairclock lessons 4",
 )
 def list_lessons(
     context: typer.Context,
@@ -66,7 +66,7 @@ def list_lessons(
         console.print(Text(f"\n{start}"), width=min(console.width, WIDTH))
     other, about_other = route.alternative(chosen_path)
     more = chosen_path == route.SHORT and listing.all_complete(lessons, done)
-    following = other if more else f"python -m lessons.{listing.following(lessons, done)}"
+    following = other if more else f"fairclock lessons {listing.following(lessons, done)}"
     console.print(Text.assemble("\nNext:  ", (following, "cyan")))
     console.print(Text.assemble(f"Path:  {chosen_path}. For {about_other}: ", (other, "cyan")))
     console.print(Text.assemble("Words: ", (f"{glossary_screen.COMMAND} [TERM]", "cyan")))

@@ -3,7 +3,7 @@
 There are two tasks: write `batched_dot`, and write a function that decides whether another `batched_dot` is right.
 Check your work with
 
-    python -m grader check 01_correct_first
+    fairclock check 01_correct_first
 """
 
 import math

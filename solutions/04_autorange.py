@@ -3,7 +3,7 @@
 Your code runs on a simulated machine. Its clock advances only when your code does something on that machine. So every
 answer is either right or wrong, and other programs on your own machine change nothing.
 
-Check your work with      python -m grader check 04_autorange
+Check your work with      fairclock check 04_autorange
 """
 
 import math

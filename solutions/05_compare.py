@@ -4,7 +4,7 @@
     answer is either right or wrong, and other programs on your own machine change nothing.
 (b) `convolve` chooses the faster of two methods at every size. It is timed on the real machine.
 
-Check your work with      python -m grader check 05_compare
+Check your work with      fairclock check 05_compare
 """
 
 # BEGIN SOLUTION

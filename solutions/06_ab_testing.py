@@ -3,7 +3,7 @@
 Your code runs in simulated scenarios, in which the grader knows whether B is slower. Other programs on your own machine
 change nothing.
 
-Check your work with      python -m grader check 06_ab_testing
+Check your work with      fairclock check 06_ab_testing
 """
 
 from collections.abc import Callable

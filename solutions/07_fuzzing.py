@@ -3,7 +3,7 @@
 Task (a) runs on a simulated machine, so every answer is either right or wrong. Task (b) uses real torch. The grader
 first checks your function on many shapes and strides, and times it only if it is right.
 
-Check your work with      python -m grader check 07_fuzzing
+Check your work with      fairclock check 07_fuzzing
 """
 
 from collections.abc import Callable

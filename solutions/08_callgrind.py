@@ -3,7 +3,7 @@
 (a) `culprit` compares two instruction counts of a C program. It returns the name of the function that became worse.
 (b) `by_function` is plain Python, and its CPU time is measured.
 
-Check your work with      python -m grader check 08_callgrind
+Check your work with      fairclock check 08_callgrind
 """
 
 Row = tuple[str, int, int, int]

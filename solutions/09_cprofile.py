@@ -3,7 +3,7 @@
 Both tasks are timed. (a) `own_time` is plain Python. (b) The baseline of `scores` is the function `plain` below, so
 profile `plain` first.
 
-Check your work with      python -m grader check 09_cprofile
+Check your work with      fairclock check 09_cprofile
 """
 
 from typing import TYPE_CHECKING

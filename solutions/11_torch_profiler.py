@@ -3,7 +3,7 @@
 All tasks are timed. Tasks (a) and (b) are plain Python. The baseline of task (c) is the function `plain` below, so
 profile `plain` first.
 
-Check your work with      python -m grader check 11_torch_profiler
+Check your work with      fairclock check 11_torch_profiler
 """
 
 # BEGIN SOLUTION

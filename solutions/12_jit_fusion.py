@@ -4,7 +4,7 @@ Task (a) uses real torch. The grader first checks your function on many shapes a
 right. Compiling is not timed: loading the file may take 30 s of CPU time, and each of the first calls 10 s. Task (b)
 takes plain numbers, and every answer is either right or wrong.
 
-Check your work with      python -m grader check 12_jit_fusion
+Check your work with      fairclock check 12_jit_fusion
 """
 
 import numba

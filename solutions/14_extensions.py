@@ -4,7 +4,7 @@ The C code is a string. The grader reads it from this file without running any P
 the C compiler of the machine (`gcc -O2`, or `cc -O2` without gcc), and calls it with the bytes of a tensor. It first
 checks your code in a build that stops at undefined behaviour. Then it times your code in a build without these checks.
 
-Check your work with      python -m grader check 14_extensions
+Check your work with      fairclock check 14_extensions
 """
 
 # ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 (a) `expand` works on texts. One grouped definition describes up to eight benchmarks for each number of threads.
 (b) `schedule` plans a run. Every benchmark gets its own cores, and the whole run ends early.
 
-Check your work with      python -m grader check 15_instruction_suite
+Check your work with      fairclock check 15_instruction_suite
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Exercise of lesson 16: estimate a function's share from few samples, and find the functions that changed.
 
-Check your work with      python -m grader check 16_sampling
+Check your work with      fairclock check 16_sampling
 """
 
 import math

@@ -3,7 +3,7 @@
 (a) `at_peak` works with a recording of memray. Its CPU time is measured.
 (b) `checkpoints` plans the memory of a training step. Its cost is the peak of your plan.
 
-Check your work with      python -m grader check 17_peaks_and_leaks
+Check your work with      fairclock check 17_peaks_and_leaks
 """
 
 from math import inf

@@ -1,6 +1,6 @@
 """Exercise of lesson 18: count in a shared table without lost updates, and find races in recorded accesses.
 
-Check your work with      python -m grader check 18_threads
+Check your work with      fairclock check 18_threads
 """
 
 # BEGIN SOLUTION

@@ -88,7 +88,7 @@ def check(
     if json_file:
         refuse_edited(json_file, force=force)
     found, only = checking.selected(target, task)
-    choices = settle(found, "python -m grader check", err_console)
+    choices = settle(found, "fairclock check", err_console)
     by_file = {choice.taken.path: choice for choice in choices if choice.taken}
     missing = [choice.why_no_file for choice in choices if not choice.taken]
     if not by_file:
@@ -118,7 +118,7 @@ def submit(
     debug: Debug = False,
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
-    choices = settle(packing.select(places or (), take or ()), "python -m grader submit --take", err_console)
+    choices = settle(packing.select(places or (), take or ()), "fairclock submit --take", err_console)
     return packing.submit(choices, out, out_console, force=force, graded=graded)
 
 

@@ -43,8 +43,8 @@ Save the notebook, then run the next cell. This cell grades the saved file. Or u
 notebook:
 
 ```
-python -m grader check {file}
-python -m grader check {file} --hint
+fairclock check {file}
+fairclock check {file} --hint
 ```
 
 Do not rename the notebook. The grader runs its cells in order, and skips lines such as `!pip` and `%timeit`."""

@@ -18,7 +18,7 @@ from harness.storage.user_files import state_folder
 HINTS: Final = "hints.json"
 POINTS: Final = "exercise_points.json"
 FORMAT: Final = 1
-_AGAIN: Final = "To read all hints again: python -m grader check"
+_AGAIN: Final = "To read all hints again: fairclock check"
 
 
 def next_hint(task: Task) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _hint_line(task: Task, number: int) -> str:
 def _command(task: Task) -> str:
     """Return the command that shows the next hint of a task. It names the task only if the lesson has several tasks."""
     alone = len(catalogue.load().tasks(task.lesson)) == 1
-    return f"python -m grader check {task.lesson} --hint{'' if alone else f' {task.name}'}"
+    return f"fairclock check {task.lesson} --hint{'' if alone else f' {task.name}'}"
 
 
 def keep_points(report: Report) -> None:

@@ -83,7 +83,7 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
         told = (
             "You have not changed any exercise, so there is nothing to hand in.",
             *(others if any(choice.left_out for choice in choices) else ["Write your answer into an exercise first."]),
-            f"To hand in a file as it is, name it: python -m grader submit {shlex.quote(str(unchanged[0].path))}",
+            f"To hand in a file as it is, name it: fairclock submit {shlex.quote(str(unchanged[0].path))}",
         )
         raise UsageError(" ".join(told))
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
@@ -146,7 +146,7 @@ def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
         return
     student_state.keep_points(report)
     if is_faulted(report):
-        yield _row(file, f"not graded here; run python -m grader check {file.lesson}")
+        yield _row(file, f"not graded here; run fairclock check {file.lesson}")
         return
     yield _row(file, "", points=grade_texts.points(report.points))
     yield from (f"      {remark}" for remark in report.remarks)

@@ -33,7 +33,7 @@ _COMPRESSIONS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # 
 _ENCRYPTED: Final = 0x1
 _UTF_8: Final = 0x800
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:(?=/)")
-_AGAIN: Final = "make a new one with `python -m grader submit`."
+_AGAIN: Final = "make a new one with `fairclock submit`."
 # What zipfile raises for bytes that are not a valid zip.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError)
 

@@ -44,7 +44,7 @@ class Manifest:
         except (ValueError, TypeError, KeyError, RecursionError):
             is_valid = False
         if not is_valid:
-            raise Refusal(f"{_CHANGED} ({NAME} cannot be read); run `python -m grader submit` again.")
+            raise Refusal(f"{_CHANGED} ({NAME} cannot be read); run `fairclock submit` again.")
         return cls(kit, files)
 
     def check(self, file: str, sha256: str) -> None:
@@ -52,7 +52,7 @@ class Manifest:
         listed = {entry.file: entry.sha256 for entry in self.files}
         if listed.get(file) != sha256:
             what = f"{file} is not the file it lists" if file in listed else f"it does not list {file}"
-            raise Refusal(f"{_CHANGED} ({what}); run `python -m grader submit` again.")
+            raise Refusal(f"{_CHANGED} ({what}); run `fairclock submit` again.")
 
 
 def _is_plain(value: object) -> bool:

@@ -51,7 +51,7 @@ def main(lesson: Lesson) -> None:
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
     """Run `lesson` with the given command line, and return the exit code."""
     warnings.filterwarnings("ignore", _PROFILER_WARNING)
-    return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
+    return guarded(_app(lesson), f"fairclock lessons {lesson.name}", arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
             screen.score(Score.of(updated(before, session.record()).predictions.values()))
         if session.start + len(session.done) == len(lesson.steps):
             screen.your_turn(
-                f"lessons/exercises/{lesson.name}.py", f"python -m grader check {lesson.name}", _next_lesson(lesson)
+                f"lessons/exercises/{lesson.name}.py", f"fairclock check {lesson.name}", _next_lesson(lesson)
             )
     if options.json_file is not None:
         write_json(session.record().to_json(), options.json_file)
@@ -164,7 +164,7 @@ def _next_lesson(lesson: Lesson) -> str:
     """Return the command for the lesson after `lesson` in the student's path, or "" if there is none."""
     path = lessons_of(chosen())
     following = path[path.index(lesson.name) + 1 :] if lesson.name in path else ()
-    return f"python -m lessons.{following[0]}" if following else ""
+    return f"fairclock lessons {following[0]}" if following else ""
 
 
 def _plan(entry: LessonEntry) -> str:
@@ -244,6 +244,6 @@ def _play(session: LessonSession, saver: _Saver, left: Unfinished | None, option
         else:
             following = kept.steps + 1 if kept else 1
             screen.note("You left the lesson. Your finished steps are saved.")
-            screen.note(f"To continue with step {following}:  python -m lessons.{name}")
+            screen.note(f"To continue with step {following}:  fairclock lessons {name}")
         return 0 if isinstance(leaving, EOFError) else INTERRUPTED
     return 0

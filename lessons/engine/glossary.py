@@ -12,7 +12,7 @@ from lessons.engine.markup import styled
 from lessons.engine.screen import WIDTH
 
 FILE: Final = FOLDER / "glossary.toml"
-COMMAND: Final = "python -m lessons glossary"
+COMMAND: Final = "fairclock lessons glossary"
 
 
 def show(term: Term, console: Console) -> None:

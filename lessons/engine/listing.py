@@ -19,7 +19,7 @@ from lessons.engine.progress import LessonProgress
 LEGEND = (
     "After: lessons that make this lesson easier. Minutes: for the lesson + for its exercise. Claims: how many were "
     "confirmed on your machine. Predicted: how many of your answers were right. Points: for the exercise, in the last "
-    "python -m grader check."
+    "fairclock check."
 )
 
 POINTS_FILE: Final = "exercise_points.json"

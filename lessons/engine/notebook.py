@@ -143,7 +143,7 @@ def _closing(lesson: Lesson) -> str:
 
 
 def _your_turn(lesson: Lesson) -> str:
-    return f"Edit `lessons/exercises/{lesson.name}.py`, then run `python -m grader check {lesson.name}`."
+    return f"Edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
 
 
 class NotebookScreen(Screen):

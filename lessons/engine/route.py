@@ -13,7 +13,7 @@ from lessons.engine.catalogue import listed, short_path
 
 FULL: Final = "full"
 SHORT: Final = "short"
-COMMAND: Final = "python -m lessons --path"
+COMMAND: Final = "fairclock lessons --path"
 FILE: Final = "lesson_path.txt"
 
 

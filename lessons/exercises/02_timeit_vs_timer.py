@@ -6,7 +6,7 @@ answer is either right or wrong, and other programs on your own machine change n
     clock()    reads the clock and returns seconds as a float. Use only differences between two readings.
                The clock advances in small steps, and each reading takes time too.
 
-Check your work with      python -m grader check 02_timeit_vs_timer
+Check your work with      fairclock check 02_timeit_vs_timer
 """
 
 from collections.abc import Callable

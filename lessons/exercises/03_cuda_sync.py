@@ -5,7 +5,7 @@ clock advances only when your code or the device does something. So every answer
 programs on your own machine change nothing. Your function can time a real GPU too: pass it a launch,
 torch.cuda.synchronize and time.perf_counter.
 
-Check your work with      python -m grader check 03_cuda_sync
+Check your work with      fairclock check 03_cuda_sync
 """
 
 import math

@@ -4,7 +4,7 @@
     only on Linux.
 (b) `tone_curve` is timed.
 
-Check your work with      python -m grader check 10_memory
+Check your work with      fairclock check 10_memory
 """
 
 import torch

@@ -5,7 +5,7 @@
 
 Both tasks are plain Python, and their CPU time is measured.
 
-Check your work with      python -m grader check 13_bytecode
+Check your work with      fairclock check 13_bytecode
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 (a) `recompilations` reads the log of torch.
 (b) `fewest_graphs` orders the statements of a function. Its cost is the number of graphs.
 
-Check your work with      python -m grader check 19_compile
+Check your work with      fairclock check 19_compile
 """
 
 import re

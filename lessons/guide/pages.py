@@ -110,16 +110,16 @@ def lesson_page(page: LessonPage) -> str:
 
 def before_class(page: LessonPage) -> list[str]:
     """Return the commands with which an instructor prepares the class."""
-    run = f"python -m lessons {page.short}"
+    run = f"fairclock lessons {page.short}"
     return [
         f"{run} --list-steps",
         f"{run} --no-input --plots pictures",
         f"{run} --notebook {page.name}.ipynb",
-        f"python -m grader check solutions/{page.name}.py",
+        f"fairclock check solutions/{page.name}.py",
     ]
 
 
 def for_students(page: LessonPage) -> list[str]:
     """Return the commands with which students take the lesson and work on its exercise."""
-    check = f"python -m grader check {page.short}"
-    return [f"python -m lessons {page.short}", check, f"{check} --hint", "python -m grader submit"]
+    check = f"fairclock check {page.short}"
+    return [f"fairclock lessons {page.short}", check, f"{check} --hint", "fairclock submit"]

@@ -1,4 +1,4 @@
-"""The output of `python -m grader check` for students: what is missing, wrong or slow, and what to do next."""
+"""The output of `fairclock check` for students: what is missing, wrong or slow, and what to do next."""
 
 import json
 import shutil
@@ -74,7 +74,7 @@ def test_the_untouched_stub_is_told_in_five_lines_what_is_missing() -> None:
     assert squeezed(heading) == "04_autorange · blocked_autorange 0 / 10 not written yet"
     assert missing.startswith("   blocked_autorange still raises NotImplementedError (line ")
     assert where.startswith("   Lesson 04, ")
-    assert hint == "   First hint: python -m grader check 04_autorange --hint"
+    assert hint == "   First hint: fairclock check 04_autorange --hint"
     assert ended.code == 1
 
 
@@ -85,7 +85,7 @@ def test_a_wrong_answer_reads_its_smallest_case_and_a_slow_one_the_next_tier(tmp
     assert "cases. The smallest: a, b of shape (1, 3), float32" in case
     assert all(word in answer for word in ("expected", "got", "allowed"))
     assert explanation == "   A mean instead of a sum gives this wrong answer."
-    assert hint == "   First hint: python -m grader check 01_correct_first --hint batched_dot"
+    assert hint == "   First hint: fairclock check 01_correct_first --hint batched_dot"
     assert ended.code == 1
     ended = known(tmp_path, "04_autorange", "blocked_autorange", "tier1_four_times")
     heading, measured, hint = ended.out.splitlines()
@@ -151,7 +151,7 @@ def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str,
     assert hint_lines(asked) == []
     assert "2 tasks are unfinished. To get a hint, run the hint command of one of these tasks." in asked.out
     for task in catalogue.load().tasks("02_timeit_vs_timer"):
-        assert f"First hint: python -m grader check 02_timeit_vs_timer --hint {task.name}\n" in asked.out
+        assert f"First hint: fairclock check 02_timeit_vs_timer --hint {task.name}\n" in asked.out
     for number, given in enumerate((("2", "--hint", "repair"), ("2", "rep", "--hint"), ("02.repair", "--hint")), 1):
         shown = grader("check", *given, env=state)
         assert [line.partition(":")[0] for line in hint_lines(shown)] == [f"Hint {number} of 3"], given

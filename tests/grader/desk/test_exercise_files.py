@@ -64,7 +64,7 @@ def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(
     ended = in_kit(kit, "check", "04")
     assert (ended.code, ended.out) == (2, "")
     assert f"You have changed {FILE} and {NOTEBOOK}" in ended.err
-    assert f"python -m grader check {FILE} or python -m grader check {NOTEBOOK}" in ended.err
+    assert f"fairclock check {FILE} or fairclock check {NOTEBOOK}" in ended.err
     assert in_kit(kit, "check", NOTEBOOK).code == 0
 
 
@@ -73,7 +73,7 @@ def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None
     child = at_a_terminal(kit, "check", "04")
     child.expect("Which one counts")
     child.sendeof()
-    child.expect("Choose one: python -m grader check ")
+    child.expect("Choose one: fairclock check ")
     child.expect(pexpect.EOF)
     child = at_a_terminal(kit, "check", "04")
     child.expect(f"1  {FILE}")

@@ -67,7 +67,7 @@ def test_without_a_change_there_is_nothing_to_hand_in_unless_a_file_is_named(kit
     ended = in_kit(kit, "submit", "--no-grade")
     assert (ended.code, (kit / "submission.zip").exists()) == (2, False)
     assert ended.err.startswith("You have not changed any exercise")
-    _, _, named = ended.err.strip().partition("python -m grader submit ")
+    _, _, named = ended.err.strip().partition("fairclock submit ")
     assert in_kit(kit, "submit", "--no-grade", named).code == 0
     assert packed(kit).keys() == {Path(named).name, "manifest.json"}
 
@@ -77,7 +77,7 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     solve(notebook_of(kit))
     ended = in_kit(kit, "submit")
     assert ended.code == 2
-    assert f"python -m grader submit --take {FILE} or python -m grader submit --take {NOTEBOOK}" in ended.err
+    assert f"fairclock submit --take {FILE} or fairclock submit --take {NOTEBOOK}" in ended.err
     assert not (kit / "submission.zip").exists()
     taken = in_kit(kit, "submit", "--no-grade", "--take", NOTEBOOK)
     assert taken.code == 0

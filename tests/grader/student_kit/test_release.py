@@ -195,4 +195,4 @@ def test_the_kits_readme_is_for_students_alone_and_names_a_lesson_of_the_kit(kit
     release._write_readme(tmp_path, ["02_timeit_vs_timer", "05_compare"])
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert release.EXAMPLE not in text
-    assert "python -m grader check 02_timeit_vs_timer" in text
+    assert "fairclock check 02_timeit_vs_timer" in text

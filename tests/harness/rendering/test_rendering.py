@@ -346,7 +346,7 @@ def test_a_term_is_found_in_any_spelling() -> None:
     found = {"OVERHEADS": "overhead", "no op  calls": "no-op call", "Null-Call": "no-op call", "Processes": "process"}
     found |= {"memories": "process", "a/a Comparisons": "A/A comparison"}
     assert {given: GLOSSARY.find(given).name for given in found} == found
-    everything = "python -m lessons glossary lists all terms"
+    everything = "fairclock lessons glossary lists all terms"
     for typed, said in {"overhad": "close terms are: overhead", "call": "no-op call", "…": everything}.items():
         with pytest.raises(UsageError, match=said):
             GLOSSARY.find(typed)

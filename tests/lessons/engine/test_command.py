@@ -68,12 +68,12 @@ def test_a_student_can_leave_with_ctrl_c_or_ctrl_d_and_continue_with_the_next_st
     child = at_a_terminal(state)
     passes(child, "a")
     child.expect("Enter skips")
-    leaves(child, "c", "To continue with step 2:  python -m lessons.small_lesson")
+    leaves(child, "c", "To continue with step 2:  fairclock lessons small_lesson")
     assert ended(child) == 130
     assert (kept(state).complete, kept(state).steps_done) == (False, 1)
     child = at_a_terminal(state)
     child.expect("You left after step 1 of 2. Enter continues with step 2, s starts at step 1")
-    leaves(child, "d", "To continue with step 2:  python -m lessons.small_lesson")
+    leaves(child, "d", "To continue with step 2:  fairclock lessons small_lesson")
     assert ended(child) == 0
     child = at_a_terminal(state)
     child.expect("s starts at step 1")
@@ -202,7 +202,7 @@ def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time
     out = capsys.readouterr().out
     assert "runs up to 20 s" in out
     assert "lessons/exercises/small_lesson.py" in out
-    assert "python -m grader check small_lesson" in out
+    assert "fairclock check small_lesson" in out
     run_command(small_lesson.lesson, [])
     assert "up to" not in capsys.readouterr().out
     run_command(small_lesson.lesson, ["--fast"])
@@ -245,7 +245,7 @@ def test_a_run_can_start_at_a_step(state: Path, capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "1 of 2" not in out
     assert "Step 1 runs again because this step uses the result of step 1" in out
-    assert "python -m grader check small_lesson" in out
+    assert "fairclock check small_lesson" in out
     assert (kept(state).complete, kept(state).claims) == (False, {})
     assert run_command(small_lesson.lesson, ["--no-input", "--from", "four"]) == 0
     assert "2 of 2" in capsys.readouterr().out

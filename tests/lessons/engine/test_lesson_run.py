@@ -213,7 +213,7 @@ def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     assert cells["twice-code"] == f"{small_lesson.twice.given_code}\n\n\n{small_lesson.twice.code}"
     assert cells["four_times-code"] == small_lesson.four_times.code
     assert cells["twice-run"] == 'guide.explain("twice", twice())'
-    assert "`python -m lessons glossary TERM`" in next(iter(cells.values()))
+    assert "`fairclock lessons glossary TERM`" in next(iter(cells.values()))
     assert cells["imports"].startswith("from lessons.engine.notebook import Guide\n\nimport math\n")
     assert "textwrap" not in cells["imports"]
 

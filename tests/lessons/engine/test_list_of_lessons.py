@@ -89,10 +89,10 @@ def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFix
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
     assert listed == 2 * list(lessons_of(SHORT))
-    assert "Path:  short. For all 19 lessons: python -m lessons --path full" in lines
+    assert "Path:  short. For all 19 lessons: fairclock lessons --path full" in lines
     assert lessons("--path", "full") == 0
     out = capsys.readouterr().out
-    assert "Path:  full. For a short path (02, 04, 09, 05): python -m lessons --path short" in out
+    assert "Path:  full. For a short path (02, 04, 09, 05): fairclock lessons --path short" in out
     assert out.index("\n02_timeit_vs_timer") < out.index("\n01_correct_first")
     assert out.index("\n13_bytecode") < out.index("\n12_jit_fusion")
 
@@ -101,16 +101,16 @@ def test_only_a_new_student_reads_how_far_ten_minutes_go(state: Path, capsys: py
     assert lessons() == 0
     out = " ".join(capsys.readouterr().out.split())
     assert " new " in out
-    assert "python -m lessons glossary [TERM]" in out
+    assert "fairclock lessons glossary [TERM]" in out
     assert re.search(r"Start: the first \d steps of 02_timeit_vs_timer take about 10 minutes\.", out)
     complete(state, "02_timeit_vs_timer")
     assert lessons() == 0
     out = capsys.readouterr().out
     assert "Start:" not in out
-    assert "Next:  python -m lessons.01_correct_first\n" in out
+    assert "Next:  fairclock lessons 01_correct_first\n" in out
     complete(state, *lessons_of(SHORT))
     assert lessons("--path", "short") == 0
-    assert "Next:  python -m lessons --path full\n" in capsys.readouterr().out
+    assert "Next:  fairclock lessons --path full\n" in capsys.readouterr().out
 
 
 def complete(state: Path, *lessons: str) -> None:
@@ -182,7 +182,7 @@ def test_a_wrong_argument_is_one_sentence_with_the_right_ones(state: Path, capsy
     for arguments, words in (
         (["99_none"], "99_none"),
         (["glossary", "bassline"], "baseline"),
-        (["--path", "shrot"], "python -m lessons --path short"),
+        (["--path", "shrot"], "fairclock lessons --path short"),
         (["--path", "short"], FOLDER_VARIABLE),
     ):
         assert lessons(*arguments) == 2
