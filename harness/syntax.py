@@ -7,6 +7,7 @@ trees at the same time, it may raise "SystemError: AST constructor recursion dep
 import ast
 import threading
 import warnings
+from types import CodeType
 from typing import Final
 
 _ONE_THREAD: Final = threading.Lock()
@@ -20,3 +21,10 @@ def parse(source: str) -> ast.Module:
     with _ONE_THREAD, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
+
+
+def compiled(tree: ast.Module, file: str) -> CodeType:
+    """Return the code of a syntax tree, with the file name of its tracebacks, and without warnings, as `parse`."""
+    with _ONE_THREAD, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(tree, file, "exec")

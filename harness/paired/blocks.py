@@ -3,7 +3,6 @@
 The operating system rarely interrupts such a short block, so two successive blocks run under the same conditions.
 """
 
-import ast
 import gc
 import math
 import random
@@ -13,10 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from types import CodeType
 
-from harness import syntax
-from harness.errors import UsageError
+from harness import statements
 from harness.machine import clocks
 from harness.machine.clocks import Clock
 from harness.machine.devices import one_torch_thread
@@ -44,18 +41,18 @@ DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread
 
 # The loop is a generator, so the setup runs only once for all blocks. Its names are local variables, as in `timeit`.
 _LOOP = """\
-def _timing_loop(_function, _clock, _wall, _repeat, _reading):
-    _SETUP
-    _calls = yield
+def statement(function, clock, wall, repeat, make_reading):
+    SETUP
+    calls = yield
     while True:
-        _each = _repeat(None, _calls)
-        _wall_s = _wall()
-        _cpu_s = _clock()
-        for _ in _each:
-            _STATEMENT
-        _cpu_s = _clock() - _cpu_s
-        _wall_s = _wall() - _wall_s
-        _calls = yield _reading(_cpu_s, _wall_s, _calls)
+        each = repeat(None, calls)
+        wall_s = wall()
+        cpu_s = clock()
+        for _ in each:
+            STATEMENT
+        cpu_s = clock() - cpu_s
+        wall_s = wall() - wall_s
+        calls = yield make_reading(cpu_s, wall_s, calls)
 """
 
 
@@ -74,16 +71,11 @@ def timing_loop(
 
     Raise `UsageError` if the statement or the setup is not valid Python. Exceptions of the setup are not caught.
     """
-    function, code = (None, statement) if isinstance(statement, str) else (statement, "_function()")
-    bodies = {"_SETUP": _parsed("setup", setup), "_STATEMENT": _parsed("statement", code)}
-    tree = syntax.parse(_LOOP)
-    _Splice(bodies).visit(tree)
-    ast.fix_missing_locations(tree)
-    names = dict(globals or {})
-    exec(_compiled("statement or setup", tree), names)  # noqa: S102 - runs the caller's code, as timeit does
-    make = names["_timing_loop"]
-    assert callable(make)
-    blocks = make(function, clock, wall, repeat, make_reading)
+    if isinstance(statement, str):
+        start = statements.function(_LOOP, globals or {}, setup=setup, statement=statement)
+    else:
+        start = statements.function(_LOOP.replace("STATEMENT", "function()"), globals or {}, setup=setup)
+    blocks = start(statement, clock, wall, repeat, make_reading)
     next(blocks)
     send: TimingLoop = blocks.send
     return send
@@ -222,27 +214,3 @@ def _is_slow(blocks: Sequence[Reading]) -> bool:
     """Return whether these blocks take long because of their code, and not because of interruptions."""
     long = [block for block in blocks if block.wall_s > _LONG_S]
     return len(long) >= _LONG_BLOCKS or any(block.cpu_s > _LONG_S for block in long)
-
-
-class _Splice(ast.NodeTransformer):
-    def __init__(self, bodies: Mapping[str, list[ast.stmt]]) -> None:
-        self.bodies = bodies
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
-        return self.bodies.get(node.value.id, node) if isinstance(node.value, ast.Name) else node
-
-
-def _parsed(what: str, source: str) -> list[ast.stmt]:
-    """Return the parsed statements of `source`. Error messages call the source `what`.
-
-    Raise `UsageError` if the statements cannot be compiled alone, such as `break`.
-    """
-    _compiled(what, source)
-    return syntax.parse(source).body or [ast.Pass()]
-
-
-def _compiled(what: str, source: str | ast.Module) -> CodeType:
-    try:
-        return compile(source, f"<{what}>", "exec")
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"The {what} is not valid Python: {error}. Correct it and measure again.") from error

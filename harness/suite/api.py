@@ -2,15 +2,16 @@
 
 import enum
 import re
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
+from textwrap import dedent
 from typing import Self
 
 from torch.utils.benchmark import Language
 
 from harness.errors import UsageError
+from harness.statements import indented
 
 _SECTIONS = ("SETUP", "GLOBAL_SETUP")
 _SIGNATURE = re.compile(r"f\((?P<arguments>.*)\) -> (?P<output>.+)")
@@ -69,8 +70,8 @@ class GroupedSetup:
     global_setup: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("py_setup", "cpp_setup", "global_setup"):
-            object.__setattr__(self, name, textwrap.dedent(getattr(self, name)))
+        for name, dedented in (("py_setup", indented), ("cpp_setup", dedent), ("global_setup", dedent)):
+            object.__setattr__(self, name, dedented(getattr(self, name)))
 
 
 _NO_SETUP = GroupedSetup()
@@ -113,7 +114,7 @@ class Signature:
     def function(self, body: str) -> str:
         """Return the Python source of a function `model` with these statements and this signature."""
         head = f"def model({', '.join(self.arguments)}):"
-        return f"{head}\n{textwrap.indent(body, '    ')}\n    return {self.output}\n"
+        return f"{head}\n{indented(body, '    ')}\n    return {self.output}\n"
 
     @property
     def _result(self) -> str:
@@ -157,7 +158,7 @@ class GroupedBenchmark:
     ) -> Self:
         """Return the benchmarks of a statement in Python, in C++, or in both languages."""
         read = None if signature is None else Signature.parse(signature)
-        python, cpp, threads = _dedent(py_stmt), _dedent(cpp_stmt), _tuple(num_threads)
+        python, cpp, threads = py_stmt and indented(py_stmt), cpp_stmt and dedent(cpp_stmt), _tuple(num_threads)
         model = read.function(python.strip("\n")) if (torchscript or compiled) and read and python is not None else None
         return cls(python, cpp, None, None, model, setup, read, torchscript, autograd, threads, compiled)
 
@@ -182,7 +183,7 @@ class GroupedBenchmark:
         read, threads = Signature.parse(signature), _tuple(num_threads)
         py_stmt = read.call("model", Language.PYTHON) if py_model_setup is not None else None
         cpp_stmt = read.call("model", Language.CPP) if cpp_model_setup is not None else None
-        python, cpp = _dedent(py_model_setup), _dedent(cpp_model_setup)
+        python, cpp = py_model_setup and indented(py_model_setup), cpp_model_setup and dedent(cpp_model_setup)
         return cls(py_stmt, cpp_stmt, python, cpp, python, setup, read, torchscript, autograd, threads, compiled)
 
     @classmethod
@@ -230,10 +231,6 @@ GroupedModules = GroupedBenchmark.init_from_model
 GroupedVariants = GroupedBenchmark.init_from_variants
 
 
-def _dedent(text: str | None) -> str | None:
-    return None if text is None else textwrap.dedent(text)
-
-
 def _tuple(num_threads: int | tuple[int, ...]) -> tuple[int, ...]:
     return (num_threads,) if isinstance(num_threads, int) else tuple(num_threads)
 
@@ -241,7 +238,7 @@ def _tuple(num_threads: int | tuple[int, ...]) -> tuple[int, ...]:
 def _by_label(block: str, comment: str) -> dict[str, list[str]]:
     label = ""
     lines: dict[str, list[str]] = {}
-    for line in textwrap.dedent(block).strip().splitlines():
+    for line in dedent(block).strip().splitlines():
         if marked := re.search(rf"{comment} @(.+)$", line.strip()):
             label = marked[1]
             section = label.replace(" ", "_").upper()

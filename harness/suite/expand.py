@@ -1,6 +1,5 @@
 """Expand grouped definitions to a list of benchmarks, without running one."""
 
-import textwrap
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Final, Self
@@ -97,7 +96,7 @@ def _compiled(group: GroupedBenchmark, language: Language, backward: bool) -> Ti
     stmt = group.signature.call(models.COMPILED, language)
     if backward:
         stmt = f"{stmt}\n{group.output}.backward()"
-    setup = f"{group.setup.py_setup}\nfor _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}"
+    setup = "\n".join([group.setup.py_setup, *[stmt] * WARM_UPS])
     return TimerArgs(stmt, setup.strip("\n"), compiled=group.source or "")
 
 
@@ -108,11 +107,10 @@ def _scripted(group: GroupedBenchmark, language: Language, backward: bool) -> Ti
     stmt, path = group.signature.call_scripted("jit_model", language), str(models.script_path(source))
     if not is_cpp:
         stmt += f"\n{group.output}.backward()" if backward else ""
-        calls = f"for _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}"
-        code = f"{setup.py_setup}\njit_model = torch.jit.load({path!r})\n{calls}"
+        code = "\n".join([setup.py_setup, f"jit_model = torch.jit.load({path!r})", *[stmt] * WARM_UPS])
         return TimerArgs(stmt, code.strip("\n"), scripted=source)
     stmt += f"\n{group.output}.toTensor().backward();" if backward else ""
-    calls = f"for (int warm_up = 0; warm_up < {WARM_UPS}; ++warm_up) {{\n{textwrap.indent(stmt, '    ')}\n}}"
+    calls = "\n".join([f"{{\n{stmt}\n}}"] * WARM_UPS)
     quoted = path.replace("\\", "\\\\").replace('"', '\\"')
     code = f'{setup.cpp_setup}\nauto jit_model = torch::jit::load("{quoted}");\n{calls}'
     return TimerArgs(stmt, code.strip("\n"), f"{_INCLUDES}{setup.global_setup}", language=language, scripted=source)

@@ -12,15 +12,16 @@ import gc
 import os
 import subprocess
 import sys
-import timeit
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle
+from itertools import cycle, repeat
 from typing import Any, Final
 
 import torch
 from torch.utils.benchmark import Timer
 
+from harness import statements
 from harness.compilers.inductor import torchscript_warnings_hidden
 from harness.processes.channel import Channel, Closed, stdio_channel
 from harness.suite import models
@@ -30,6 +31,15 @@ BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 _ENDED: Final = 86  # the exit status of a child process if there are no more requests
 
 _WARM_UPS: Final = 10
+
+_LOOP: Final = """\
+def statement(calls, clock):
+    SETUP
+    began_s = clock()
+    for _ in calls:
+        STATEMENT
+    return clock() - began_s
+"""
 
 
 def main(mode: str) -> None:
@@ -70,12 +80,9 @@ def _serve(mode: str, channel: Channel) -> int:
 
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
-    names = _prepare(request)
-    if request["library"]:
-        timer = Timer(num_threads=request["num_threads"])
-        timer._timer = _Compiled(request)  # noqa: SLF001 - Timer calls only its timeit(n)
-    else:
-        timer = Timer(request["stmt"], request["setup"], globals=names, num_threads=request["num_threads"])
+    names, timer = _prepare(request), Timer(num_threads=request["num_threads"])
+    code: _Compiled | _Interpreted = _Compiled(request) if request["library"] else _Interpreted(request, names)
+    timer._timer = code  # noqa: SLF001 - Timer calls only its timeit(n)
     measured = timer.blocked_autorange(min_run_time=request["min_run_time_s"])
     return {"times_s": measured.times, "runs_per_sample": measured.number_per_run}
 
@@ -94,8 +101,8 @@ def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any
     if request["library"]:
         _Compiled(request).call(number, repeats, counting=True)
     else:
-        timeit.Timer(request["stmt"], request["setup"], globals=names).timeit(min(number, _WARM_UPS))
-        counted = timeit.Timer(request["stmt"], request["setup"], timer=_switch(), globals=names)
+        _Interpreted(request, names).timeit(min(number, _WARM_UPS))
+        counted = _Interpreted(request, names, _switch())
         for _ in range(repeats):
             gc.collect()
             counted.timeit(number)
@@ -113,6 +120,23 @@ def _switch() -> Callable[[], float]:
     on, off = torch._C._valgrind_toggle, torch._C._valgrind_toggle_and_dump_stats  # noqa: SLF001 - as torch's Timer does
     switches = cycle((on, off))
     return lambda: next(switches)() or 0.0
+
+
+class _Interpreted:
+    """The loop of `timeit`, whose setup runs before each block of calls."""
+
+    def __init__(
+        self, request: dict[str, Any], names: dict[str, Any], clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._loop = statements.function(_LOOP, names, setup=request["setup"], statement=request["stmt"])
+        self._clock = clock
+
+    def timeit(self, number: int) -> float:
+        gc.disable()
+        try:
+            return float(self._loop(repeat(None, number), self._clock))
+        finally:
+            gc.enable()
 
 
 class _Compiled:

@@ -1,0 +1,174 @@
+"""Compile a user's statements as a part of a template, such as a timing loop, exactly as they are written.
+
+The statements are never pasted as text, because another indentation changes multi-line strings. Their syntax tree takes
+the place of a word in the tree of the template. The names of the template get a dot in front, so that no statement can
+use them.
+"""
+
+import __future__
+
+import ast
+import io
+import linecache
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from harness import syntax
+from harness.errors import UsageError
+
+FILE: Final = "<statement"
+"""The beginning of the file names that tracebacks show for statements, such as "<statement 2>"."""
+
+_INDENTED: Final = re.compile(r"(?:[ \t\f]*(?:#.*)?[\r\n])*[ \t]+[^\s#]")
+_REFUSALS: Final = (SyntaxError, ValueError, RecursionError, MemoryError)  # of the compiler
+_files: dict[str, str] = {}  # the file name of each source text
+
+
+def compiled(template: str, **sources: str) -> CodeType:
+    """Return the code of a module: the template, with the source `setup` in the place of its name SETUP, and so on.
+
+    If a source imports all names of a module with `*`, the template's `import_all` is called with this line. Raise
+    `UsageError` if a source is not valid Python, or if the source `statement` is empty.
+    """
+    bodies: dict[str, list[ast.stmt]] = {}
+    future, shared, lines = list[ast.stmt](), list[ast.stmt](), list[str]()
+    for what, source in reversed(sources.items()):  # the statement is the last one, so its lines begin with 1
+        body = parsed(what, source)
+        for node in body:
+            ast.increment_lineno(node, len(lines))
+        future += filter(_is_future, body)
+        shared += [node for node in body if isinstance(node, ast.Global)]
+        bodies[what.upper()] = [_of_module(node) for node in body if not _is_future(node) and node not in shared]
+        lines += [*_lines(source), "\n"]
+    first = next(iter(sources)).upper()
+    bodies[first] = [*shared, *bodies[first]]  # a name must be declared as global before its first use
+    file = _files.setdefault("".join(lines), f"{FILE} {len(_files) + 1}>")
+    linecache.cache[file] = (len(lines), None, lines, file)
+    tree = _Splice(bodies).visit(syntax.parse(template))
+    return _compiled(" or ".join(sources), [*future, *tree.body], file, lines)
+
+
+def function(template: str, names: Mapping[str, object], **sources: str) -> Callable[..., Any]:
+    """Return the function that the template defines, as `compiled`. Its global variables are a copy of `names`."""
+    names = dict(names)
+    names[".import_all"] = lambda line: exec(line, names)  # noqa: S102 - a line of the caller's code
+    code = next(each for each in compiled(template, **sources).co_consts if isinstance(each, CodeType))
+    return FunctionType(code, names)
+
+
+def parsed(what: str, source: str) -> list[ast.stmt]:
+    """Return the syntax trees of Python statements, which may be indented as a whole. Error messages call them `what`.
+
+    Raise `UsageError` if they cannot be compiled alone, such as `break`, or if `what` is "statement" and there is none.
+    """
+    block, lines = "if True:\n" if _INDENTED.match(source) else "", _lines(source)
+    try:
+        body = syntax.parse(block + source).body
+    except _REFUSALS as error:
+        raise _refusal(what, error, [block, *lines] if block else lines) from None
+    if block and isinstance(body[0], ast.If):
+        if len(body) > 1 or body[0].orelse:
+            raise _refusal(what, IndentationError("a line has less indentation than the first one"), lines)
+        ast.increment_lineno(body[0], -1)
+        body = body[0].body
+    _compiled(what, sorted(body, key=_is_future, reverse=True), f"<{what}>", lines)
+    if what == "statement" and not body:
+        raise UsageError("The statement has no code, so there is nothing to time. Write the code to time, or `pass`.")
+    return body
+
+
+def indented(source: str, indent: str = "") -> str:
+    """Return Python code with another indentation. Lines that begin inside a string stay as they are.
+
+    The indentation that all lines share is replaced by `indent`. If the code is not valid Python, so that strings
+    cannot be recognised, every line is changed.
+    """
+    try:
+        body = parsed("code", source)
+    except UsageError:
+        return textwrap.indent(textwrap.dedent(source), indent)
+    inside = {
+        line
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)
+    }
+    margin = body[0].col_offset if body else 0
+    lines = (
+        line
+        if number in inside
+        else f"{indent * bool(line.strip())}{line[min(margin, len(line) - len(line.lstrip())) :]}"
+        for number, line in enumerate(_lines(source), 1)
+    )
+    return "".join(lines).rstrip("\n")
+
+
+class _Splice(ast.NodeTransformer):
+    """Put the bodies in the place of their names in a template, and begin the other names of the template with a dot.
+
+    The bodies are not visited. A function called `statement` keeps its name, which tracebacks show.
+    """
+
+    def __init__(self, bodies: Mapping[str, list[ast.stmt]]) -> None:
+        self.bodies = bodies
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        body = self.bodies.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        return self.generic_visit(node) if body is None else body or ast.Pass()
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = f".{node.id}"
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.arg = f".{node.arg}"
+        return node
+
+    def visit_alias(self, node: ast.alias) -> ast.AST:
+        node.asname = f".{node.asname or node.name}"
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.name = node.name if node.name == "statement" else f".{node.name}"
+        return self.generic_visit(node)
+
+
+def _is_future(node: ast.stmt) -> bool:
+    """Return whether a statement is an import from `__future__`, which must be at the beginning of a module."""
+    known = set(__future__.all_feature_names)
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__" and {n.name for n in node.names} <= known
+
+
+def _of_module(node: ast.stmt) -> ast.stmt:
+    """Return a call of `import_all` for an import of all names, which only a module can do, or else the node itself."""
+    if not (isinstance(node, ast.ImportFrom) and node.names[0].name == "*"):
+        return node
+    call = ast.Call(ast.Name(".import_all", ast.Load()), [ast.Constant(ast.unparse(node))], [])
+    return ast.fix_missing_locations(ast.copy_location(ast.Expr(call), node))
+
+
+def _compiled(what: str, body: list[ast.stmt], file: str, lines: Sequence[str]) -> CodeType:
+    try:
+        return syntax.compiled(ast.Module(body, []), file)
+    except _REFUSALS as error:
+        raise _refusal(what, error, lines) from None
+
+
+def _refusal(what: str, error: Exception, lines: Sequence[str]) -> UsageError:
+    """Return the error for a source with these lines that Python refuses to compile."""
+    reason, number = getattr(error, "msg", str(error)), getattr(error, "lineno", None) or 0
+    if isinstance(error, RecursionError | MemoryError):
+        reason = "it is nested too deeply"
+    if 0 < number <= len(lines):
+        reason += f" in the line {lines[number - 1].strip()[:60]!r}"
+    hint = " Run a coroutine with asyncio.run(…)." if "async" in reason or "await" in reason else ""
+    return UsageError(f"The {what} is not valid Python: {reason}. Correct it and measure again.{hint}")
+
+
+def _lines(source: str) -> list[str]:
+    """Return the lines that Python sees, each with a newline at its end."""
+    return [line if line.endswith("\n") else f"{line}\n" for line in io.StringIO(source, newline=None)]
