@@ -11,14 +11,15 @@ from grader import catalogue
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import early_start, exercise_files, exercise_notebook, student_state
+from grader.desk import check_screen, early_start, exercise_files, exercise_notebook, student_state
 from grader.desk import submit as packing
+from grader.desk.check_screen import ScreenLine
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.records import Report
+from grader.records import Report, Verdict
 from grader.texts import shown
 from harness.rendering.wrapping import say, waiting
 from harness.storage.user_files import refuse_edited
@@ -36,31 +37,44 @@ class _Check:
     past_hints: bool
     json_file: Path | None
     is_complete: bool
-    named: set[Path] = field(default_factory=set)
+    verbose: bool
+    before: dict[Path, dict[str, Verdict]] = field(default_factory=dict)
+
+    @property
+    def is_overview(self) -> bool:
+        """Whether several lessons are checked, so that each task gets only one line."""
+        return len({choice.lesson for choice in self.choices.values()}) > 1
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
         with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
             graded = [self._graded(path, pool) for path in files]
-        if total := checking.total_line(graded):
-            say(out_console, total, 1)
+        if self.is_overview:
+            checking.print_lines(check_screen.total(graded), out_console)
+            say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
         if self.json_file:
             write_atomically(self.json_file, checking.as_json(graded).encode())
         full = self.is_complete and all(report.points == report.max_points for report in graded)
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
     def _graded(self, path: Path, pool: Pool) -> Report:
-        if path not in self.named:
-            _print_files(self.choices[path])
-            self.named.add(path)
-        for warning in checking.missing_imports(path, self.choices[path].lesson):
+        lesson = self.choices[path].lesson
+        for warning in checking.missing_imports(path, lesson):
             say(out_console, warning, 1)
         with waiting(f"Checking {path.name} …"):
-            report = checking.check(self.choices[path].lesson, path, pool, self.only)
-        checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
+            report = checking.check(lesson, path, pool, self.only)
+        checking.print_lines(self._lines(path, report), out_console)
         if self.only is None:
             student_state.keep_points(report)
+        self.before[path] = {verdict.task: verdict for verdict in report.verdicts}
         return report
+
+    def _lines(self, path: Path, report: Report) -> list[ScreenLine]:
+        if self.is_overview:
+            return check_screen.overview(report)
+        notes = [] if path in self.before else _notes(self.choices[path])
+        hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
+        return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 
 
 def check(
@@ -81,6 +95,9 @@ def check(
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the verdicts to a file.")
     ] = None,
     watched: Annotated[bool, typer.Option("--watch", help="Check again after each save, until Ctrl-C.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show all details, and other ways after full marks.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> int:
@@ -97,7 +114,7 @@ def check(
         say(err_console, why, 1)
     files = list(by_file)
     by_file |= {file.path: choice for choice in choices for file in choice.unchanged}
-    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing)
+    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
     return checking.watch(grade_files, files, list(by_file), err_console) if watched else grade_files(files)
 
 
@@ -138,14 +155,13 @@ def notebook(
     return 0
 
 
-def _print_files(choice: FileChoice) -> None:
-    """Print which file of an exercise is checked, and which other changed files are not."""
-    taken = choice.taken
+def _notes(choice: FileChoice) -> list[str]:
+    """Return which file of an exercise is checked, and which other changed files are not."""
+    taken, notes = choice.taken, []
     if taken and taken.code:  # "" if the student named the file
         how = "which you have changed." if taken.changed else "which you have not changed yet."
-        say(out_console, f"Checking {taken.path}, {how}", 1)
-    for file, why in choice.left_out:
-        say(out_console, exercise_files.not_used(file, why), 1)
+        notes.append(f"Checked: {taken.path}, {how}")
+    return [*notes, *(exercise_files.not_used(file, why) for file, why in choice.left_out)]
 
 
 def examine_machine(debug: Debug = False) -> int:

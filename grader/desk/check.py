@@ -3,7 +3,7 @@
 import ast
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -14,30 +14,21 @@ from rich.text import Text
 
 from grader import catalogue, seeds
 from grader.desk import early_start, exercise_files, student_state
+from grader.desk.check_screen import ScreenLine, tasks_with_verdicts
 from grader.desk.exercise_files import FileChoice
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
-from grader.records import UNGRADED, Report, Status, Verdict
-from grader.reports import grade_texts
-from grader.task import Task
+from grader.records import UNGRADED, Report
 from grader.texts import shown
-from grader.trials.faults import NOT_WRITTEN
-from grader.trials.score import EARNS
 from grader.ways import ways_of
 from harness import syntax
-from harness.rendering.wrapping import MOST_COLUMNS, say
-
-MOST_PRINTED = 5
-"""The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
+from harness.rendering.wrapping import columns, say, wrapped
 
 KIT = frozenset({"grader", "harness", "lessons", "solutions"})
 """The modules of the kit. They are not there when a class is graded."""
-
-INDENT = 3
-COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
@@ -121,38 +112,31 @@ def watch(
     return code
 
 
-def print_report(report: Report, console: Console, *, ask_hint: bool = False, past_hints: bool = False) -> None:
-    """Print the result and the next step of each task. With `ask_hint`, print a hint if only one task is unfinished.
+def print_lines(lines: Iterable[ScreenLine], console: Console) -> None:
+    """Print the lines of a screen, wrapped at the width of the terminal."""
+    for line in lines:
+        for row in wrapped(shown(line.text), columns(console), line.indent):
+            console.print(Text(row, style=line.colour), soft_wrap=True)
 
-    With `past_hints`, print the hints that the student has read.
+
+def hint_lines(report: Report, *, ask_hint: bool, past_hints: bool) -> dict[str, list[str]]:
+    """Return the lines on hints for each unfinished task, by its full name.
+
+    With `ask_hint`, they are the next hint, if only one task is unfinished. With `past_hints`, they are the hints that
+    the student has read. Else they name the command for the next hint.
     """
-    unfinished = sum(verdict.points < verdict.max_points for verdict in report.verdicts)
-    for task, verdict in tasks_with_verdicts(report):
-        console.print(_heading(task, verdict, console.width), soft_wrap=True)
-        for line in _lines(task, verdict, show_hint=ask_hint and unfinished == 1, past_hints=past_hints):
-            say(console, line, INDENT)
-        if verdict.points == verdict.max_points:
-            say(console, f"How the reference solution works: {task.idea}", INDENT)
-            say(console, "\n".join((*ways_of(task).lines(), f"More to read: {task.references}")), INDENT)
-    if ask_hint and unfinished > 1:
-        several = f"{unfinished} tasks are unfinished."
-        say(console, f"{several} To get a hint, run the hint command of one of these tasks.", 1)
-    for note in (*report.remarks, *report.notes):
-        say(console, note, 1)
-
-
-def total_line(reports: Sequence[Report]) -> str:
-    """Return the sum of the points of several tasks as one line, or "" for a single task."""
-    verdicts = [verdict for report in reports for verdict in report.verdicts]
-    if len(verdicts) < 2:
-        return ""
-    earned = out_of(sum(verdict.points for verdict in verdicts), sum(verdict.max_points for verdict in verdicts))
-    return f"Total: {earned} points in {len(verdicts)} tasks"
-
-
-def out_of(points: float, possible: float) -> str:
-    """Return earned and possible points, such as "6 / 10"."""
-    return f"{grade_texts.points(points)} / {grade_texts.points(possible)}"
+    unfinished = [pair for pair in tasks_with_verdicts(report) if pair[1].points < pair[1].max_points]
+    found = {}
+    for task, verdict in unfinished:
+        if past_hints:
+            found[verdict.task] = list(student_state.hints_again(task))
+        elif verdict.status in UNGRADED:
+            continue
+        elif ask_hint and len(unfinished) == 1:
+            found[verdict.task] = list(student_state.next_hint(task))
+        else:
+            found[verdict.task] = [student_state.hint_offer(task)]
+    return found
 
 
 def as_json(reports: Sequence[Report]) -> str:
@@ -178,44 +162,3 @@ def as_json(reports: Sequence[Report]) -> str:
     remarks = [remark for report in reports for remark in report.remarks]
     made = {"environment": reports[0].environment.to_dict(), "remarks": remarks, "tasks": tasks}
     return json.dumps(made, indent=1) + "\n"
-
-
-def task_state(task: Task, verdict: Verdict) -> str:
-    """Return the result of a task in a few words, such as "right, tier 2 of 3"."""
-    speed = verdict.attempt.speed
-    if verdict.status in EARNS and speed and task.tiers:
-        return f"right, tier {speed.tier} of {len(task.tiers)}"
-    return grade_texts.ended(verdict)
-
-
-def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
-    """Yield each graded task of a report with its verdict."""
-    by_name = {task.full_name: task for task in catalogue.load().tasks(report.submission.lesson)}
-    yield from ((by_name[verdict.task], verdict) for verdict in report.verdicts)
-
-
-def _heading(task: Task, verdict: Verdict, width: int) -> Text:
-    left = f" {task.lesson} · {task.name}"
-    right = f"{out_of(verdict.points, verdict.max_points)}  {task_state(task, verdict)}"
-    gap = min(width, MOST_COLUMNS) - len(left) - len(right) - 1
-    between = " " * gap if gap >= 2 else f"\n{' ' * INDENT}"
-    return Text.assemble((left, "bold"), between, (right, COLOURS.get(verdict.status, "yellow")))
-
-
-def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -> Iterator[str]:
-    attempt = verdict.attempt
-    yield attempt.rationale
-    if attempt.help == NOT_WRITTEN:
-        yield f"{task.read[:1].upper()}{task.read[1:]} explains it."
-    elif attempt.help:
-        yield attempt.help
-    if attempt.output_tail.strip() and verdict.status not in EARNS:
-        yield "Your code printed:"
-        yield from (f"  {line}" for line in shown(attempt.output_tail).strip().split("\n")[-MOST_PRINTED:])
-    if past_hints:
-        yield from student_state.hints_again(task)
-    if verdict.points < verdict.max_points and verdict.status not in UNGRADED:
-        if show_hint:
-            yield from student_state.next_hint(task)
-        elif not past_hints:
-            yield student_state.hint_offer(task)

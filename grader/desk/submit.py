@@ -14,7 +14,7 @@ from rich.console import Console
 from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import exercise_files, student_state
+from grader.desk import check_screen, exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically, zip_of
@@ -150,10 +150,10 @@ def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
         return
     yield _row(file, "", points=grade_texts.points(report.points))
     yield from (f"      {remark}" for remark in report.remarks)
-    for task, verdict in checking.tasks_with_verdicts(report):
+    for task, verdict in check_screen.tasks_with_verdicts(report):
         if verdict.points < verdict.max_points:
-            earned = checking.out_of(verdict.points, verdict.max_points)
-            yield f"      {task.name}  {earned}  {checking.task_state(task, verdict)}"
+            earned = check_screen.out_of(verdict.points, verdict.max_points)
+            yield f"      {task.name}  {earned}  {check_screen.task_state(task, verdict)}"
 
 
 def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:

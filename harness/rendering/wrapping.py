@@ -1,16 +1,19 @@
 """Print text with its lines wrapped at the present width of the terminal, and show there how far a program is."""
 
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from harness.rendering.texts import shown
 
 LEAST_COLUMNS, MOST_COLUMNS = 20, 100
 """The smallest and the largest width of text. Longer lines are hard to read."""
+
+_WRAPPING = Console(no_color=True)  # `Text.wrap` needs a console, but prints nothing
 
 
 def columns(console: Console) -> int | None:
@@ -27,13 +30,12 @@ def say(console: Console, text: str, indent: int = 0) -> None:
 def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:
     """Yield the lines of a text, wrapped at `width`. The parts of a wrapped line keep its indent."""
     for line in text.splitlines() or [""]:
-        own = " " * (indent + len(line) - len(line.lstrip()))
-        if width is None or len(line) + indent <= width:
+        own, words = " " * (indent + len(line) - len(line.lstrip())), line.strip()
+        if width is None or len(own) + cell_len(words.expandtabs()) <= width:
             yield f"{' ' * indent}{line}"
         else:
-            yield from textwrap.wrap(
-                line.strip(), width, initial_indent=own, subsequent_indent=own, break_on_hyphens=False
-            )
+            own = own[: width // 2]
+            yield from (f"{own}{part}".rstrip() for part in Text(words).wrap(_WRAPPING, width - len(own)))
 
 
 @contextmanager

@@ -49,14 +49,14 @@ def both_changed(kit: Path) -> None:
 def test_the_file_that_the_student_changed_is_graded_and_named_also_in_the_current_folder(
     kit: Path, tmp_path: Path
 ) -> None:
-    assert f"Checking {FILE}, which you have not changed yet." in in_kit(kit, "check", "04").out
+    assert f"Checked: {FILE}, which you have not changed yet." in in_kit(kit, "check", "04").out
     here = tmp_path / "my work"
     here.mkdir()
     assert in_kit(kit, "notebook", "04", here=here).code == 0
     solve(here / f"{LESSON}.ipynb")
     ended = in_kit(kit, "check", "04", here=here)
     assert (ended.code, "10 / 10" in ended.out) == (0, True)
-    assert f"Checking {LESSON}.ipynb, which you have changed." in ended.out
+    assert f"Checked: {LESSON}.ipynb, which you have changed." in ended.out
 
 
 def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(kit: Path) -> None:

@@ -111,7 +111,7 @@ def test_the_kit_knows_its_own_stubs_though_a_solution_changed_since_ours_were_w
 
 
 def test_a_student_can_check_with_the_kit_alone(own: Path, tmp_path: Path) -> None:
-    done = in_kit(own, tmp_path / "state", "grader", "check", "04")
+    done = in_kit(own, tmp_path / "state", "grader", "check", "04", "--verbose")
     assert done.returncode == 0, done.stderr
     assert "10 / 10" in done.stdout
     assert "Other right ways" in done.stdout
