@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from harness import syntax
 from harness.errors import UsageError
+from harness.timeable import checked
 
 FILE: Final = "<statement"
 """The beginning of the file names that tracebacks show for statements, such as "<statement 2>"."""
@@ -30,6 +31,7 @@ _files: dict[str, str] = {}  # the file name of each source text
 def compiled(template: str, **sources: str) -> CodeType:
     """Return the code of a module: the template, with the source `setup` in the place of its name SETUP, and so on.
 
+    The values that the source `first` does not use are passed to the template's function `finished`.
     If a source imports all names of a module with `*`, the template's `import_all` is called with this line. Raise
     `UsageError` if a source is not valid Python, or if the source `statement` is empty.
     """
@@ -37,6 +39,8 @@ def compiled(template: str, **sources: str) -> CodeType:
     future, shared, lines = list[ast.stmt](), list[ast.stmt](), list[str]()
     for what, source in reversed(sources.items()):  # the statement is the last one, so its lines begin with 1
         body = parsed(what, source)
+        if what == "first":
+            body = checked(body)
         for node in body:
             ast.increment_lineno(node, len(lines))
         future += filter(_is_future, body)

@@ -14,10 +14,12 @@ from functools import partial
 from itertools import repeat
 
 from harness import statements
+from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
 from harness.machine.devices import one_torch_thread
 from harness.paired.rounds import PairFactory, Reading, Round, make_reading
+from harness.timeable import finished, first_result
 
 BLOCK_S = 0.2e-3
 """Length of a block in seconds. A block is a number of calls that are timed together.
@@ -41,8 +43,9 @@ DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread
 
 # The loop is a generator, so the setup runs only once for all blocks. Its names are local variables, as in `timeit`.
 _LOOP = """\
-def statement(function, clock, wall, repeat, make_reading):
+def statement(function, clock, wall, repeat, make_reading, finished):
     SETUP
+    FIRST
     calls = yield
     while True:
         each = repeat(None, calls)
@@ -63,19 +66,24 @@ def timing_loop(
     globals: Mapping[str, object] | None = None,  # noqa: A002 - the name that timeit uses
     clock: Clock = DEFAULT_CLOCK,
     wall: Clock = clocks.wall,
+    check: bool = False,
 ) -> TimingLoop:
     """Run `setup`, and return a function that runs `statement` a number of times and returns the times.
 
     `clock` is the CPU clock, `wall` the wall clock. The statement can use names that the setup defines, and the names
-    in a copy of `globals`.
+    in a copy of `globals`. With `check`, the statement runs once after the setup.
 
-    Raise `UsageError` if the statement or the setup is not valid Python. Exceptions of the setup are not caught.
+    Raise `UsageError` if the statement or the setup is not valid Python, or if this first run shows that the statement
+    cannot be timed (`harness.timeable`). Exceptions of the setup and of the statement are not caught.
     """
     if isinstance(statement, str):
-        start = statements.function(_LOOP, globals or {}, setup=setup, statement=statement)
+        look, sources = finished, {"first": statement if check else "pass", "statement": statement}
+        start = statements.function(_LOOP, globals or {}, setup=setup, **sources)
     else:
-        start = statements.function(_LOOP.replace("STATEMENT", "function()"), globals or {}, setup=setup)
-    blocks = start(statement, clock, wall, repeat, make_reading)
+        look = partial(first_result, statement)
+        loop = _LOOP.replace("STATEMENT", "function()").replace("FIRST", "finished()" if check else "pass")
+        start = statements.function(loop, globals or {}, setup=setup)
+    blocks = start(statement, clock, wall, repeat, make_reading, look)
     next(blocks)
     send: TimingLoop = blocks.send
     return send
@@ -184,11 +192,14 @@ def loop_pairs(
     that is not Python. Exceptions of the code are not caught.
     """
 
-    def loop(side: TimedCode) -> TimingLoop:
-        return timing_loop(side.statement, setup=side.setup, globals=names, clock=clock, wall=wall)
+    def loop(side: TimedCode, *, check: bool = False) -> TimingLoop:
+        try:
+            return timing_loop(side.statement, setup=side.setup, globals=names, clock=clock, wall=wall, check=check)
+        except UsageError as error:
+            raise UsageError(f"In the {side.name}: {error}") from None
 
     with gc_off_one_thread():
-        blocks = [calibrate(loop(side)) for side in sides]
+        blocks = [calibrate(loop(side, check=True)) for side in sides]
         calls = common_calls(*(block.calls for block in blocks))
         round_s = sum(calls[side] * blocks[side].wall_s / blocks[side].calls for side in (0, 1))
 

@@ -103,7 +103,7 @@ def serve(channel: Channel) -> None:
                     sys.path[:] = body["path"]
                     code = _load(body["place"], body["statement"]) if body["place"] else body["statement"]
                     ticks = FakeClock(tick_s=1.0)  # the times are not used here, so any clock that advances is enough
-                    loop = timing_loop(code, setup=body["setup"], clock=ticks, wall=ticks)
+                    loop = timing_loop(code, setup=body["setup"], clock=ticks, wall=ticks, check=True)
                     gc.collect()
                 elif kind == CALLS:
                     calls = body["calls"]

@@ -1,0 +1,93 @@
+"""Refuse code whose first result shows that its work has not run: a coroutine, a generator, another iterator.
+
+A call of a generator function or a coroutine function only creates an object. A benchmark would time this creation, and
+not the body of the function. So look at the first result before the timing.
+"""
+
+import ast
+import contextlib
+import inspect
+import reprlib
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+
+from harness.errors import UsageError
+
+_LONGEST = 60  # a longer statement is not repeated in a message
+_MAIN = "asyncio.run(main())` with `async def main(): return "
+
+
+def finished(value: object, code: str, *, function: bool = False) -> object:
+    """Return `value`, the first result of `code`, or raise `UsageError` if the work of `code` has not run yet.
+
+    With `function`, the message shows functions to measure instead, otherwise statements.
+    """
+    code = code if len(code) <= _LONGEST else "…"
+    what, instead = _unfinished(value, code)
+    if not what:
+        return value
+    if isinstance(value, Coroutine):
+        value.close()  # else Python warns that nothing awaits it
+    right, creation = (f"lambda: {instead}", f"lambda: [{code}]") if function else (instead, f"x = {code}")
+    right = instead if instead.startswith("with ") else right  # only a statement can do this
+    raise UsageError(
+        f"`{code}` returns {what}, so its work has not run yet. Measure `{right}`, or only the creation with "
+        f"`{creation}`."
+    )
+
+
+def first_result(function: Callable[..., object], *arguments: object) -> object:
+    """Call a function once, and return its result.
+
+    Raise `UsageError` if the function cannot be called with these arguments, or if its work has not run yet. Other
+    exceptions of the function are not caught.
+    """
+    name = getattr(function, "__name__", "f")
+    name = name if name.isidentifier() else "f"
+    if not callable(function):
+        raise UsageError(f"{reprlib.repr(function)} is not a function. Pass a function or a statement in a string.")
+    try:
+        result = function(*arguments)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # the function was called, and its own code failed
+        raise UsageError(f"The call failed: {error}. Pass all arguments: `lambda: {name}(…)`.") from None
+    return finished(result, f"{name}(…)" if arguments else f"{name}()", function=True)
+
+
+def checked(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Change statements so that they pass each value that they do not use to their template's function `finished`."""
+    return [_CheckUnused().visit(statement) for statement in body]
+
+
+class _CheckUnused(ast.NodeTransformer):
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        arguments = [node.value, ast.Constant(ast.unparse(node.value))]
+        call = ast.Call(ast.Name(".finished", ast.Load()), arguments, [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Expr(ast.copy_location(call, node)), node))
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        defines = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+        return node if defines else super().generic_visit(node)
+
+
+def _unfinished(value: object, code: str) -> tuple[str, str]:
+    """Return what `value` is, and the code that runs its work, or ("", "") if no work is left."""
+    kind = type(value)
+    without_rows = hasattr(kind, "description") and getattr(value, "description", "") is None
+    if hasattr(kind, "read") or without_rows or kind in weakref.ProxyTypes:
+        return "", ""  # a file, or the cursor of a database that found no rows, or any object
+    if issubclass(kind, Coroutine):
+        return "a coroutine", f"asyncio.run({code})"
+    if issubclass(kind, Awaitable) or inspect.isawaitable(value):
+        return f"an awaitable ({kind.__name__})", f"{_MAIN}await {code}"
+    if issubclass(kind, AsyncIterator):
+        return f"an async iterator ({kind.__name__})", f"{_MAIN}[x async for x in {code}]"
+    if hasattr(kind, "add_done_callback") or hasattr(kind, "successful"):  # of concurrent.futures, multiprocessing
+        get = next((name for name in ("result", "get", "wait") if hasattr(kind, name)), "wait")
+        return f"a future ({kind.__name__})", f"{code}.{get}()"
+    if issubclass(kind, Iterator):
+        return f"an iterator ({kind.__name__})", f"list({code})"
+    if issubclass(kind, (contextlib.ContextDecorator, contextlib.AsyncContextDecorator)) and hasattr(value, "gen"):
+        return "a context manager", f"with {code}: pass"
+    return "", ""
