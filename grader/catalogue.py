@@ -53,15 +53,15 @@ class Catalogue:
         A task is typed as "02.time_per_call" or "time_per_call". Raise `UsageError` unless exactly one name matches.
         """
         lessons: dict[str, tuple[str, ...]] = {lesson: lesson_aliases(lesson) for lesson in self.lessons}
+        every = (task for each in self.by_lesson.values() for task in each)
+        tasks: dict[str, tuple[str, ...]] = {task.full_name: (task.name,) for task in every}
         if found := matches(given, lessons):
             return one_of(given, lessons, found, "exercise"), None
         lesson, _, task = given.partition(".")
         if task and (found := matches(lesson, lessons)):
             lesson = one_of(lesson, lessons, found, "exercise")
-            of_lesson = [each.name for each in self.by_lesson[lesson]]
-            return lesson, named(task, of_lesson, f"task of {lesson}")
-        every = (task for each in self.by_lesson.values() for task in each)
-        tasks: dict[str, tuple[str, ...]] = {task.full_name: (task.name,) for task in every}
+            own: dict[str, tuple[str, ...]] = {each.name: (each.name,) for each in self.by_lesson[lesson]}
+            return lesson, one_of(task, own | tasks, matches(task, own), f"task of {lesson}", own)
         meant = one_of(given, lessons | tasks, matches(given, tasks), "exercise or task", self.lessons)
         return meant.partition(".")[0], meant.partition(".")[2]
 

@@ -2,15 +2,18 @@
 
 import difflib
 import platform
+import re
 import shlex
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from harness import standard_streams
 from harness.errors import FairclockError, UsageError
@@ -42,17 +45,22 @@ class Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name. If there is none, raise `UsageError` with similar names."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+        if args and args[0] not in self.commands:
+            later = next((word for word in args if word in self.commands), "")
+            if later and f"--{args[0]}" not in _options(self.commands[later]):
+                raise UsageError(f"The command comes first: {ctx.command_path} {with_first(later, args)}")
             listed = {name: (name,) for name, command in self.commands.items() if not command.hidden}
             one_of(args[0], listed, [], "command")
         return super().resolve_command(ctx, args)
 
 
-def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
+def guarded(
+    app: typer.Typer, name: str, arguments: Sequence[str], whole: Callable[[], typer.Typer] | None = None
+) -> int:
     """Run a typer app, print every error as one sentence on standard error, and return the exit code.
 
     If `arguments` contains `--debug`, the traceback of an internal error is printed too. The command as it was typed is
-    the `obj` of the app's context.
+    the `obj` of the app's context. `whole` returns the app with all commands, if `app` has only some of them.
     """
     standard_streams.open_closed()
     typed = f"{name} {shlex.join(arguments)}"
@@ -60,9 +68,10 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
         code = app(args=list(arguments), prog_name=name, standalone_mode=False, obj=typed, **_SETTINGS)
         sys.stdout.flush()
     except typer.TyperException as error:
-        return complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
+        return complain(_Typed(name, arguments, get_command(whole() if whole else app)).usage_error(error), 2)
     except FairclockError as error:
-        return complain(str(error), error.exit_code)
+        typed_words = _Typed(name, arguments, get_command(app))
+        return complain(typed_words.with_forgotten_hyphens(str(error)), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - every other exception is an internal error
@@ -74,6 +83,71 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
         what = f"{error} ({Path(at.filename).name}, line {at.lineno})"
         return complain(f"Internal error in {name}: {what}. Run it with --debug and report the output.", 1)
     return code if isinstance(code, int) else 0
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """A wrong command line: the words after the name of the program, and the program's command or group of commands."""
+
+    name: str
+    words: Sequence[str]
+    whole: Any
+
+    def usage_error(self, error: typer.TyperException) -> str:
+        """Return a sentence on the error, which names similar options or the command that has this option."""
+        said, see = error.format_message().rstrip("."), f"See {' '.join(filter(None, (self.name, self._verb)))} --help."
+        if type(error).__name__ != "NoSuchOption":
+            return self.with_forgotten_hyphens(f"{said}. {see}")
+        given = str(getattr(error, "option_name", ""))
+        if not given.startswith("--"):  # typer reads `-hint` as options of one letter
+            given = next((word for word in self.words if re.match(r"-\w", word) and given[-1] in word), given)
+        return f"There is no option {given}. {self._meant(given)}"
+
+    def with_forgotten_hyphens(self, sentence: str) -> str:
+        """Return the error, or if it is about an option that was typed without "--", the right command line."""
+        for at, word in enumerate(self.words):
+            option = f"--{word.lstrip('-–—')}"
+            if option in _options(self._command) and option != word and word in sentence:
+                right = with_first(self._verb, [*self.words[:at], option, *self.words[at + 1 :]])
+                return f"{sentence.partition('. ')[0].rstrip('.')}. Did you mean {self.name} {right}?"
+        return sentence
+
+    @property
+    def _commands(self) -> Mapping[str, Any]:
+        return getattr(self.whole, "commands", {})
+
+    @property
+    def _verb(self) -> str:
+        return next((word for word in self.words if word in self._commands), "")
+
+    @property
+    def _command(self) -> Any:
+        return self._commands.get(self._verb, self.whole)
+
+    def _meant(self, given: str) -> str:
+        """Return a sentence on what the unknown option `given` can mean."""
+        bare, own = given.lstrip("-"), {option.strip("-"): option for option in _options(self._command)}
+        if self._verb and self.words[0] != self._verb:
+            return f"Write options after the command: {self.name} {with_first(self._verb, self.words)}"
+        if bare in self._commands:
+            return f"Did you mean {self.name} {bare}?"
+        having = [verb for verb, each in self._commands.items() if not each.hidden and given in _options(each)]
+        if having:
+            return f"It is an option of {self.name} {' and '.join(having)}."
+        firsts = {word.partition("-")[0]: option for word, option in own.items() if not word.startswith("no-")}
+        close = dict.fromkeys((firsts | own)[word] for word in similar(bare, firsts | own))
+        return f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(own.values())}."
+
+
+def _options(command: Any) -> list[str]:
+    """Return the long options of a command that its help lists."""
+    listed = [each for each in command.params if not getattr(each, "hidden", False)]
+    return ["--help", *(opt for each in listed for opt in (*each.opts, *each.secondary_opts) if opt.startswith("--"))]
+
+
+def with_first(word: str, arguments: Sequence[str]) -> str:
+    """Return the arguments as text, with `word` before all others."""
+    return shlex.join([*filter(None, [word]), *(each for each in arguments if each != word)])
 
 
 def _fault_of_machine(error: Exception) -> str:
@@ -129,8 +203,8 @@ def one_of(
 ) -> str:
     """Return the only name in `found`. Raise `UsageError` if `found` is empty or has several names.
 
-    The error message calls a name a `what`, such as "lesson". It lists similar names and the names in `listed` (by
-    default, all names in `aliases`).
+    The error message calls a name a `what`, such as "lesson". It lists similar names, or without any the names in
+    `listed` (by default, all names in `aliases`).
     """
     if len(found) == 1:
         return found[0]
@@ -138,7 +212,13 @@ def one_of(
         raise UsageError(f"{given!r} can mean {' or '.join(found)}; write one of them in full.")
     words = {alias.partition("_")[0]: name for name, others in aliases.items() for alias in others}
     words |= {alias: name for name, others in aliases.items() for alias in others}
-    alike = [] if given.isdecimal() else difflib.get_close_matches(given, words, n=3, cutoff=0.5)
-    close = dict.fromkeys(words[each] for each in alike)
-    meant = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise UsageError(f"There is no {what} {given!r}.{meant} There are: {', '.join(listed or aliases)}.")
+    close = dict.fromkeys(words[each] for each in similar(given, words))
+    more = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(listed or aliases)}."
+    raise UsageError(f"There is no {what} {given!r}. {more}")
+
+
+def similar(given: str, words: Iterable[str]) -> list[str]:
+    """Return up to three words that begin with the letters of `given`, or else that are spelled like it."""
+    given, words = given.casefold(), list(words)
+    longer = [word for word in words if given and word.startswith(given)]
+    return [] if given.strip("-").isdecimal() else longer[:3] or difflib.get_close_matches(given, words)

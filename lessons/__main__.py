@@ -6,6 +6,7 @@
 """
 
 import runpy
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness import glossary
-from harness.command_line import Verbs, Version, complain, guarded, lesson_aliases, matches, one_of
+from harness.command_line import Verbs, Version, complain, guarded, lesson_aliases, matches, one_of, with_first
 from harness.errors import UsageError
 from harness.storage.user_files import EditedFileError
 from lessons.engine import check_claims as checking
@@ -32,6 +33,9 @@ from lessons.engine.screen import WIDTH
 
 GUIDE: Final = Path(__file__).parent / "guide"
 """The code of the teacher's pack. The student kit does not contain it."""
+
+EXERCISE_COMMANDS: Final = frozenset({"check", "practise", "submit", "notebook", "doctor"})
+"""The commands of `python -m grader`, which students may type here by mistake."""
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Verbs)
@@ -182,9 +186,14 @@ def main(arguments: Sequence[str]) -> int:
     A lesson runs as with `python -m lessons.NN_name`.
     """
     commands = [command.name or "" for command in app.registered_commands]
+    lessons = {name: lesson_aliases(name) for name in lesson_names()}
+    named = [word for word in arguments if len(matches(word, lessons)) == 1]
+    if named and arguments[0].startswith("-") and arguments[0] != "--path":
+        return complain(f"Write options after the lesson: python -m lessons {with_first(named[-1], arguments)}", 2)
     if not arguments or arguments[0].startswith("-") or arguments[0] in commands:
         return guarded(app, "python -m lessons", arguments)
-    lessons = {name: lesson_aliases(name) for name in lesson_names()}
+    if arguments[0] in EXERCISE_COMMANDS:
+        return complain(f"Exercises are another program: python -m grader {shlex.join(arguments)}", 2)
     try:
         everything = lessons | {command: (command,) for command in commands}
         found = matches(arguments[0], lessons)

@@ -10,9 +10,10 @@ A command prints its result to standard output and everything else to standard e
 """
 
 import runpy
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -20,7 +21,7 @@ from grader import paths
 from grader.commands import student
 from grader.commands.options import lesson_names
 from grader.errors import UsageError
-from harness.command_line import Verbs, Version, guarded
+from harness.command_line import Verbs, Version, guarded, lesson_aliases, matches
 
 IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
 """True if the solutions are missing, as in a student's copy. Then the help lists only commands for students."""
@@ -37,12 +38,12 @@ _Completion = Annotated[bool, typer.Option("--install-completion", "--show-compl
 
 def run_grader(arguments: Sequence[str]) -> int:
     """Run `python -m grader` with these arguments, print every error as one sentence, and return the exit code."""
-    return guarded(grader_app(*arguments[:1]), "python -m grader", arguments)
+    return guarded(grader_app(*arguments[:1]), "python -m grader", arguments, grader_app)
 
 
 def run_fairclock(arguments: Sequence[str]) -> int:
     """Run `fairclock` with these arguments, print every error as one sentence, and return the exit code."""
-    return guarded(fairclock_app(*arguments[:1]), "fairclock", arguments)
+    return guarded(fairclock_app(*arguments[:1]), "fairclock", arguments, fairclock_app)
 
 
 def grader_app(verb: str = "") -> typer.Typer:
@@ -66,13 +67,28 @@ def fairclock_app(verb: str = "") -> typer.Typer:
     return made
 
 
+class ExerciseVerbs(Verbs):
+    """The commands. If a lesson is typed without a command, the error names the commands that take a lesson."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name, or raise `UsageError`."""
+        lessons = {lesson: lesson_aliases(lesson) for lesson in lesson_names("")}
+        to_take = "fairclock lessons" if "lessons" in self.commands else "python -m lessons"
+        if len(args) == 1 and args[0] not in self.commands and matches(args[0], lessons):
+            both = f"{ctx.command_path} check {args[0]} or {to_take} {args[0]}"
+            raise UsageError(f"Write a command before the lesson: {both}")
+        if args[0] == "lessons" and "lessons" not in self.commands:
+            raise UsageError(f"Lessons are another program: {to_take} {shlex.join(args[1:])}")
+        return super().resolve_command(ctx, args)
+
+
 def _app(purpose: str, *, callback: Callable[..., None], add_completion: bool = True) -> typer.Typer:
     return typer.Typer(
         help=purpose,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        cls=Verbs,
+        cls=ExerciseVerbs,
         callback=callback,
         invoke_without_command=True,
     )

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 from rich.progress import MofNCompleteColumn
 
-from harness.command_line import guarded
+from harness.command_line import complain, guarded, similar
 from harness.compilers.inductor import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run `python -m harness.suite` with these arguments, and return its exit code."""
     if arguments[:1] == ["compare"]:
         return guarded(_comparing, f"{NAME} compare", arguments[1:])
+    if arguments and similar(arguments[0], ["compare"]) and not Path(arguments[0]).exists():
+        return complain(f"There is no file {arguments[0]}. Did you mean {NAME} compare?", 2)
     return guarded(_running, NAME, arguments)
 
 

@@ -16,6 +16,8 @@ from commanding import CLASS, ROOT, CommandResult, grader, said, tree
 from grader import catalogue
 from grader.commands import options
 from grader.commands.apps import FOR_EVERYONE, run_fairclock, run_grader, staff_commands
+from harness.suite import __main__ as suite
+from lessons import __main__ as lessons
 
 CHEAP = "chen/04_autorange.py"
 SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
@@ -130,6 +132,44 @@ def test_a_command_waits_for_neither_torch_nor_notebooks_nor_pages_before_it_nee
     assert run(sys.executable, "-c", script).code == 0
 
 
+SLIPS = {
+    "fairclock chek 4": "There is no command 'chek'. Did you mean check?",
+    "fairclock SUBMIT": "Did you mean submit?",
+    "fairclock check 4 --hnt": "There is no option --hnt. Did you mean --hint or --hints?",
+    "fairclock check 4 -hint": "Did you mean --hint",
+    "fairclock check 4 —hint": "Did you mean fairclock check 4 --hint?",
+    "fairclock check 4 hint": "Did you mean fairclock check 4 --hint?",
+    "fairclock help check": "Did you mean fairclock check --help?",
+    "fairclock --check 4": "Did you mean fairclock check?",
+    "fairclock check 4 --jobs 2": "It is an option of fairclock run.",
+    "fairclock check 4 --calibrated": "There are: --help, --hint",
+    "fairclock 4 check": "The command comes first: fairclock check 4",
+    "fairclock --hint check 4": "Write options after the command: fairclock check --hint 4",
+    "fairclock 4": "fairclock check 4 or fairclock lessons 4",
+    "fairclock check 4 own_tme": "Did you mean 09_cprofile.own_time?",
+    "fairclock check 40": "There are: 01_correct_first",
+    "fairclock check --json": "See fairclock check --help.",
+    "python -m grader lessons 4": "python -m lessons 4",
+    "python -m lessons check 4": "python -m grader check 4",
+    "python -m lessons glosary": "Did you mean glossary?",
+    "python -m lessons --from 3 4": "python -m lessons 4 --from 3",
+    "python -m lessons --lst": "There are: --help, --path",
+    "python -m lessons guide --rn": "Did you mean --run?",
+    "python -m harness.suite --fersh": "Did you mean --fresh?",
+    "python -m harness.suite comprae a b": "Did you mean python -m harness.suite compare?",
+}
+"""Command lines with a slip, and a part of the sentence that leads to the right one."""
+
+PROGRAMS = {"fairclock": run_fairclock, "grader": run_grader, "lessons": lessons.main, "harness.suite": suite.main}
+
+
+@pytest.mark.parametrize("line", SLIPS)
+def test_a_slip_in_a_command_line_leads_to_the_right_one(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    program, *arguments = line.removeprefix("python -m ").split()
+    code = PROGRAMS[program](arguments)
+    refused(CommandResult(code, *capsys.readouterr()), SLIPS[line])
+
+
 def refused(ended: CommandResult, says: str) -> None:
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1), ended
     assert says in ended.err
@@ -200,7 +240,6 @@ def test_other_commands_refuse_in_one_sentence_too(tmp_path: Path, capsys: pytes
         (("run",), "--help"),
         (("check", "--loudly"), "--help"),
         (("run", "class", "--out"), "--help"),
-        (("chekc",), "There is no command 'chekc'. Did you mean check? There are: check, submit, "),
     ):
         refused(said(capsys, *arguments), says)
     assert not list(tmp_path.iterdir())

@@ -180,7 +180,7 @@ def test_the_steps_are_listed_with_their_claims(capsys: pytest.CaptureFixture[st
 
 def test_a_wrong_command_line_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, sentence in (
-        (["--fats"], "No such option: --fats"),
+        (["--fats"], "There is no option --fats. Did you mean --fast?"),
         (["--json", "/nowhere/claims.json"], "/nowhere/claims.json cannot be written"),
         (["--json", "."], ". cannot be written"),
         (["--notebook", "/nowhere/lesson.ipynb"], "/nowhere/lesson.ipynb cannot be written"),
