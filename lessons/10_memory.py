@@ -22,11 +22,10 @@ from torch import Tensor
 
 from harness.charts import plots
 from harness.compilers.inductor import build, lacking
+from harness.memory.lines import Line, line_table
 from harness.memory.resident import (
-    Line,
     MemoryUse,
     Timeline,
-    line_table,
     memory_samples,
     page_faults,
     peak_of,

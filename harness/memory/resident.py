@@ -1,7 +1,6 @@
 """Measure resident memory, the memory of a process that is in RAM: now, at its peak during a call, or of a script.
 
-For a script, memory_profiler measures it after each line, or over time. The first misses memory that a line allocates
-and frees again, the second a peak between two samples.
+For a script, memory_profiler samples it over time. The samples miss a peak between two of them.
 """
 
 import gc
@@ -19,14 +18,10 @@ from typing import Final
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 from harness.charts import svg as drawing
-from harness.errors import UsageError
-from harness.profiles.stats import run_module, run_script
-
-MIB: Final = 1 << 20
+from harness.memory.lines import MIB
+from harness.profiles.stats import run_module
 
 _CLEAR: Final = Path("/proc/self/clear_refs")
-_FIGURES: Final = r" +(?P<usage>-?[\d.]+) MiB +(?P<increment>-?[\d.]+) MiB +(?P<times>\d+)   "
-_ROW: Final = re.compile(rf"^ *(?P<line>\d+)(?:{_FIGURES}| {{41}}| *$)(?P<text>.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +117,6 @@ def _resets_peak() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a profiled function, and how often it ran.
-
-    `resident_bytes` is the resident memory of the process after the line, `more_bytes` the increase by the line. They
-    are None if the line never ran.
-    """
-
-    number: int
-    text: str
-    resident_bytes: float | None = None
-    more_bytes: float | None = None
-    times: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Timeline:
     """The memory of a process over time: samples (seconds, resident bytes), and an SVG plot of the samples by mprof.
 
@@ -151,26 +131,6 @@ class Timeline:
     def peak_bytes(self) -> float:
         """The largest memory of all samples, in bytes."""
         return max(bytes_ for _, bytes_ in self.samples)
-
-
-def line_table(script: str) -> tuple[Line, ...]:
-    """Run a script under memory_profiler, and return the lines of its functions with the decorator `@profile`.
-
-    Raise `UsageError` if the script fails, takes too long, or calls no such function.
-    """
-    found = parse_table(run_script(script, "memory_profiler").printed)
-    if not found:
-        raise UsageError("The script has no profiled function: decorate a function with @profile, and call it.")
-    return found
-
-
-def parse_table(printed: str) -> tuple[Line, ...]:
-    """Return the lines of the functions in a table that memory_profiler printed."""
-    found = []
-    for row in filter(None, map(_ROW.match, printed.splitlines())):
-        resident, more = (float(row[name]) * MIB if row[name] else None for name in ("usage", "increment"))
-        found.append(Line(int(row["line"]), row["text"].rstrip(), resident, more, int(row["times"] or 0)))
-    return tuple(found)
 
 
 def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:

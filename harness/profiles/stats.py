@@ -129,8 +129,7 @@ def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> st
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired:
         raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
-    ends_with_0 = profiler in {"memory_profiler", "mprof"}  # even after an exception of the script
-    if done.returncode or (ends_with_0 and "Traceback" in done.stderr):
+    if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise UsageError(f"The script failed under {profiler}: {lines[-1] if lines else done.returncode}.")
     return done.stdout

@@ -6,6 +6,7 @@ import mmap
 import threading
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 import torch
@@ -13,7 +14,8 @@ import torch
 from harness.errors import UsageError
 from harness.memory import resident, tensors
 from harness.memory.allocations import lacking_memray, live_stages, of_function, record_allocations
-from harness.memory.resident import MIB, line_table, memory_samples, peak_of, timeline
+from harness.memory.lines import MIB, line_table
+from harness.memory.resident import memory_samples, peak_of, timeline
 from harness.memory.tensors import TensorMemory, changes_in, tensor_memory
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
@@ -188,10 +190,97 @@ work()
 """
 
 
-def test_a_script_that_fails_or_profiles_nothing_is_an_error_with_the_cause() -> None:
-    for script, cause in {"1 / 0": "ZeroDivisionError", "pass": "@profile"}.items():
-        with pytest.raises(UsageError, match=cause):
-            line_table(script)
+GROWS = "held.append(bytearray(b'x') * (8 << 20))"
+TABLES = {
+    "prints a row": f"""
+        @profile
+        def work():
+            print("    99   99.000 MiB   99.000 MiB           1   invented")
+            {GROWS}
+        work()""",
+    "logs an error, and prints bytes": f"""
+        import os, traceback
+        from memory_profiler import profile
+        @profile(precision=4)
+        def work():
+            {GROWS}
+            try: 1 / 0
+            except ZeroDivisionError: traceback.print_exc()
+            os.write(1, b"\\xff" * 3_000_000)
+        work()
+        raise SystemExit""",
+    "generator": f"""
+        @profile
+        def work():
+            {GROWS}
+            yield 1
+        list(work())""",
+    "coroutine": f"""
+        import asyncio
+        @profile
+        async def other():
+            await asyncio.sleep(0)
+        @profile
+        async def work():
+            await other()
+            {GROWS}
+        asyncio.run(work())""",
+    "thread": f"""
+        import threading
+        @profile
+        def work():
+            {GROWS}
+        threading.Thread(target=work).start()""",
+    "property below a decorator": f"""
+        import functools
+        class Made:
+            @profile
+            @functools.cached_property
+            def work(self):
+                {GROWS}
+        Made().work""",
+    "calls another": f"""
+        @profile
+        def other(): pass
+        @profile
+        def work():
+            other()
+            {GROWS}
+        work()""",
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_a_line_has_its_growth_in_every_kind_of_function(case: str, tmp_path: Path) -> None:
+    file, text = tmp_path / "a script+ü.py", "# coding: latin-1\nheld = ['ü']" + dedent(TABLES[case])
+    file.write_bytes(text.replace("\n", "\r\n").encode("latin-1"))
+    lines = line_table(file)
+    ((more, times),) = [(each.more_bytes, each.times) for each in lines if each.text.strip() == GROWS]
+    assert times == 1
+    assert more == pytest.approx(8 * MIB, rel=0.2)
+    large = {each.text.strip() for each in lines if (each.more_bytes or 0) > 12 * MIB}
+    assert large <= {"@profile", "@profile(precision=4)"}, "only a first line has the memory of the whole process"
+    assert "invented" not in {each.text for each in lines}
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    {
+        "1 / 0": "ZeroDivisionError",
+        "pass": "@profile",
+        "@profile\ndef work(): pass": "call it",
+        "import os; os._exit(0)": "exit status 0",
+        "import os; os.kill(os.getpid(), 9)": "SIGKILL",
+        "raise SystemExit('bad\\nend')": "sys.exit",
+        "while True: pass": "longer than 1 s",
+        "profile(sorted)": "written in Python",
+        "x = '\ud800'": "Python source",
+    }.items(),
+)
+def test_a_script_without_a_table_is_one_sentence_with_the_cause(script: str, cause: str) -> None:
+    with pytest.raises(UsageError, match=cause) as error:
+        line_table(script, timeout_s=1 if "while" in script else 60)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.slow

@@ -1,0 +1,210 @@
+"""Measure the resident memory after each line of a script's functions, in another process, with memory_profiler.
+
+memory_profiler's command prints its table among the output of the script. Its own trace also mixes the lines of threads
+and of functions that call each other, and it sees nothing of a generator. So `main` in the other process traces the
+lines, and memory_profiler's `CodeMap` measures and adds up. A line misses memory that it allocates and frees again.
+"""
+
+import atexit
+import builtins
+import importlib.util
+import io
+import linecache
+import os
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, Final
+
+from harness.errors import UsageError
+from harness.processes.channel import Closed, Late, stdio_channel
+from harness.processes.launcher import KIT, Child
+from harness.profiles.stats import TIMEOUT_S
+
+MIB: Final = 1 << 20
+_MOST_CHARACTERS: Final = 300  # of an error of the script
+
+_INNER: Final = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel")
+"""The attributes in which a decorator, a method, a partial function or a property has the functions below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a profiled function, and how often it ran.
+
+    `resident_bytes` is the resident memory of the process after the line, `more_bytes` the increase by the line. They
+    are None if the line never ran. The first line of a function has the memory of the whole process as its increase.
+    """
+
+    number: int
+    text: str
+    resident_bytes: float | None = None
+    more_bytes: float | None = None
+    times: int = 0
+
+
+def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Line, ...]:
+    """Run a script, its text or its file, and return the lines of its functions with the decorator `@profile`.
+
+    The memory is that of the whole process, also during the lines of other threads. Raise `UsageError` if the script
+    fails, ends its process, takes longer than `timeout_s` seconds, or calls no such function itself.
+    """
+    with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
+        path = script.expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
+        text = _text(script, path)
+        places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        command = [sys.executable, "-P", "-m", "harness.memory.lines"]
+        with Child(command, {**os.environ, "PYTHONPATH": places}) as child:
+            child.send(b"r", {"path": str(path), "text": text})
+            try:
+                _, answer = child.receive(timeout_s)
+            except Late:
+                raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
+            except Closed:
+                raise UsageError(_ended(child.exit_status())) from None
+    if answer["error"]:
+        raise UsageError(answer["error"])
+    return tuple(Line(*row) for row in answer["rows"])
+
+
+def _text(script: str | Path, path: Path) -> str:
+    """Return the text of a script. If it has no file, write `path`. Raise `UsageError` if it is not Python source."""
+    try:
+        if isinstance(script, Path):
+            return importlib.util.decode_source(path.read_bytes())
+        text = io.IncrementalNewlineDecoder(None, translate=True).decode(script, final=True)
+        path.write_text(text, encoding="utf-8")
+    except (OSError, SyntaxError, UnicodeError) as error:
+        raise UsageError(f"The script cannot be read as Python source: {error}.") from None
+    return text
+
+
+def _ended(status: int) -> str:
+    how = f"by the signal {signal.Signals(-status).name}" if status < 0 else f"with the exit status {status}"
+    return f"The process of the script ended {how} before the end of the script, so there is no table of its lines."
+
+
+class LineTrace:
+    """The decorator `profile` of a script, and the trace of the lines of all functions that it has decorated."""
+
+    def __init__(self, code_map: Any) -> None:
+        self._code_map, self._last, self._lock = code_map, dict[int, int](), threading.RLock()
+
+    def profile(self, function: object = None, **_: object) -> Any:
+        """Trace the lines of a function from now on, and return the function itself. Options change nothing."""
+        if function is None:
+            return self.profile
+        found = [] if isinstance(function, type) else [*_functions(function)]
+        if not found:
+            raise TypeError(f"@profile decorates functions that are written in Python, not {function!r}")
+        for each in found:
+            self._code_map.add(each.__code__)
+            if each.__code__ not in self._code_map:
+                raise TypeError(f"@profile finds no source file of {function!r}")
+        return function
+
+    def on_call(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any] | None:
+        """Return the trace function of a frame that begins or goes on, or None. Arguments as in `sys.settrace`."""
+        if frame.f_code not in self._code_map:
+            return None
+        if isinstance(frame.f_trace, TracedFrame):
+            self._go_on(frame.f_code, frame.f_trace.line)
+            return frame.f_trace
+        return TracedFrame(self, frame.f_lineno)
+
+    def measure(self, code: CodeType, line: int) -> None:
+        """Add the memory after a line to the table of its function."""
+        with self._lock:
+            self._code_map.trace(code, line, self._last.get(id(self._code_map[code])))
+            self._last[id(self._code_map[code])] = line
+
+    def _go_on(self, code: CodeType, line: int) -> None:
+        """Count the line at which a generator goes on once, although it is measured before its pause and at its end."""
+        with self._lock:
+            if seen := self._code_map[code].get(line):
+                self._code_map[code][line] = *seen[:2], seen[2] - 1
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Return the fields of each `Line`, function after function."""
+        return [
+            (number, text.rstrip(), *((seen[1] * MIB, seen[0] * MIB, seen[2]) if seen else ()))
+            for file, lines in self._code_map.items()
+            for number, seen in lines
+            if (text := linecache.getline(file, number))
+        ]
+
+
+@dataclass(slots=True)
+class TracedFrame:
+    """The trace function of one frame, and the line that it executes."""
+
+    lines: LineTrace
+    line: int
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> "TracedFrame":
+        """Measure the line that ends now."""
+        if event in {"line", "return"}:
+            self.lines.measure(frame.f_code, self.line)
+            self.line = frame.f_lineno
+        return self
+
+
+def _functions(decorated: object) -> Iterator[FunctionType]:
+    """Yield the innermost functions that are written in Python below decorators, methods, partials and properties."""
+    inner = [each for name in _INNER if (part := getattr(decorated, name, None)) for each in _functions(part)]
+    yield from inner or ([decorated] if isinstance(decorated, FunctionType) else [])
+
+
+def main() -> None:
+    """Run the script that the other process sends, and send its table, after the end of its threads."""
+    import memory_profiler  # noqa: PLC0415 - only this process needs it
+
+    channel = stdio_channel()
+    _, asked = channel.receive()
+    path, pid, error = asked["path"], os.getpid(), [""]
+    trace = LineTrace(memory_profiler.CodeMap(include_children=False, backend="psutil"))
+
+    def answer() -> None:
+        sys.settrace(None)
+        rows = [] if error[0] else trace.rows()
+        if not (rows or error[0]):
+            error[0] = "The script has no profiled function: decorate a function with @profile, and call it."
+        if os.getpid() == pid:  # a process that the script has forked has its own memory
+            channel.send(b"a", {"error": error[0], "rows": rows})
+
+    atexit.register(answer)
+    script = ModuleType("__main__")
+    script.__file__ = path
+    sys.modules["__main__"], sys.argv = script, [path]
+    sys.path.insert(0, str(Path(path).parent))
+    vars(builtins)["profile"] = memory_profiler.profile = trace.profile
+    linecache.cache[path] = len(asked["text"]), None, io.StringIO(asked["text"]).readlines(), path
+    if sys.platform != "win32":
+        os.register_at_fork(after_in_child=lambda: sys.settrace(None))
+    threading.settrace(trace.on_call)
+    sys.settrace(trace.on_call)
+    error[0] = _error_of(lambda: exec(compile(asked["text"], path, "exec"), vars(script)))  # noqa: S102
+    if sys.gettrace() != trace.on_call:
+        error[0] = error[0] or "The script sets a trace of its own, as a debugger does; remove it."
+
+
+def _error_of(run: Callable[[], object]) -> str:
+    """Return the sentence for an error of the script, or "" if it ends without."""
+    try:
+        run()
+    except SystemExit as end:
+        return f"The script ended with sys.exit({end.code!r})." if end.code else ""
+    except BaseException as error:  # noqa: BLE001 - also a KeyboardInterrupt of the script
+        words = " ".join("".join(traceback.format_exception_only(type(error), error)[-1:]).split())
+        return f"The script failed: {words[:_MOST_CHARACTERS]}."
+    return ""
+
+
+if __name__ == "__main__":
+    main()
