@@ -611,7 +611,8 @@ ONE_CALL_COUNTS = who_called_it.claim(
 def _(page: Page, found: Callers) -> None:
     page.output(tables(found.printed), caption="The output of print_callers and print_callees")
     clean = named(found.functions, "clean")
-    (often, often_s), (once, once_s) = (clean.callers.get(name, (0, 0.0)) for name in ("load", "report"))
+    calls = [clean.callers.get(name, (0, 0.0)) for name in ("load", "report")]
+    (often, often_s), (once, once_s) = ((times, seconds or 0.0) for times, seconds in calls)
     page.reveal(
         caller_option(clean),
         f"Calls from `load`: {units.seconds(often_s)}. Calls from `report`: {units.seconds(once_s)}.",
@@ -1196,7 +1197,7 @@ def show_recorded_page(page: Page) -> None:
 def icicle(functions: Sequence[ProfiledFunction]) -> str:
     """Return the first two rows of the icicle as bars: the first function, and the functions that it calls."""
     root = max(functions, key=lambda each: each.cumulative_s)
-    below = [(each.name, each.callers[root.name][1]) for each in functions if root.name in each.callers]
+    below = [(each.name, each.callers[root.name][1] or 0.0) for each in functions if root.name in each.callers]
     ranked = sorted(below, key=lambda each: -each[1])[:6]
     wide = [(root.name, root.cumulative_s), *((f"  {bare(name)}", seconds) for name, seconds in ranked)]
     return plots.bars(wide, width=30, unit=units.seconds)

@@ -7,7 +7,6 @@ each call of these functions, also between two samples, and also from C and C++ 
 import importlib.util
 import logging
 import os
-import socket
 import sys
 import tempfile
 import threading
@@ -25,6 +24,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 from harness.errors import UsageError
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
+from harness.profiles.servers import free_port
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
 WITHIN, MOST_FRAMES = 100, 12
@@ -154,7 +154,7 @@ def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = STA
     The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails, or if it takes longer
     than `timeout_s` seconds with all its stages. memray must be installed.
     """
-    port, stages = _free_port(), list[LiveStage]()
+    port, stages = free_port(), list[LiveStage]()
     with tempfile.TemporaryDirectory(prefix="fairclock-live-") as folder:
         path = Path(folder) / "script.py"
         path.write_text(PAUSE + script, encoding="utf-8")
@@ -214,9 +214,3 @@ def _snapshot(reader: Any, functions: Sequence[str]) -> dict[str, int]:
             if name in functions:
                 found[name] += record.size
     return dict(found)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -6,10 +6,12 @@ are the start and the end of an arrow.
 
 import gzip
 import json
+import math
 import os
 import re
 import tempfile
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile
 
 from harness.errors import UsageError
+from harness.rendering.texts import shown
 
 # Hide the lines that the profiler prints when it starts and stops: no message has a level as high as this.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
@@ -181,18 +184,32 @@ class Trace:
 
 
 def read_trace(file: Path) -> Trace:
-    """Return the trace in a JSON file, which may be gzipped. Raise `UsageError` if the file is not a trace."""
+    """Return the trace in a JSON file, which may be gzipped. Raise `UsageError` if the file is not a whole trace."""
     try:
-        data = file.read_bytes()
-        whole = json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
-        found: list[dict[str, Any]] = whole["traceEvents"] if isinstance(whole, dict) else whole
-        events = [_event(each) for each in found if each.get("ph") == "X"]
-        phases = Counter(str(each.get("ph")) for each in found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file} is not a trace in Chrome's format ({error}); name an exported trace.") from None
+        data = Path(file).expanduser().read_bytes()
+        return _trace(json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data))
+    except (OSError, EOFError, zlib.error, RecursionError, OverflowError, ValueError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else shown(str(error))
+        name = shown(str(file), lines=False)
+        raise UsageError(
+            f"{name} is not a whole trace in Chrome's format ({reason}); name an exported trace."
+        ) from None
+
+
+def _trace(whole: Any) -> Trace:
+    found = whole.get("traceEvents") if isinstance(whole, dict) else whole
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError("it has no list of events")
+    events = [_event(each) for each in found if each.get("ph") == "X"]
+    phases = Counter(str(each.get("ph")) for each in found)
     return Trace(tuple(sorted(events, key=lambda each: (each.start_us, -each.duration_us))), phases)
 
 
 def _event(found: dict[str, Any]) -> Event:
+    if missing := {"pid", "tid", "name", "ts", "dur"} - found.keys():
+        raise ValueError(f"an event has no {', '.join(sorted(missing))}")
+    start_us, duration_us = float(found["ts"]), float(found["dur"])
+    if not math.isfinite(start_us) or not 0 <= duration_us < math.inf:
+        raise ValueError(f"an event starts at {start_us:g} µs and takes {duration_us:g} µs")
     thread = str(found["pid"]), str(found["tid"])
-    return Event(str(found["name"]), str(found.get("cat", "")), thread, float(found["ts"]), float(found["dur"]))
+    return Event(str(found["name"]), str(found.get("cat", "")), thread, start_us, duration_us)

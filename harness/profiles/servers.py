@@ -6,6 +6,8 @@ import gzip
 import http.client
 import json
 import re
+import shlex
+import socket
 import subprocess
 import sys
 import threading
@@ -18,9 +20,11 @@ from urllib.parse import urlencode, urlsplit
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
-from harness.errors import MachineError
+from harness.errors import MachineError, UsageError
 from harness.machine.environment import ABSENT, Environment, version_of
+from harness.profiles.stats import rows
 from harness.rendering.tables import Row, Table
+from harness.rendering.texts import shown
 
 INSTALL: Final = "python -m pip install 'fairclock[tensorboard]'"
 
@@ -52,13 +56,19 @@ class ProfileServer:
     url: str
 
     def fetch(self, path: str) -> bytes | None:
-        """Return the content of the server's file `path`, or None if the server has no such file."""
+        """Return the content of the server's file `path`, or None if the server has no such file.
+
+        Raise `MachineError` if the server has ended or does not answer.
+        """
         place = urlsplit(self.url)
         connection = http.client.HTTPConnection(place.hostname or LOOPBACK, place.port, timeout=START_S)
-        with contextlib.closing(connection):
-            connection.request("GET", path)
-            response = connection.getresponse()
-            body = response.read()
+        try:
+            with contextlib.closing(connection):
+                connection.request("GET", path)
+                response = connection.getresponse()
+                body = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise MachineError(f"The server at {self.url} does not answer ({error}). Start it again.") from None
         return body if response.status == http.client.OK else None
 
     def page(self) -> str:
@@ -119,6 +129,7 @@ def serving(module: str, *options: str) -> Iterator[ProfileServer]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
+        errors="backslashreplace",
     )
     deadline = threading.Timer(START_S, process.kill)
     deadline.start()
@@ -126,7 +137,7 @@ def serving(module: str, *options: str) -> Iterator[ProfileServer]:
     try:
         address = next(filter(None, (re.search(r"http://\S+", line) for line in process.stdout)), None)
         if address is None:
-            command = " ".join(["python -m", module, *options])
+            command = shown(shlex.join(["python", "-m", module, *options]), lines=False)
             raise MachineError(f"{module} does not start. To see the reason, run: {command}")
         deadline.cancel()
         threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the server
@@ -152,8 +163,23 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def served(profile: Path) -> contextlib.AbstractContextManager[ProfileServer]:
-    """Run a SnakeViz server for a saved profile during a `with` block. Raise `MachineError` if it does not start."""
-    return serving("snakeviz", "--server", "--hostname", LOOPBACK, str(profile))
+    """Run a SnakeViz server for a saved profile during a `with` block.
+
+    Raise `UsageError` if the file is not a profile with a function, and `MachineError` if SnakeViz does not start.
+    """
+    file = Path(profile).expanduser().absolute()
+    if not rows(file):
+        raise UsageError(f"The profile {shown(str(file), lines=False)} has no function: profile code that calls one.")
+    if version_of("snakeviz") == ABSENT:
+        raise MachineError("SnakeViz is missing. Run: python -m pip install snakeviz")
+    return serving("snakeviz", "--server", "--hostname", LOOPBACK, "--port", str(free_port()), str(file))
+
+
+def free_port() -> int:
+    """Return the number of a port of this machine that is free now."""
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        return int(free.getsockname()[1])
 
 
 def _within_html(script: str) -> str:
@@ -189,10 +215,8 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
     try:
         with serving("tensorboard.main", *options) as server:
             return _read(server, board, plugin)
-    except MachineError:
-        return TensorBoard("needs a TensorBoard that starts on this machine", board, plugin)
-    except (OSError, ValueError, http.client.HTTPException):
-        return TensorBoard("needs a TensorBoard that answers on this machine", board, plugin)
+    except (MachineError, OSError, EOFError, ValueError):
+        return TensorBoard("needs a TensorBoard that starts and answers on this machine", board, plugin)
 
 
 def _read(server: ProfileServer, board: str, plugin: str) -> TensorBoard:

@@ -5,6 +5,7 @@
 
 import cProfile
 import importlib.util
+import marshal
 import math
 import pstats
 import re
@@ -12,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
 from harness.errors import MachineError, UsageError
+from harness.rendering.texts import shown
 
 Key = tuple[str, int, str]  # the key of a function in pstats: file, line, name
 
@@ -28,12 +30,24 @@ FIRST_SAMPLING: Final = (3, 15)  # the first version of Python with `profiling.s
 TIMEOUT_S: Final = 120.0  # time limit in seconds for a script under a profiler
 
 # For each caller: calls, outer calls, own and cumulative seconds, or in the module `profile` only the calls.
-_Callers = dict[Key, tuple[int, int, float, float] | int]
+_Callers = Mapping[Key, tuple[int, int, float, float] | int]
 
 Counts = Counter[tuple[str, ...]]
 """The number of samples of each stack. A stack holds names of functions, the outermost first."""
 
-_Entry = tuple[int, int, float, float, _Callers]
+_Entries = Mapping[Key, tuple[int, int, float, float, _Callers]]
+
+_FIRST_BYTES: Final = (b"{", b"\xfb")  # of a dictionary in Python's format `marshal`
+
+# A damaged file can ask `marshal` for any amount of memory, or crash it. So another process, with a limit, reads first.
+_TRIAL: Final = """
+import contextlib, marshal, sys
+data = sys.stdin.buffer.read()
+with contextlib.suppress(ImportError):
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, ((1 << 28) + 100 * len(data),) * 2)
+marshal.loads(data)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +57,7 @@ class ProfiledFunction:
     `calls` is the number of all calls. `outer_calls` is the number of calls that were not made inside another call of
     the same function. `own_s` is the time in the function itself, without functions that it called. `cumulative_s` is
     the time of the outer calls, with functions that they called. `callers` maps each caller's name to the number of its
-    calls and to their cumulative seconds (NaN in a profile of the module `profile`).
+    calls and to their cumulative seconds (None in a profile of the module `profile`).
     """
 
     name: str
@@ -52,7 +66,7 @@ class ProfiledFunction:
     outer_calls: int
     own_s: float
     cumulative_s: float
-    callers: dict[str, tuple[int, float]]
+    callers: dict[str, tuple[int, float | None]]
 
     @property
     def ncalls(self) -> str:
@@ -61,14 +75,38 @@ class ProfiledFunction:
 
 
 def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[ProfiledFunction, ...]:
-    """Return the functions in a profile or in its file. The function with the largest own time comes first."""
-    source = str(profile) if isinstance(profile, Path) else profile
-    stats = source if isinstance(source, pstats.Stats) else pstats.Stats(source)
-    entries = cast("dict[Key, _Entry]", vars(stats)["stats"])
-    found = [
-        ProfiledFunction(_name(key), key[0], calls, outer_calls, own_s, cumulative_s, _by_name(callers))
-        for key, (outer_calls, calls, own_s, cumulative_s, callers) in entries.items()
-    ]
+    """Return the functions in a profile or in its file. The function with the largest own time comes first.
+
+    Raise `UsageError` if the file is not a complete profile that this version of Python can read.
+    """
+    if not isinstance(profile, str | Path):
+        if not isinstance(profile, pstats.Stats):
+            profile.create_stats()
+        return _sorted(vars(profile)["stats"])
+    file = Path(profile)
+    try:
+        return _sorted(_loaded(file.expanduser().read_bytes()))
+    except OSError as error:
+        raise UsageError(f"The profile {shown(str(file), lines=False)} cannot be read: {error.strerror}.") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, subprocess.SubprocessError):
+        words = "is damaged, or another tool or another version of Python wrote it: save it again with cProfile"
+        raise UsageError(f"The file {shown(str(file), lines=False)} {words}.") from None
+
+
+def _loaded(data: bytes) -> _Entries:
+    if not data.startswith(_FIRST_BYTES):
+        raise ValueError("no profile")
+    subprocess.run([sys.executable, "-I", "-S", "-c", _TRIAL], input=data, capture_output=True, check=True)
+    return cast("_Entries", marshal.loads(data))  # noqa: S302 - the trial has read it
+
+
+def _sorted(entries: _Entries) -> tuple[ProfiledFunction, ...]:
+    """Return the functions of a profile. Raise one of several errors if it has another structure."""
+    found = []
+    for key, (outer_calls, calls, own_s, cumulative_s, callers) in entries.items():
+        if not isinstance(key[0], str) or not all(map(math.isfinite, (outer_calls, calls, own_s, cumulative_s))):
+            raise ValueError(f"{key} has no file or a number that is not finite")
+        found.append(ProfiledFunction(_name(key), key[0], calls, outer_calls, own_s, cumulative_s, _by_name(callers)))
     return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
 
 
@@ -82,12 +120,13 @@ def of_one_thread(functions: Sequence[ProfiledFunction]) -> bool:
     return whole == [1] and all(each.own_s >= 0 for each in functions)
 
 
-def _by_name(callers: _Callers) -> dict[str, tuple[int, float]]:
-    added: dict[str, tuple[int, float]] = {}
+def _by_name(callers: _Callers) -> dict[str, tuple[int, float | None]]:
+    added: dict[str, tuple[int, float | None]] = {}
     for key, times in callers.items():
-        calls, cumulative_s = (times, math.nan) if isinstance(times, int) else (times[0], times[3])
+        calls, cumulative_s = (times, None) if isinstance(times, int) else (times[0], times[3])
         before = added.get(_name(key), (0, 0.0))
-        added[_name(key)] = before[0] + calls, before[1] + cumulative_s
+        whole_s = None if cumulative_s is None or before[1] is None else before[1] + cumulative_s
+        added[_name(key)] = before[0] + calls, whole_s
     return added
 
 
@@ -126,7 +165,9 @@ def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> st
     """Run `python -m PROFILER OPTIONS`, and return the output. Raise `UsageError` if it fails or takes too long."""
     command = [sys.executable, "-m", profiler, *options]
     try:
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="backslashreplace", timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired:
         raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
     if done.returncode:

@@ -2,14 +2,21 @@
 
 import gzip
 import json
+import marshal
+import math
 import pstats
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
@@ -25,7 +32,8 @@ def fib(n):
 def twice(n):
     return fib(n) + max(n, 0)
 
-print(twice(10) + fib(3))
+print(twice(10) + fib(3), flush=True)
+import os; os.write(1, b"\\xff")
 """
 
 
@@ -39,7 +47,7 @@ def test_recursive_calls_are_counted_apart_from_outer_calls() -> None:
     assert (fib.calls, fib.outer_calls, fib.ncalls) == (177 + 5, 2, "182/2")
     assert {caller: calls for caller, (calls, _) in fib.callers.items()} == {"fib": 180, "twice": 1, "<module>": 1}
     assert named(ran.functions, "twice").ncalls == "1"
-    assert ran.printed == "67\n"
+    assert ran.printed == "67\n\\xff"
     own_s = [each.own_s for each in ran.functions]
     assert own_s == sorted(own_s, reverse=True)
 
@@ -151,12 +159,64 @@ def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_and_partial_overl
     assert kineto.read_trace(plain).partial_overlaps() == 1
 
 
-def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "trace.json"
-    for text in ("", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'):
-        file.write_text(text, encoding="utf-8")
-        with pytest.raises(UsageError, match="not a trace"):
-            kineto.read_trace(file)
+TRACE: Final = json.dumps({"traceEvents": [event("ü", 1, 2), {"ph": "M"}]}, ensure_ascii=False).encode()
+NO_TRACES: Final = {
+    "empty": b"",
+    "another object": b"{}",
+    "a number": b"3",
+    "a list of numbers": b"[3]",
+    "no events": b'{"traceEvents": 1}',
+    "an event without a time": b'[{"ph": "X"}]',
+    "NaN": TRACE.replace(b"1,", b"NaN,"),
+    "infinite": TRACE.replace(b'"dur": 2', b'"dur": 1e999'),
+    "negative": TRACE.replace(b'"dur": 2', b'"dur": -2'),
+    "a large number": TRACE.replace(b'"dur": 2', b'"dur": 1' + b"0" * 400),
+    "nested": b"[" * 100_000,
+    "another gzip": gzip.compress(b"text"),
+    "a cut gzip": gzip.compress(TRACE)[:-9],
+    "binary": b"\x0a\xff\x00",
+}
+SAVED: Final = marshal.dumps({("a.py", 1, "f"): (1, 2, 0.5, 1.0, {("b.py", 2, "g"): (1, 2, 0.5, 1.0)})})
+NO_PROFILES: Final = {
+    "empty": b"",
+    "text": b"function calls",
+    "another object": marshal.dumps([1]),
+    "another dictionary": marshal.dumps({1: 2}),
+    "short": marshal.dumps({("a.py", 1, "f"): (1, 2)}),
+    "NaN": marshal.dumps({("a.py", 1, "f"): (1, 1, math.nan, 1.0, {})}),
+    "a wrong caller": marshal.dumps({("a.py", 1, "f"): (1, 1, 1.0, 1.0, {1: 2})}),
+    "a list of 2 ** 31 - 1 objects": b"{[\xff\xff\xff\x7f",
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "data"),
+    [(kineto.read_trace, each) for each in NO_TRACES.values()] + [(stats.rows, each) for each in NO_PROFILES.values()],
+    ids=[*(f"trace: {name}" for name in NO_TRACES), *(f"profile: {name}" for name in NO_PROFILES)],
+)
+def test_a_file_that_is_no_trace_or_no_profile_is_named_in_one_sentence(
+    read: Callable[[Path], object], data: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "a\nb"
+    for path in (file, tmp_path, tmp_path / "missing"):
+        file.write_bytes(data)
+        with pytest.raises(UsageError, match=path.name.replace("\n", r"\\n")) as error:
+            read(path)
+        assert "\n" not in str(error.value)
+
+
+@given(st.sampled_from([TRACE, gzip.compress(TRACE, mtime=0), SAVED]), st.data())
+@settings(max_examples=60)
+def test_a_cut_file_is_refused_and_a_damaged_one_read_or_refused(whole: bytes, data: st.DataObject) -> None:
+    at, byte = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 255))
+    with tempfile.TemporaryDirectory() as folder:
+        file, read = Path(folder, "damaged"), stats.rows if whole is SAVED else kineto.read_trace
+        file.write_bytes(whole[:at])
+        with pytest.raises(UsageError):
+            read(file)
+        file.write_bytes(whole[:at] + bytes([byte]) + whole[at + 1 :])
+        with suppress(UsageError):
+            read(file)
 
 
 def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: SimpleNamespace) -> None:
