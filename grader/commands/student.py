@@ -59,7 +59,7 @@ class _Check:
 
     def _graded(self, path: Path, pool: Pool) -> Report:
         lesson = self.choices[path].lesson
-        for warning in checking.missing_imports(path, lesson):
+        for warning in (*exercise_files.warnings_on(path, lesson), *checking.missing_imports(path, lesson)):
             say(out_console, warning, 1)
         with waiting(f"Checking {path.name} …"):
             report = checking.check(lesson, path, pool, self.only)

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -37,10 +37,10 @@ def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], st
     `target` is a file, a lesson or a task, such as "02.time_per_call". `task` is a task of its lesson.
     """
     known, path = catalogue.load(), Path(target or "")
-    if target and (path.suffix in exercise_files.SUFFIXES or path.exists() or "/" in target):
-        lessons, named = exercise_files.lessons_in(path), None
-        lesson = lessons[0]
-        choices = [FileChoice(each, exercise_files.ExerciseFile(each, path, "")) for each in lessons]
+    if target and exercise_files.is_path(target):
+        files, named = exercise_files.read_named(path), None
+        lesson = files[0].lesson
+        choices = [FileChoice(file.lesson, replace(file, code="")) for file in files]
     else:
         lesson, named = known.target(target) if target else ("", None)
         wanted = [lesson] if lesson else known.lessons

@@ -1,14 +1,17 @@
 """Find the files in which a student may have solved an exercise, and select the file that is graded.
 
-The file that the student has changed is selected. If several files are changed, one of them is selected if all others
-have the same code or an earlier version of it. Otherwise the student must choose a file.
+The file that the student has changed is selected, under any name. If several files are changed, one of them is selected
+if all others have the same code or an earlier version of it. Otherwise the student must choose a file.
 """
 
-import os
+import ast
+import re
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -17,14 +20,21 @@ from rich.console import Console
 from rich.prompt import Prompt
 
 from grader import catalogue, paths
+from grader.desk.recognition import files_below, lessons_of, suffix_of
 from grader.errors import UsageError
 from grader.hand_ins import originals
 from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import collect_one, submission_of
+from grader.hand_ins.left_out import folded, likely_lesson
+from harness import syntax
 from harness.rendering.wrapping import say
-from harness.storage.notebook_files import stamp_of
+from harness.storage.notebook_files import is_unedited, stamp_of
 
-SUFFIXES: Final = (".py", ".ipynb")
+_REST: Final = "other code"
+_MOST_ASKED: Final = 9
+_CONFLICT: Final = re.compile(r"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
+_HAS_SUFFIX: Final = re.compile(r"#?(.+\.(?:py|ipynb))(?!\w)", re.IGNORECASE)
+_UNSAVED: Final = b"U"  # at the end of the first 1,008 bytes of the swap files of vim and nano
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +42,7 @@ class ExerciseFile:
     """One file in which a student may have solved the exercise of `lesson`.
 
     `code` is the SHA-256 of its code, and `began_with` that of the code with which a notebook was exported, or "".
-    `refusal` is the reason why the file cannot be graded. The name of a copy only begins with the lesson's name, as in
-    `01_correct_first (1).ipynb`. It counts only if the student names it.
+    `refusal` is the reason why the file cannot be graded. `text` is its code, or "" if the student has not changed it.
     """
 
     lesson: str
@@ -42,7 +51,7 @@ class ExerciseFile:
     changed: bool = True
     began_with: str = ""
     refusal: str = ""
-    is_copy: bool = False
+    text: str = field(default="", repr=False)
 
     def is_older(self, other: "ExerciseFile") -> bool:
         """Return whether `other` is a later version of this file.
@@ -86,9 +95,12 @@ def not_used(file: ExerciseFile, why: str) -> str:
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
-    """Select one of the files of a lesson. Of files with equal code, the first is selected."""
-    named = [file for file in files if not file.is_copy and not file.refusal]
-    changed = [file for file in named if file.changed]
+    """Select one of the files of a lesson. Of files with equal code, the first is selected.
+
+    The newest of several candidates is the first.
+    """
+    readable = [file for file in files if not file.refusal]
+    changed = [file for file in readable if file.changed]
     left = [(file, file.refusal) for file in files if file.refusal]
     candidates: list[ExerciseFile] = []
     for file in changed:
@@ -96,14 +108,19 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
             left.append((file, f"{newer.path} has a newer version of this exercise"))
         elif all(file.code != candidate.code for candidate in candidates):
             candidates.append(file)
-    known = {file.code for file in named}
-    use = f"its name must be {lesson}.py or {lesson}.ipynb. To use the file under this name: check"
-    copies = [file for file in files if file.is_copy and not file.refusal and file.changed and file.code not in known]
-    quoted = ((file, shlex.quote(str(file.path))) for file in copies)
-    left += [(file, f"{use} {path}, or submit --take {path}") for file, path in quoted]
-    taken = next(iter(candidates or named), None) if len(candidates) < 2 else None
-    unchanged = tuple(file for file in named if file is not taken and not file.changed)
+    taken = next(iter(candidates or readable), None) if len(candidates) < 2 else None
+    unchanged = tuple(file for file in readable if file is not taken and not file.changed)
+    candidates.sort(key=lambda file: (saved_at(file.path), len(file.text)), reverse=True)
     return FileChoice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)
+
+
+def saved_at(path: Path) -> datetime:
+    """Return the local time at which a file was saved, or the year 1970 if the file is gone."""
+    try:
+        seconds = path.stat().st_mtime
+    except OSError:
+        seconds = 0
+    return datetime.fromtimestamp(seconds).astimezone()
 
 
 def settle(choices: Sequence[FileChoice], command: str, console: Console) -> list[FileChoice]:
@@ -119,10 +136,12 @@ def settle(choices: Sequence[FileChoice], command: str, console: Console) -> lis
 
 def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
     lines = [f"{choice.lesson}: you have changed {len(choice.candidates)} files, and only one of them can count."]
-    by_number = {str(number): file for number, file in enumerate(choice.candidates, start=1)}
+    by_number = {str(number): file for number, file in enumerate(choice.candidates[:_MOST_ASKED], start=1)}
     for number, file in by_number.items():
-        saved = datetime.fromtimestamp(file.path.stat().st_mtime).astimezone()
-        lines.append(f"  {number}  {file.path}  (saved {saved:%d %b %H:%M})")
+        differs = f"; differs from 1 in {_difference(by_number['1'], file)}" if number != "1" else ""
+        lines.append(f"  {number}  {file.path}  (saved {saved_at(file.path):%d %b %H:%M}{differs})")
+    if more := len(choice.candidates) - _MOST_ASKED:
+        lines += [f"  {more} older files are not shown. To use one of them: {command} FILE"] * (more > 0)
     say(console, "\n".join(lines))
     try:
         return choice.take(by_number[Prompt.ask("Which one counts?", console=console, choices=list(by_number))])
@@ -130,74 +149,133 @@ def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
         raise UsageError(_unsettled(choice, command)) from None
 
 
+def _difference(one: ExerciseFile, other: ExerciseFile) -> str:
+    """Return the functions and classes in which the code of two files differs, as text."""
+    parts, others = _parts(one.text), _parts(other.text)
+    names = sorted((name for name in {**parts, **others} if parts.get(name) != others.get(name)), key=_REST.__eq__)
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more or _REST
+
+
+def _parts(text: str) -> dict[str, str]:
+    """Return the code of each function and class of a Python text, and that of all other statements together."""
+    parts: dict[str, str] = defaultdict(str)
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        for node in syntax.parse(text).body:
+            parts[getattr(node, "name", _REST)] += ast.dump(node)
+    return parts
+
+
 def _unsettled(choice: FileChoice, command: str) -> str:
-    paths = " and ".join(str(file.path) for file in choice.candidates)
-    commands = " or ".join(f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates)
+    files = choice.candidates[:_MOST_ASKED]
+    paths = " and ".join(f"{file.path} (saved {saved_at(file.path):%d %b %H:%M})" for file in files)
+    commands = " or ".join(f"{command} {shlex.quote(str(file.path))}" for file in files)
     return f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"
 
 
 def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) -> dict[str, list[ExerciseFile]]:
-    """Return the exercise files of these lessons in these folders, by lesson. Skip unreadable folders.
+    """Return the exercise files of these lessons in and below these folders, by lesson, under any name.
 
-    The default folders are `lessons/exercises` and `notebooks` of the student kit, and the current folder.
+    The default folders are the current folder and those of the student kit. What cannot be read is skipped.
     """
     files: dict[str, list[ExerciseFile]] = {lesson: [] for lesson in lessons}
-    seen: set[str] = set()
-    everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd())
-    for folder in everywhere if folders is None else folders:
-        try:
-            inside = [path for path in folder.iterdir() if path.is_file()]
-        except OSError:
-            continue
-        for path in sorted(inside, key=lambda path: (path.stem, path.suffix != ".py")):
-            lesson, real = lesson_of(path), os.path.realpath(path)
-            if lesson in files and real not in seen:
-                seen.add(real)
-                files[lesson].append(replace(read_file(path, lesson), is_copy=path.stem != lesson))
+    everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd(), paths.KIT)
+    for path, data in files_below(everywhere if folders is None else folders):
+        for lesson in lessons_of(path, data):
+            if lesson in files:
+                files[lesson].append(read_file(path, lesson))
     return files
 
 
-def lesson_of(path: Path) -> str:
-    """Return the lesson whose name is the beginning of the file name, or "" if there is none."""
-    if path.suffix not in SUFFIXES:
-        return ""
-    return max((name for name in catalogue.load().lessons if path.stem.startswith(name)), key=len, default="")
+def is_path(given: str) -> bool:
+    """Return whether a command's argument is the path of a file or folder, and not the name of a lesson."""
+    path = Path(given)
+    is_lesson = path.is_dir() and given in catalogue.load().lessons
+    return (path.exists() and not is_lesson) or suffix_of(path) != "" or "/" in given
 
 
 def require_lesson(path: Path) -> str:
-    """Return the lesson of an exercise file. Raise `UsageError` if `path` is not the path of an exercise."""
-    lessons = catalogue.load().lessons
+    """Return the lesson of an exercise file, by asking at a terminal if it is unclear. Or raise `UsageError`."""
+    lessons, quoted = catalogue.load().lessons, shlex.quote(str(path))
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
-    if lesson := lesson_of(path):
-        return lesson
-    raise UsageError(f"{path} does not have the name of an exercise. There are: {', '.join(lessons)}.")
+    if not (suffix := suffix_of(path)):
+        plain = _HAS_SUFFIX.match(path.name)
+        named = path.with_name(plain[1]) if plain else path
+        rename = f" If it is your work, rename it: mv -n {quoted} {shlex.quote(str(named))}"
+        instead = f" Did you mean {named}?" if named.is_file() else rename
+        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).{instead if plain else ''}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from None
+    found = lessons_of(path, data) or tuple(filter(None, [likely_lesson(path.name, lessons)]))
+    if len(found) == 1:
+        return found[0]
+    may_be = f"may be {' or '.join(found)}" if found else "has neither the name nor the functions of an exercise"
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        console = Console(stderr=True)
+        say(console, f"{path} {may_be}.")
+        return catalogue.load().named(Prompt.ask("Which exercise is it? For example, 4", console=console))
+    rename = f"mv -n {quoted} {shlex.quote(str(path.with_name((found or lessons)[0] + suffix)))}"
+    raise UsageError(f"{path} {may_be}. Give it the name of its exercise, for example: {rename}")
 
 
-def lessons_in(path: Path) -> list[str]:
-    """Return the lessons whose exercises a file has: one, or several for a zip. Raise `UsageError` if it has none."""
+def read_named(path: Path) -> list[ExerciseFile]:
+    """Return the exercise file at `path`, or each exercise of the zip `path`. Raise `UsageError` if there is none.
+
+    A file whose name differs only in upper and lower case or in the form of its letters counts as `path`.
+    """
+    if not path.exists() and path.parent.is_dir():
+        same = [one for one in path.parent.iterdir() if folded(one.name) == folded(path.name)]
+        path = same[0] if len(same) == 1 else path
     if not is_zip(path.name) or not path.is_file():
-        return [require_lesson(path)]
+        file = read_file(path, require_lesson(path))
+        if file.refusal:
+            raise UsageError(file.refusal)
+        return [file]
     found = collect_one(path, "", catalogue.load().lessons, kit="")
     if whole := {one.refusal for one in found.submissions if one.path == path.name}:
         raise UsageError(whole.pop())
     if not found.submissions:
         why = "".join(f" {one.path} is left out: {one.why}" for one in found.left_out)
         raise UsageError(f"{path} contains no exercise.{why}")
-    return sorted({one.lesson for one in found.submissions})
+    return [ExerciseFile(lesson, path, "") for lesson in sorted({one.lesson for one in found.submissions})]
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:
     """Return a description of the exercise file at `path`, relative to the current folder if possible."""
     here = Path.cwd()
     path = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+    began_with, original, data = "", originals.listed(lesson)[originals.CODE], b"unknown"
+    with suppress(OSError):
+        data = path.read_bytes()
+        began_with = stamp_of(data, originals.CODE) if suffix_of(path) == ".ipynb" else ""
+        if began_with == original != "" and is_unedited(path, b""):  # this saves the import of IPython
+            return ExerciseFile(lesson, path, original, changed=False, began_with=began_with)
     submission = submission_of(path, student="", lesson=lesson)
-    if submission.source is None:
-        return ExerciseFile(lesson, path, "", refusal=submission.refusal or f"{path} could not be read")
-    code = originals.code_digest(str(submission.source))
-    began_with = stamp_of(path.read_bytes(), originals.CODE) if path.suffix == ".ipynb" else ""
-    return ExerciseFile(lesson, path, code, code != originals.listed(lesson)[originals.CODE], began_with)
+    text = str(submission.source or "")
+    if not text.strip():
+        empty = f"{path} is empty. Did your editor save it? To begin again, copy the exercise from the kit."
+        could_not = submission.refusal or f"{path} could not be read"
+        return ExerciseFile(lesson, path, "", refusal=could_not if data.strip() and not submission.source else empty)
+    if conflict := _CONFLICT.search(text):
+        line = text.count("\n", 0, conflict.start()) + 1
+        why = f"{path} has marks of a merge conflict of git (line {line}). Keep one version, and delete the marks."
+        return ExerciseFile(lesson, path, "", refusal=why)
+    code = originals.code_digest(text)
+    return ExerciseFile(lesson, path, code, code != original, began_with, text=text)
+
+
+def warnings_on(path: Path, lesson: str) -> Iterator[str]:
+    """Yield a sentence on a name under which the class's grading ignores a file, and on changes that are not saved."""
+    if (suffix := suffix_of(path)) and folded(path.name) != (name := f"{lesson}{suffix}"):
+        yield f"Hand in {path} with submit, which packs it as {name}. A file with another name is not graded."
+    swap, autosave = path.with_name(f".{path.name}.swp"), path.with_name(f"#{path.name}#")
+    with suppress(OSError):
+        is_unsaved = swap.is_file() and swap.read_bytes()[1007:1008] == _UNSAVED
+        if is_unsaved or autosave.is_file():
+            kept = swap if is_unsaved else autosave
+            yield f"Your editor has changes that are not saved in {path}. Save the file, or recover them from {kept}."

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, paths
+from grader.desk.recognition import LESSON
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.hand_ins import originals
@@ -47,7 +48,7 @@ fairclock check {file}
 fairclock check {file} --hint
 ```
 
-Do not rename the notebook. The grader runs its cells in order, and skips lines such as `!pip` and `%timeit`."""
+The grader runs its cells in order, and skips lines such as `!pip` and `%timeit`."""
 
 CHECK: Final = """\
 if __name__ == "__main__":
@@ -80,8 +81,9 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 
 
 def exported(lesson: str, source: str) -> bytes:
-    """Return the notebook for the exercise file whose text is `source`. Its metadata has a digest of the code."""
-    return as_bytes(notebook(cells(lesson, source), **{originals.CODE: originals.code_digest(source)}))
+    """Return the notebook for the exercise file whose text is `source`. Its metadata names the lesson and its code."""
+    stamp = {originals.CODE: originals.code_digest(source), LESSON: lesson}
+    return as_bytes(notebook(cells(lesson, source), **stamp))
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:

@@ -16,9 +16,11 @@ from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile, FileChoice
+from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
 from grader.files import write_atomically, zip_of
 from grader.hand_ins import archives, manifest
+from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
@@ -43,7 +45,7 @@ def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
     everywhere = exercise_files.find_files(lessons)
     for place in places:
         if not place.exists():
-            what = "file" if place.suffix in exercise_files.SUFFIXES else "folder"
+            what = "file" if suffix_of(place) else "folder"
             advice = "Run the command in the folder of the kit, or name the exercises."
             raise UsageError(f"There is no {what} {place}. {advice}")
     inside = exercise_files.find_files(lessons, [*filter(Path.is_dir, places)]) if places else everywhere
@@ -162,10 +164,9 @@ def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:
 
 
 def _named(path: Path) -> ExerciseFile:
-    file = exercise_files.read_file(path, exercise_files.require_lesson(path))
-    if file.refusal:
-        raise UsageError(file.refusal)
-    return file
+    if is_zip(path.name):
+        raise UsageError(f"{path} is a zip. Name the exercises that you want to hand in, or hand in this zip itself.")
+    return exercise_files.read_named(path)[0]
 
 
 def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
@@ -176,7 +177,7 @@ def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = F
     refuse_edited(out, force=force, is_ours=is_submission)
     contents: dict[str, bytes] = {}
     for lesson, path in sorted(files.items()):
-        contents[lesson + path.suffix] = path.read_bytes()
+        contents[lesson + suffix_of(path)] = path.read_bytes()
     replaced = out.exists()
     write_atomically(out, zip_of({**contents, manifest.NAME: _manifest(kit, contents).to_json()}))
     return replaced

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
+from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, refuse_utf_16
 from grader.source import CodeCell, Notebook
 from grader.texts import shown
 
@@ -43,9 +43,13 @@ def read_notebook(data: bytes, name: str) -> Notebook:
 def _parsed(data: bytes, name: str) -> dict[str, object]:
     if len(data) > MAX_NOTEBOOK_BYTES:
         raise Refusal(f"{name} is larger than {MAX_NOTEBOOK_BYTES:,} bytes; clear its outputs and hand it in again.")
+    refuse_utf_16(data, name)
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
+        if b"\n<<<<<<< " in data:
+            why = "has marks of a merge conflict of git; keep one version, delete the marks and hand it in again."
+            raise Refusal(f"{name} {why}") from None
         raise Refusal(f"{name} is not a notebook (it is not JSON); save it in Jupyter and hand it in again.") from None
     if not isinstance(content, dict) or content.get("nbformat") not in FORMATS:
         raise Refusal(f"{name} is not a notebook of format 3 or 4; open it in Jupyter and save it again.")

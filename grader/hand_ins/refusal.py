@@ -42,6 +42,16 @@ LEGACY_ENCODINGS: Final = re.compile(r"ascii|iso8859|cp\d|mac-|koi8|gb|big5|shif
 """A pattern for the encodings that a Python file may declare in addition to UTF-8. Others are slow to decode."""
 
 
+UTF_16: Final = re.compile(rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", re.DOTALL)
+"""A pattern for the first bytes of a text in UTF-16, which some editors and shells of Windows write."""
+
+
+def refuse_utf_16(data: bytes, name: str) -> None:
+    """Raise `Refusal` if the text of a file is in UTF-16."""
+    if UTF_16.match(data):
+        raise Refusal(f"{name} is saved as UTF-16; save it as UTF-8 in your editor and hand it in again.")
+
+
 def python_text(data: bytes, name: str) -> str:
     """Return the text of a Python file, decoded as UTF-8 or in the encoding that its first lines declare (PEP 263).
 
@@ -51,6 +61,7 @@ def python_text(data: bytes, name: str) -> str:
         raise Refusal(f"{name} is larger than {MAX_SOURCE_BYTES:,} bytes; hand in only the exercise.")
     if kind := kind_of(data):
         raise Refusal(f"{name} is {kind} and not Python; hand in the exercise as a Python file.")
+    refuse_utf_16(data, name)
     try:
         text = data.decode(_encoding(data))
     except UnicodeDecodeError:

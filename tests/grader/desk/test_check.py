@@ -29,7 +29,7 @@ NOT_TAKEN = {
     str(CLASS): "is a folder. Name the exercise file in this folder",
     str(CLASS / "lena" / "04_autorange.py"): "is a folder",
     str(ROOT / "LICENSE"): "is neither Python (.py) nor a notebook",
-    str(ROOT / "harness" / "rendering" / "units.py"): "does not have the name of an exercise",
+    str(ROOT / "harness" / "rendering" / "units.py"): "has neither the name nor the functions of an exercise. Give it",
     str(CLASS / "kofi" / "01_correct_first.py"): "is not UTF-8 text; save it as UTF-8",
 }
 """What `check` cannot take, and a part of the message."""
@@ -123,7 +123,7 @@ def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_name
     ended = grader("check", path)
     assert "blocked_autorange raised ZeroDivisionError: division by zero (line 3 of the file)." in ended.out
     assert "Your code printed:\n     half way there\n" in ended.out
-    path.write_text("")
+    path.write_text("x = 1")
     lines = grader("check", path).out.splitlines()
     assert lines[1].startswith("   → Write it under this name")
     assert lines[-1] == "   The file has no function blocked_autorange."

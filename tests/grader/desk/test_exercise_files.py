@@ -12,6 +12,7 @@ from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebo
 from grader import catalogue, paths
 from grader.desk import exercise_notebook
 from grader.desk.exercise_files import FileChoice, choose, find_files
+from grader.desk.recognition import lessons_of
 from grader.hand_ins import originals
 from grader.hand_ins.notebooks import read_notebook
 
@@ -26,8 +27,7 @@ def kit(tmp_path: Path) -> Path:
 def choice(kit: Path) -> FileChoice:
     """Return which file of the lesson counts, if the student calls `check` in the kit."""
     with contextlib.chdir(kit):
-        folders = (kit / "lessons" / "exercises", kit / "notebooks", kit)
-        return choose(LESSON, find_files([LESSON], folders)[LESSON])
+        return choose(LESSON, find_files([LESSON], [exercise_of(kit).parent, kit / "notebooks", kit])[LESSON])
 
 
 def taken(kit: Path) -> str:
@@ -63,8 +63,8 @@ def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(
     both_changed(kit)
     ended = in_kit(kit, "check", "04")
     assert (ended.code, ended.out) == (2, "")
-    assert f"You have changed {FILE} and {NOTEBOOK}" in ended.err
-    assert f"fairclock check {FILE} or fairclock check {NOTEBOOK}" in ended.err
+    assert f"You have changed {NOTEBOOK} (saved " in ended.err, "the newest first"
+    assert f"fairclock check {NOTEBOOK} or fairclock check {FILE}" in ended.err
     assert in_kit(kit, "check", NOTEBOOK).code == 0
 
 
@@ -76,12 +76,12 @@ def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None
     child.expect("Choose one: fairclock check ")
     child.expect(pexpect.EOF)
     child = at_a_terminal(kit, "check", "04")
-    child.expect(f"1  {FILE}")
-    child.expect(f"2  {NOTEBOOK}")
+    child.expect(f"1  {NOTEBOOK}")
+    child.expect(f"2  {FILE}  .*blocked_autorange")
     child.expect("Which one counts")
     child.sendline("3")
     child.expect("Which one counts")
-    child.sendline("2")
+    child.sendline("1")
     child.expect("10 / 10")
     child.expect(pexpect.EOF)
     child.close()
@@ -119,23 +119,104 @@ def test_json_is_written_over_a_file_of_the_student_with_force_alone(kit: Path) 
     assert json.loads((kit / "v.json").read_text())["tasks"]
 
 
-def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path) -> None:
-    names = [f"{LESSON} (1).ipynb", f"{LESSON}-Copy1.ipynb", f"{LESSON} final.py"]
-    for name in names:
-        copy = kit / "notebooks" / name
-        shutil.copy(notebook_of(kit) if name.endswith(".ipynb") else exercise_of(kit), copy)
-        solve(copy)
-    ended = in_kit(kit, "check", "04")
-    assert "not written yet" in ended.out
-    for name in names:
-        assert f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb." in ended.out
-    assert in_kit(kit, "check", f"notebooks/{names[0]}").code == 0
-    exercise_of(kit).unlink()
-    notebook_of(kit).unlink()
-    ended = in_kit(kit, "check", "04")
-    assert (ended.code, f"check 'notebooks/{names[0]}', or submit --take" in ended.err) == (2, True)
-    shutil.rmtree(kit / "notebooks")
-    assert f"There is no file of {LESSON}" in in_kit(kit, "check", "04").err
+SOLVED = paths.solution(LESSON).read_text(encoding="utf-8")
+BARE = SOLVED[SOLVED.index("import math") :]
+PLACES = (
+    "my_solution.py",
+    f"{LESSON} (1).py",
+    "Untitled.ipynb",
+    f"notebooks/{LESSON}-Copy1.ipynb",
+    "hw/final/ex4.py",
+    "Lo\u0308sung 4.IPYNB",
+    f"lessons/{LESSON}_new.py",
+    "Downloads/A B/LÖSUNG.PY",
+)
+
+
+def place(path: Path, content: str) -> Path:
+    """Write a solved exercise to a file: Python code, or a notebook whose metadata names the lesson."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(
+        exercise_notebook.exported(LESSON, content) if path.suffix.lower() == ".ipynb" else content.encode()
+    )
+    return path
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("moved", [True, False])
+def test_work_under_any_name_is_recognised_and_stubs_copies_and_files_of_tools_are_not(
+    kit: Path, name: str, moved: bool
+) -> None:
+    if moved:
+        exercise_of(kit).unlink()
+    place(kit / name, BARE if name.startswith("hw") else SOLVED)
+    for other in (".venv/a.py", "node_modules/b.py", ".ipynb_checkpoints/c.py", f"grader_of_{LESSON}/a/b/c/d/e/f/g.py"):
+        place(kit / other, SOLVED.replace("100", "101"))
+    place(kit / "copy.py", paths.stub(LESSON).read_text(encoding="utf-8"))
+    place(kit / "other.py", "def blocked_autorange(statement):\n    return 1\n")
+    (kit / "broken.ipynb").write_text('{"cells": [1]}')
+    (kit / "nowhere.py").symlink_to("nothing.py")
+    (kit / "again.py").symlink_to(kit / name)
+    (kit / "loop").symlink_to(kit)
+    assert taken(kit) in {name, "again.py"}
+    assert left_out(kit) == {}
+
+
+def test_what_is_in_a_file_decides_about_its_lesson(tmp_path: Path) -> None:
+    other = paths.stub("05_compare").read_text(encoding="utf-8")
+    both = f"{BARE}\n{other[other.index('def crossover') :]}"
+    notebook_04, metadata_only = exercise_notebook.exported(LESSON, other), exercise_notebook.exported(LESSON, "x = 1")
+    cases: dict[str, tuple[bytes, tuple[str, ...]]] = {
+        "05_compare.py": (SOLVED.encode(), ("05_compare",)),
+        "a.py": (both.encode(), (LESSON, "05_compare")),
+        "ex5.py": (both.encode(), ("05_compare",)),
+        "b.ipynb": (notebook_04, ("05_compare",)),
+        "c.ipynb": (metadata_only, (LESSON,)),
+        "d.py": (SOLVED.encode("utf-16"), (LESSON,)),
+        "e.py": (SOLVED.replace("return", "return (").encode(), (LESSON,)),
+        "ex4.py": (b"x = 1", ()),
+        "f.py": (b"def blocked_autorange(x):\n    pass", ()),
+        "g.py": (
+            b"async def blocked_autorange(run,  # b\n clock: 'a, b' = (1, 2), *, min_run_time):\n  pass",
+            (LESSON,),
+        ),
+        "h.ipynb": (b"[" * 9999, ()),
+    }
+    for name, (data, lessons) in cases.items():
+        assert lessons_of(tmp_path / name, data) == lessons, name
+
+
+def test_a_file_named_by_the_student_is_checked_or_refused_in_one_sentence(kit: Path) -> None:
+    place(kit / "Lo\u0308sung.py", SOLVED)
+    ended = in_kit(kit, "check", "LÖSUNG.py")
+    assert (ended.code, f"Hand in Lo\u0308sung.py with submit, which packs it as {LESSON}.py." in ended.out) == (
+        0,
+        True,
+    )
+    place(kit / "ex4.py", SOLVED).with_name(".ex4.py.swp").write_bytes(b"b0VIM".ljust(1007) + b"U")
+    assert "Save the file, or recover them from .ex4.py.swp." in in_kit(kit, "check", "ex4.py").out
+    cases = {
+        "who.py": (b"x = 1", "has neither the name nor the functions of an exercise. Give it the name"),
+        "all.py": (
+            b"def convolve(signal, weights): 0\ndef is_slower(next_pair, threshold): 0",
+            "may be 05",
+        ),
+        "04_autorange.ipynb.txt": (b"{}", "mv -n 04_autorange.ipynb.txt 04_autorange.ipynb"),
+        "ex4.py~": (b"", "Did you mean ex4.py?"),
+        "4.py": (b" \n", "4.py is empty."),
+        "4-1.py": (f"x = 1\n<<<<<<< HEAD\n{SOLVED}".encode(), "has marks of a merge conflict of git (line 2)."),
+        "4.ipynb": (b"", "4.ipynb is empty."),
+        "4_autorange.py": (SOLVED.encode("utf-16"), "is saved as UTF-16"),
+        "autorange.ipynb": (
+            exercise_notebook.exported(LESSON, SOLVED).decode().encode("utf-16-le"),
+            "is saved as UTF-16",
+        ),
+        "04.ipynb": (b'{\n<<<<<<< HEAD\n "cells": []\n}', "has marks of a merge conflict of git"),
+    }
+    for name, (data, says) in cases.items():
+        (kit / name).write_bytes(data)
+        ended = in_kit(kit, "check", name)
+        assert (ended.code, says in ended.err, ended.out, ended.err.count("\n")) == (2, True, "", 1), (name, ended.err)
 
 
 def test_a_notebook_that_was_only_run_or_has_the_same_code_is_no_question(

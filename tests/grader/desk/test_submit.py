@@ -77,7 +77,7 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     solve(notebook_of(kit))
     ended = in_kit(kit, "submit")
     assert ended.code == 2
-    assert f"fairclock submit --take {FILE} or fairclock submit --take {NOTEBOOK}" in ended.err
+    assert f"fairclock submit --take {NOTEBOOK} or fairclock submit --take {FILE}" in ended.err
     assert not (kit / "submission.zip").exists()
     taken = in_kit(kit, "submit", "--no-grade", "--take", NOTEBOOK)
     assert taken.code == 0

@@ -1,0 +1,148 @@
+"""Find a student's exercise files under any name, and recognise the lesson of each file by what is in it."""
+
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue, paths
+from grader.hand_ins.attempts import READERS
+from grader.hand_ins.entries import VENV, is_junk
+from grader.hand_ins.left_out import folded, likely_lesson
+from grader.hand_ins.refusal import UTF_16
+from harness.storage.notebook_files import stamp_of
+
+LESSON: Final = "lesson"
+"""The key of an exercise notebook's lesson in its stamp."""
+
+_MOST_DEEP, _MOST_ENTRIES, _MOST_READ, _MOST_BYTES = 6, 10_000, 500, 20_000_000
+"""The bounds of a search: levels of folders, listed files and folders, read files, and bytes in these files."""
+
+_OF_KIT: Final = frozenset({"grader", "harness", "solutions", "tests", "engine", "recorded"})
+_HEADLINE: Final = re.compile(r"Exercises? of lesson (\d+)\b")
+_DEFINITION: Final = re.compile(r"^(?:async +)?def +(\w+) *\(", re.MULTILINE)
+_WORDS: Final = re.compile(r"""#.*|'[^']*'|"[^"]*"|\w+|[^\s\w*]""")
+_BEGINNING: Final = 500  # characters, in which a file has the headline of its exercise
+_LONGEST: Final = 2_000  # the maximum number of characters of a function's parameters
+
+
+def suffix_of(path: Path) -> str:
+    """Return ".py" or ".ipynb" in lower case, or "" for a file that is neither."""
+    suffix = path.suffix.casefold()
+    return suffix if suffix in READERS else ""
+
+
+def files_below(roots: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """Yield each Python file and notebook in and below these folders with its content, the nearest first.
+
+    Skip the files of the kit, of tools and of systems, and unreadable folders. The content of a file that is too large
+    or cannot be read is empty.
+    """
+    read, size, seen = 0, 0, set[str]()
+    for path in _paths_below(roots):
+        data = b""
+        with suppress(OSError):
+            if (real := os.path.realpath(path)) in seen or not path.is_file():
+                continue
+            seen.add(real)
+            data = b"" if path.stat().st_size > READERS[suffix_of(path)][0] else path.read_bytes()
+        read, size = read + 1, size + len(data)
+        yield path, data
+        if read > _MOST_READ or size > _MOST_BYTES:
+            return
+
+
+def _paths_below(roots: Sequence[Path]) -> Iterator[Path]:
+    """Yield the paths with the suffix of an exercise in and below these folders, without those of tools and the kit."""
+    seen, left = set[str](), _MOST_ENTRIES
+    for root in roots:
+        pending = deque([(root, 0)])
+        while pending and left > 0:
+            folder, depth = pending.popleft()
+            if (real := os.path.realpath(folder)) in seen:
+                continue
+            seen.add(real)
+            try:
+                names = sorted(islice((one.name for one in os.scandir(folder)), left))
+            except OSError:
+                continue
+            left -= len(names)
+            is_lessons = "lessons.toml" in names
+            skipped = _OF_KIT if is_lessons or {"lessons", "grader"} <= set(names) else ()
+            scripts = catalogue.load().lessons if is_lessons else ()
+            for path in sorted((folder / name for name in names), key=lambda path: (path.stem, path.suffix != ".py")):
+                if VENV in names or path.name in skipped or path.stem in scripts or is_junk(path.name):
+                    continue
+                if suffix_of(path):
+                    yield path
+                elif depth < _MOST_DEEP and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir may raise an exception
+                    pending.append((path, depth + 1))
+
+
+def lessons_of(path: Path, data: bytes) -> tuple[str, ...]:
+    """Return the lesson of a file with the content `data`, several if that is unclear, or () if there is none.
+
+    A file with the name of an exercise is that exercise. Otherwise the functions decide: their names and parameters
+    are those of the exercise. A notebook's metadata, the headline and the name of the file decide between several.
+    """
+    lessons, stem = catalogue.load().lessons, folded(path.stem)
+    if stem in lessons or not data:
+        return (stem,) if stem in lessons else ()
+    text, stamped = data.decode("utf-16" if UTF_16.match(data) else "utf-8", "replace"), ""
+    if suffix_of(path) == ".ipynb":
+        stamped, text = stamp_of(data, LESSON), _cells(text)
+    defined = _defined(text)
+    headline = _HEADLINE.search(text[:_BEGINNING])
+    numbered = [lesson for lesson in lessons if headline and lesson.startswith(f"{int(headline[1]):02}_")]
+    of_lesson = {lesson: _functions(lesson) for lesson in lessons} if defined else {}
+    named = [likely_lesson(path.name, [one for one, functions in of_lesson.items() if functions.keys() & defined])]
+    written = [
+        lesson
+        for lesson, functions in of_lesson.items()
+        if any(functions[name] in {None, _parameters(text, defined[name])} for name in functions.keys() & defined)
+    ]
+    hints = [lesson for lesson in (stamped, *numbered, *named) if lesson in (written or lessons)]
+    return tuple(hints[:1] or written)
+
+
+@cache
+def _functions(lesson: str) -> dict[str, tuple[str, ...] | None]:
+    """Return the functions that students write for a lesson, with their parameters, or None if no file shows them."""
+    try:
+        text = paths.stub(lesson).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    defined, tasks = _defined(text), catalogue.load().tasks(lesson)  # `functions` of a task takes 20 ms
+    names = [name for task in tasks for name in ([task.name] if task.name in defined else task.functions)]
+    return {name: _parameters(text, defined[name]) if name in defined else None for name in names}
+
+
+def _defined(text: str) -> dict[str, int]:
+    """Return where the parameters of each function begin, also if the text is not valid Python."""
+    return {one[1]: one.end() for one in _DEFINITION.finditer(text)}
+
+
+def _parameters(text: str, start: int) -> tuple[str, ...]:
+    """Return the names of the parameters between `start` and the closing parenthesis."""
+    depth, begins, names = 1, True, list[str]()
+    for word in _WORDS.findall(text, start, start + _LONGEST):
+        depth += (word in "([{") - (word in ")]}")
+        if not depth:
+            break
+        names += [word] * (begins and word.isidentifier())
+        begins = (word == "," and depth == 1) or (begins and word.startswith("#"))
+    return tuple(names)
+
+
+def _cells(text: str) -> str:
+    """Return the text of a notebook's cells, or "" if the notebook is damaged."""
+    try:
+        return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
