@@ -9,13 +9,19 @@ from dataclasses import dataclass
 class CodeCell:
     """A code cell of a notebook: its number among all cells, and the Python code into which IPython transforms it.
 
-    `title` is its first line as the student wrote it. If `may_raise`, the notebook says that it raises an exception.
+    `title` is its first line of code as the student wrote it. If `may_raise`, the notebook says that it raises an
+    exception.
     """
 
     number: int
     text: str
     title: str = ""
     may_raise: bool = False
+
+    @property
+    def place(self) -> str:
+        """The name of the cell in messages: its first line of code, because Jupyter shows no number of a saved cell."""
+        return f'cell "{self.title}"' if self.title else f"cell {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,11 @@ class Notebook:
             above += cell.text.count("\n") + 3
 
     def with_cell_lines(self, said: str) -> str:
-        """Return the message `said` with each "line 31 of the file" replaced, such as by "line 3 of cell 2"."""
+        """Return the message `said` with each "line 31 of the file" replaced, such as by "line 3 of cell "x = 1""."""
 
         def in_cell(match: re.Match[str]) -> str:
-            lines = [(int(match[1]) - above, cell.number) for above, cell in self.placed()]
-            return [match[0], *(f"line {line} of cell {number}" for line, number in lines if line > 0)][-1]
+            lines = [(int(match[1]) - above, cell.place) for above, cell in self.placed()]
+            return [match[0], *(f"line {line} of {place}" for line, place in lines if line > 0)][-1]
 
         return re.sub(r"line (\d{1,9}) of the file", in_cell, said)
 

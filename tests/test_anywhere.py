@@ -103,8 +103,7 @@ def test_a_notebook_is_exported_executed_and_checked(tmp_path: Path) -> None:
     path = notebook(tmp_path / f"{SIMULATED}.ipynb")
     whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(whole, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
-    texts = [output.get("text", "") for cell in whole.cells for output in cell.get("outputs", ())]
-    assert any("right." in text for text in texts)
+    assert "10 / 10" in str([cell.get("outputs") for cell in whole.cells])
     assert "10 / 10" in typed(*command("check", path))
 
 

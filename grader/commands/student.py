@@ -151,7 +151,7 @@ def notebook(
     """Write an exercise as a Jupyter notebook, for check and submit."""
     name = catalogue.load().named(lesson)
     written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"), force=force)
-    print(f"Wrote {shown(str(written))}. Open it with Jupyter. Its last cell grades your answers.")
+    print(f"Wrote {shown(str(written))}. Open it with Jupyter. Its cells grade your answers.")
     return 0
 
 

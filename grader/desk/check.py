@@ -19,6 +19,7 @@ from grader.desk.exercise_files import FileChoice
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
 from grader.grade import grade
+from grader.hand_ins import originals
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
@@ -69,6 +70,7 @@ def missing_imports(path: Path, lesson: str) -> Iterator[str]:
         tree = syntax.parse(str(submission_of(path, student="you", lesson=lesson).source or ""))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    tree.body = [node for node in tree.body if not originals.is_main(node)]
     for name in dict.fromkeys(name.partition(".")[0] for name in _imported(tree)):
         beside = next((each for each in (f"{name}.py", name) if name and (path.parent / each).exists()), "")
         if name in KIT or (beside and path.stem != name):

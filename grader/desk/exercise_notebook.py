@@ -1,7 +1,8 @@
-"""Write an exercise as a Jupyter notebook with text on the tasks, code, cells to try out the code, and a check cell.
+"""Write an exercise as a Jupyter notebook: text on the tasks, their code, and cells that check them and show hints.
 
-The code in the try-out and check cells is below `if __name__ == "__main__"`, which is false during grading. The ids of
-the cells are names from the file, so a new export differs only where the exercise was changed.
+The first cell's code is below `if __name__ == "__main__"`, which is false during grading. The other cells call magics
+of `grader.desk.cells`, which grading skips. The ids of the cells are names from the file, so a new export differs only
+where the exercise was changed.
 """
 
 import ast
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Final
 
 from grader import catalogue, paths
@@ -20,7 +22,7 @@ from grader.hand_ins import originals
 from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax
-from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook, stamp_of
 from harness.storage.user_files import refuse_edited
 
 _SECTION: Final = re.compile(r"# -{8,}\s*")
@@ -30,34 +32,25 @@ _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
 _LONGEST_NAME: Final = 54
 """The maximum number of characters of a name in a cell's id. An id has at most 64 characters."""
 
-TRY: Final = """\
-# Try one small case. This cell runs only here and not during grading.
-if __name__ == "__main__":
-    from grader.tryout import tryout
+START: Final = """\
+from grader.desk import cells
+cells.load()"""
 
-    tryout("{lesson}", {functions})"""
+WITHOUT_KIT: Final = """
+    for name in ("check", "hint", "submit"):
+        get_ipython().register_magic_function(lambda _: print(lacking), magic_name=name)"""
 
 CHECK_WORDS: Final = """\
-## Check it
+Save the notebook (Ctrl+S). Then the next cell grades the saved `{task}`. The cell below it shows the next hint."""
 
-Save the notebook, then run the next cell. This cell grades the saved file. Or use a terminal in the folder of this \
-notebook:
+SUBMIT_WORDS: Final = """\
+## Hand in
 
-```
-fairclock check {file}
-fairclock check {file} --hint
-```
+Save the notebook. Then the next cell packs all exercises that you changed into `submission.zip`, and shows a link to \
+it.
 
-The grader runs its cells in order, and skips lines such as `!pip` and `%timeit`."""
-
-CHECK: Final = """\
-if __name__ == "__main__":
-    import subprocess
-    import sys
-
-    check = [sys.executable, "-m", "grader", "check", "{file}"]
-    done = subprocess.run(check, capture_output=True, text=True)
-    print(done.stdout or done.stderr)"""
+When your class is graded, the cells run in order in a new process. Magics such as `%check` and lines such as `!pip` \
+are skipped. In a terminal, `fairclock check {lesson}` grades the saved notebook too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +89,7 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
 def cells(lesson: str, source: str) -> tuple[Cell, ...]:
     """Return the cells of the notebook for an exercise file whose text is `source`.
 
-    The cells to try the functions are below all code, because a helper may be defined below the function that uses it.
+    The cells that check a task are below the code of the task, which ends where the text on the next task begins.
     """
     made, seen, section = list[Cell](), Counter[str](), ""
     tasks = catalogue.load().tasks(lesson)
@@ -107,19 +100,28 @@ def cells(lesson: str, source: str) -> tuple[Cell, ...]:
         seen[name] += 1
         made.append(Cell(f"{name}-{seen[name]}" if seen[name] > 1 else name, kind, text))
 
+    def add_checks(task: Task | None) -> None:
+        if task:
+            add(f"{task.name}-check-words", "markdown", CHECK_WORDS.format(task=task.name))
+            add(f"{task.name}-check", "code", f"%check {task.name}")
+            add(f"{task.name}-hint", "code", f"%hint {task.name}")
+
     add("title-words", "markdown", _title(lesson, source))
+    start = kernel_cell(START).text + WITHOUT_KIT
+    add("kernel", "code", f'if __name__ == "__main__":\n{indent(start, "    ")}')
+    above: Task | None = None
     for block in blocks:
         section = block.section or section
         if task := next((each for each in to_come if block.name in each.functions), None):
+            add_checks(above)
             words = f"{_task_words(task)}\n\n{_ANNOUNCED.sub('', section)}"
             add(f"{task.name}-words", "markdown", words.strip())
             to_come.remove(task)
-            section = ""
+            section, above = "", task
         add(re.sub(r"[^A-Za-z0-9_]+", "-", block.name)[:_LONGEST_NAME] + "-code", "code", block.code)
-    for task in tasks:
-        add(f"{task.name}-try", "code", TRY.format(lesson=lesson, functions=", ".join(task.functions)))
-    add("check-words", "markdown", CHECK_WORDS.format(file=f"{lesson}.ipynb"))
-    add("check", "code", CHECK.format(file=f"{lesson}.ipynb"))
+    add_checks(above)
+    add("submit-words", "markdown", SUBMIT_WORDS.format(lesson=lesson))
+    add("submit", "code", "%submit")
     return tuple(made)
 
 

@@ -24,15 +24,17 @@ def read_notebook(data: bytes, name: str) -> Notebook:
         size += len(source.encode())
         if size > MAX_SOURCE_BYTES:
             raise Refusal(f"{name} contains more than {MAX_SOURCE_BYTES:,} bytes of code; hand in only the exercise.")
-        title = shown(source.strip().partition("\n")[0].rstrip()[:_TITLE_CHARACTERS])
+        lines = source.strip().splitlines()
+        code = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), lines[0])
+        title = shown(code[:_TITLE_CHARACTERS])
         if "skip-execution" in tags:
-            skipped.append(f"cell {number} ({title})")
+            skipped.append(f'"{title}"')
             continue
         try:
             python = transformer.python(source)
         except TooManyMagicsError:
             few = "use fewer of them in one cell, and hand in the notebook again."
-            raise Refusal(f"Cell {number} of {name} has too many magics and shell lines; {few}") from None
+            raise Refusal(f'Cell "{title}" of {name} has too many magics and shell lines; {few}') from None
         cells.append(CodeCell(number, python, title, may_raise="raises-exception" in tags))
     more = [f"{len(skipped) - _MOST_NAMED} more"] if len(skipped) > _MOST_NAMED else []
     named = ", ".join(skipped[:_MOST_NAMED] + more)

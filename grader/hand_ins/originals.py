@@ -73,10 +73,11 @@ def _code(source: str) -> str:
     """
     # Editors remove white space at the ends of lines, in long strings, too.
     lines = map(str.rstrip, re.sub("\r\n?", "\n", source.removeprefix("\ufeff")).split("\n"))
-    return repr(_plain([node for node in syntax.parse("\n".join(lines)).body if not _is_main(node)]))
+    return repr(_plain([node for node in syntax.parse("\n".join(lines)).body if not is_main(node)]))
 
 
-def _is_main(node: ast.stmt) -> bool:
+def is_main(node: ast.stmt) -> bool:
+    """Return whether a statement is the block under `if __name__ == "__main__"`, which grading does not run."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN and not node.orelse
 
 

@@ -14,7 +14,8 @@ from typing import Any
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 COROUTINE = 0x80  # the flag inspect.CO_COROUTINE; the module is slow to import
 MOST_SKIPPED = 100
-HELP = ("pinfo", "pinfo2", "psearch")  # the magics into which IPython transforms a help request, such as `sum?`
+SILENT = ("pinfo", "pinfo2", "psearch", "check", "hint", "submit")
+"""The magics that are skipped without a remark: those of a help request, such as `sum?`, and those of the kit."""
 
 
 class NotebookShell:
@@ -22,17 +23,16 @@ class NotebookShell:
 
     def __init__(self, module: types.ModuleType) -> None:
         self.user_ns, self.file = module.__dict__, str(getattr(module, "__file__", ""))
-        self.skipped: list[list[Any]] = []
-        self._number, self._flags = 0, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.skipped: list[str] = []
+        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._loop: Any = None
         self._inputs, self._values = [""], dict[int, Any]()
         self._last: list[Any] = ["", "", ""]
         self.user_ns.update(In=self._inputs, Out=self._values, _="", __="", ___="")
         self.user_ns.update(display=lambda *_, **__: None, exit=sys.exit, quit=sys.exit)
 
-    def run_cell(self, text: str, number: int, above: int) -> list[list[Any]]:
+    def run_cell(self, text: str, above: int) -> list[str]:
         """Run a cell that is below `above` lines of the file, without catching exceptions, and return `skipped`."""
-        self._number = number
         self._inputs.append(text)
         value = self._run(text, self.file, above)
         if value is not None and not text.endswith(";") and value is not self._values:
@@ -44,7 +44,7 @@ class NotebookShell:
         if name == "time":
             local = sys._getframe(1).f_locals  # noqa: SLF001 - the magic may be in a function, which has names of its own
             return self._run(line, "<magic>", local=local)
-        return None if name in HELP else self.system(f"{name} {line}", "%")
+        return None if name in SILENT else self.system(f"{name} {line}", "%")
 
     def run_cell_magic(self, name: str, line: str, _cell: str) -> None:
         """Skip a cell, because its magic does not run it in the namespace of the notebook."""
@@ -52,7 +52,7 @@ class NotebookShell:
 
     def system(self, command: str, mark: str = "!") -> None:
         """Skip a command. Its line in the notebook begins with `mark`."""
-        skipped = [self._number, f"{mark}{command[:100]}".rstrip()]
+        skipped = f"{mark}{command[:100]}".rstrip()
         if len(self.skipped) < MOST_SKIPPED and skipped not in self.skipped:  # the command may be in a loop
             self.skipped.append(skipped)
 

@@ -50,13 +50,6 @@ class Examiner(ABC, Generic[E]):
     def examine(self, source: Source, session: Session) -> Attempt:
         """Grade a source text. Raise `WorkerFault` if it ends its own grading, or `GraderFault`: an internal error."""
 
-    @abstractmethod
-    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-        """Call a student's function in this process on one small case, which is the same each time.
-
-        Return a description of the case, and a mismatch if the answer is wrong. Exceptions are not caught.
-        """
-
     @property
     def cost(self) -> "MeasuredCost":
         """The task's cost. Raise `GraderFault` if it cannot be measured."""

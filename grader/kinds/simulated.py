@@ -119,12 +119,6 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
                     return docstring(path)
         return ""
 
-    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-        """Call a student's function in the first scenario that asks for it, the same scenario each time."""
-        scenario = next(each for each in self.exam.scenarios(generator("try")) if each.function == function.__name__)
-        answer = _with_lists(function(*arguments_here(scenario)))
-        return f"The scenario: {scenario.title}.", scenario.judge(answer)
-
     @property
     def given(self) -> Sequence[Scenario]:
         """New scenarios."""
@@ -245,8 +239,3 @@ def same_answer(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=SAME_ANSWER)
     return bool(one == other)
-
-
-def _with_lists(answer: Any) -> Value:
-    """Return the answer with lists in place of tuples, as it is after the transfer from a submission's process."""
-    return [_with_lists(item) for item in answer] if isinstance(answer, list | tuple) else answer

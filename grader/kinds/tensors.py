@@ -115,19 +115,6 @@ class TensorExaminer(Examiner[TensorExam]):
     def _sizes(self) -> tuple[Drawing, ...]:
         return self.exam.timed, *self.exam.also_timed
 
-    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-        """Call the function on the smallest case with several numbers, so that a student can compute it by hand."""
-        import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
-
-        cases: Sequence[Inputs] = self.exam.cases(generator("try"))
-        inputs = min(cases, key=lambda arrays: (min(array.size for array in arrays) < 2, sum(a.size for a in arrays)))
-        given = [torch.from_numpy(array.copy()) for array in inputs]
-        answer = function(*given)
-        array = answer.detach().numpy() if isinstance(answer, torch.Tensor) else None
-        unchanged = all(np.array_equal(one.numpy(), array) for one, array in zip(given, inputs, strict=True))
-        found = Answer(array, type(answer).__name__, inputs_unchanged=unchanged)
-        return f"Called with {describe(self.exam.parameters, inputs)}.", judge(Expected.of(self.exam, inputs), found)
-
     @property
     def given(self) -> Sequence[Inputs]:
         """The tuple of NumPy arrays in each test case."""

@@ -7,7 +7,7 @@ and their shapes are random too, so no answer can be taken from a cache.
 """
 
 import marshal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -56,10 +56,6 @@ class ValueExaminer(Examiner[ValueExam]):
     def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, "ValueSupply"]]:
         """Yield no name of a size, the task, and random inputs: there is one timed size."""
         yield "", self.task, ValueSupply(self.exam, rng)
-
-    def try_out(self, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-        """Call a student's function in the first scenario that asks for it, the same scenario each time."""
-        return self._correctness.try_out(function)
 
     @cached_property
     def given(self) -> Sequence[Scenario]:

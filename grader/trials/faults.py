@@ -103,15 +103,15 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
 def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> Iterator[str]:
     """Yield sentences on the cells of a notebook that raised an exception, and on commands that were `skipped`.
 
-    `skipped` is a list of cell numbers with commands. It comes from the submission's process.
+    `skipped` is a list of commands. It comes from the submission's process.
     """
-    pairs = skipped[:MOST_REMARKS] if isinstance(skipped, list) else []
-    lines = [f"{pair[1]} (cell {pair[0]})"[:LINE_CHARACTERS] for pair in pairs if isinstance(pair, list) and pair[1:]]
+    commands = skipped[:MOST_REMARKS] if isinstance(skipped, list) else []
+    lines = [command[:LINE_CHARACTERS] for command in commands if isinstance(command, str)]
     if lines:
         yield f"These commands work only in Jupyter, so they were not run: {shown(', '.join(lines), lines=False)}."
     for cell, error in raised[:MOST_REMARKS]:
         error.message = error.message[:CELL_CHARACTERS]
-        fault = fault_of(error, f"Cell {cell.number} ({cell.title})")
+        fault = fault_of(error, f"C{cell.place[1:]}")
         yield " ".join(f"{fault.rationale} {fault.help.replace(NOT_WRITTEN, '')}".split())
     if raised:
         more = f"{len(raised) - MOST_REMARKS} more cells raised exceptions. " if len(raised) > MOST_REMARKS else ""

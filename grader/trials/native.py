@@ -10,14 +10,14 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from grader.errors import MachineError, UsageError, WorkerFault
+from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.isolation import sandbox
 from grader.limits import Limits
@@ -134,29 +134,6 @@ built_once = cache(built)
 def baseline(task: Task) -> str:
     """Return the Python text that loads the task's baseline. A baseline in C is compiled without a sandbox."""
     return str(built_once(task, task.baseline).timed)
-
-
-def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
-    """Return the C function of `source` as a Python function of this process, without a sandbox.
-
-    One of `tasks` must ask for C code, and names the function. Raise `NotImplementedError` if the source is unchanged
-    from the exercise file. Raise `UsageError` if it does not compile, or if no task asks for C code.
-    """
-    task = next((task for task in tasks if task.exam.in_c), None)
-    if task is None:
-        raise UsageError("Give a function, not a text: no task of this lesson is written in C.")
-    try:
-        text = str(built(task, f"{task.name} = {source!r}").timed)
-    except WorkerFault as fault:
-        said = str(fault).replace("of the file", "of the text")
-        raise NotImplementedError(said) if fault.help == NOT_WRITTEN else UsageError(said) from None
-    names: dict[str, Any] = {}
-    exec(compile(text, task.name, "exec"), names)  # noqa: S102 - a student's own code on their own machine
-    made: Callable[..., Any] = names[task.name]
-    if made is None:
-        raise UsageError(f"The C source has no function {task.name}.")
-    made.__name__ = task.name
-    return made
 
 
 @contextmanager

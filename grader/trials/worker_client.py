@@ -88,13 +88,13 @@ class WorkerClient:
         """Run the cells of a notebook in order, within the time limit of loading it."""
         raised = list[tuple[CodeCell, Raised]]()
         for above, cell in notebook.placed():
-            self._where = f"in cell {cell.number} ({cell.title})"
-            self._send(protocol.LOAD, {"cell": [cell.text, cell.number, above]})
+            self._where = f"in {cell.place}"
+            self._send(protocol.LOAD, {"cell": [cell.text, above]})
             kind, answer = self._receive()
             self._look()
             if kind == protocol.RAISED and not cell.may_raise:
                 raised.append((cell, Raised({**answer, "frames": None})))
-        self._send(protocol.LOAD, {"cell": ["", 0, 0]})  # an empty cell: its answer names all skipped commands
+        self._send(protocol.LOAD, {"cell": ["", 0]})  # an empty cell: its answer names all skipped commands
         skipped = self._served(*self._receive()).get("skipped")
         self._server.remarks = (*notebook.remarks, *map(notebook.with_cell_lines, cell_remarks(raised, skipped)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from rich.cells import cell_len
 from rich.table import Table as RichTable
@@ -56,6 +57,20 @@ class Table:
         lines.insert(1, ["─" * width for width in widths])
         body = ["  ".join(map(self._padded, range(len(widths)), line, widths)).rstrip() for line in lines]
         return "\n".join([self.title, *body] if self.title else body)
+
+    def to_html(self) -> str:
+        """Return the table as HTML. Its title is the caption. Line breaks in a cell are kept."""
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            sides = ("right" if at in self.numeric else "left" for at in range(len(cells)))
+            parts = (f'<{tag} style="text-align:{side};white-space:pre-wrap">' for side in sides)
+            return (
+                f"<tr>{''.join(f'{part}{escape(text)}</{tag}>' for part, text in zip(parts, cells, strict=True))}</tr>"
+            )
+
+        body = "\n".join(line("td", row) for row in self.rows)
+        caption = f"<caption>{escape(self.title)}</caption>\n" if self.title else ""
+        return f"<table>\n{caption}{line('th', self.heads)}\n{body}\n</table>"
 
     def _padded(self, at: int, text: str, width: int) -> str:
         space = " " * (width - cell_len(text))

@@ -17,8 +17,20 @@ STAMP: Final = "fairclock"
 """The key of the stamp in a notebook's metadata."""
 
 _CELLS: Final = "cells_sha256"
-_SPEC: Final = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_SPEC: Final = {"display_name": "fairclock", "language": "python", "name": "python3"}
 _KERNEL: Final = {"kernelspec": _SPEC, "language_info": {"name": "python"}}
+
+
+_FIRST: Final = """\
+try:
+    {code}
+except ImportError:
+    lacking = (
+        "This kernel does not have fairclock: choose the kernel fairclock in the menu Kernel, Change Kernel. "
+        "If the menu does not list it, type this in the folder of the kit: "
+        ".venv/bin/python -m ipykernel install --user --name fairclock"
+    )
+    print(lacking)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,11 @@ class Cell:
     id: str
     kind: str
     text: str
+
+
+def kernel_cell(code: str) -> Cell:
+    """Return a notebook's first code cell. It runs `code`, which imports the kit, or names the kernel to choose."""
+    return Cell("kernel", "code", _FIRST.format(code=code.replace("\n", "\n    ")))
 
 
 def notebook(cells: Sequence[Cell], **stamp: str) -> "NotebookNode":
@@ -57,6 +74,13 @@ def stamp_of(data: bytes, key: str = _CELLS) -> str:
     stamp = metadata.get(STAMP) if isinstance(metadata, dict) else None
     value = stamp.get(key) if isinstance(stamp, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def code_texts(data: bytes) -> set[str]:
+    """Return the text of each code cell of a notebook file, without the white space around it."""
+    cells = _content(data).get("cells")
+    code = [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+    return {_text(cell.get("source")).strip() for cell in code if cell.get("cell_type") == "code"}
 
 
 def is_unedited(path: Path, new: bytes) -> bool:

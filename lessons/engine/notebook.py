@@ -6,21 +6,27 @@ changes and its notebook is written again, only the cells of the changed steps d
 """
 
 import importlib
+from base64 import b64encode
+from html import escape
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from harness.errors import UsageError
-from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook
+from harness.rendering.tables import Table
+from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook
 from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
 from lessons.engine.conditions import Conditions
 from lessons.engine.glossary import COMMAND
+from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson
+from lessons.engine.markup import plain
 from lessons.engine.page import Page, Results
-from lessons.engine.predict import Prediction, StudentAnswer
+from lessons.engine.predict import BETWEEN, Prediction, StudentAnswer
 from lessons.engine.run import explain, show_recorded
-from lessons.engine.screen import WIDTH, Screen
+from lessons.engine.screen import MARKS, WIDTH, Screen
 from lessons.engine.source import imports_of
 from lessons.engine.step import Step
 
@@ -45,6 +51,8 @@ def notebook_bytes(lesson: Lesson, *, fast: bool) -> bytes:
     before, questions = recall.about_lesson_before(lesson.name)
     if questions:
         cells.append(_words("recall", recall.as_markdown(before, questions)))
+    # `Guide` is imported before torch, so that torch prints nothing about a missing GPU.
+    cells.append(kernel_cell("from lessons.engine.notebook import Guide"))
     cells.append(_code("imports", _imports(lesson)))
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
@@ -116,8 +124,7 @@ def _code(id_: str, text: str) -> Cell:
 def _imports(lesson: Lesson) -> str:
     code = "\n".join(text for step in lesson.steps for text in (step.given_code, step.code))
     imports = imports_of(Path(lesson.file), needed_by=code)
-    # `Guide` is imported before torch, so that torch prints nothing about a missing GPU.
-    return f'from lessons.engine.notebook import Guide\n\n{imports}\n\nguide = Guide("lessons.{lesson.name}")'
+    return f'{imports}\n\nguide = Guide("lessons.{lesson.name}")'
 
 
 def _title(lesson: Lesson) -> str:
@@ -143,25 +150,64 @@ def _closing(lesson: Lesson) -> str:
 
 
 def _your_turn(lesson: Lesson) -> str:
-    return f"Edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
+    file = f"Or edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
+    return f"Open the exercise as a notebook: `notebooks/{lesson.name}.ipynb`. {file}"
 
 
 class NotebookScreen(Screen):
-    """A screen that prints paragraphs as Markdown in a notebook."""
+    """A screen that shows paragraphs as Markdown in a notebook, tables as HTML, and drawings as SVG."""
 
-    def _prose(self, text: str, label: str = "", style: str = "") -> None:
-        from IPython.display import Markdown, display  # noqa: PLC0415 - only notebooks have IPython
+    def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
+        """Show a question, and each of its options on a line of its own."""
+        self._prose(question, label)
+        self._prose("\n".join(f"- {option}" for option in offer.split(BETWEEN)))
 
-        del style  # Markdown has no colours
-        words = f"**{label}** {markdown(text)}" if label else markdown(text)
-        display(Markdown(f"> {words}" if self._quoting else words))  # type: ignore[no-untyped-call]  # IPython's functions have no types
+    def table(self, table: Table) -> None:
+        """Show a table with its title above it."""
+        heads, rows = map(plain, table.heads), table.rows
+        whole = Table(plain(table.title), [*heads], rows, table.numeric)
+        self._show(whole.to_text(), whole.to_html())
+
+    def picture(self, text: str, caption: str) -> None:
+        """Show text whose line breaks count, such as the output of a program, below its caption."""
+        self._prose(caption)
+        characters = Text.from_ansi(text).plain
+        self._show(characters, f"<pre>{escape(characters)}</pre>")
+
+    def drawing(self, text: str, svg: str, caption: str) -> None:
+        """Show a drawing as SVG below its caption."""
+        self._image("svg+xml", svg.encode(), caption, text)
 
     def photo(self, path: Path, caption: str) -> None:
         """Show the picture in the PNG file `path` below its caption."""
-        from IPython.display import Image, display  # noqa: PLC0415 - only notebooks have IPython
+        self._image("png", path.read_bytes(), caption, str(path))
 
+    def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
+        """Show the mark for the result `standing`, the sentence of a claim, and the measured value."""
+        self._prose(f"{MARKS[standing][0]} {sentence}{f' ({value})' if value else ''}")
+
+    def _image(self, kind: str, data: bytes, caption: str, text: str) -> None:
         self._prose(caption)
-        display(Image(data=path.read_bytes(), format="png"))  # type: ignore[no-untyped-call]  # as above
+        words, encoded = escape(plain(caption)), b64encode(data).decode()
+        self._show(text, f'<img alt="{words}" src="data:image/{kind};base64,{encoded}">')
+
+    def _prose(self, text: str, label: str = "", style: str = "") -> None:
+        del style  # Markdown has no colours
+        words = f"**{label}** {markdown(text)}" if label else markdown(text)
+        words = f"> {words}" if self._quoting else words
+        self._display({"text/plain": words, "text/markdown": words})
+
+    def _show(self, text: str, html: str) -> None:
+        quoted = f"<blockquote>{html}</blockquote>" if self._quoting else html
+        self._display({"text/plain": text, "text/html": quoted})
+
+    def _display(self, data: dict[str, str]) -> None:
+        from IPython.display import display  # noqa: PLC0415 - only notebooks have IPython
+
+        display(data, raw=True)  # type: ignore[no-untyped-call]  # IPython's functions have no types
+
+    def _part(self, kind: str) -> None:
+        """Print no empty line, because a notebook separates its outputs."""
 
 
 def markdown(text: str) -> str:

@@ -70,12 +70,11 @@ class Page:
 
         `name` becomes part of the file's name. `caption` is printed, and is also the picture's alternative text.
         """
-        self.screen.picture(plots.histogram(samples), caption)
-        self.save(name, histogram_svg(samples, title=plain(caption)))
+        self.drawing(plots.histogram(samples), histogram_svg(samples, title=plain(caption)), name=name, caption=caption)
 
     def drawing(self, text: str, svg: str, *, name: str, caption: str) -> None:
-        """Print a picture made of characters. With `--plots`, also save its SVG."""
-        self.screen.picture(text, caption)
+        """Print a picture made of characters, or in a notebook its SVG. With `--plots`, also save the SVG."""
+        self.screen.drawing(text, svg, caption)
         self.save(name, svg)
 
     def output(self, text: str, *, caption: str) -> None:

@@ -33,7 +33,7 @@ GUTTER = "{:>4} │ "
 LEAST = 20
 """The smallest number of columns in which code is printed, even if the terminal is narrower."""
 
-_MARKS = {
+MARKS = {
     Standing.HELD: ("✓", "bold green"),
     Standing.REFUTED: ("✗", "bold red"),
     Standing.INCONCLUSIVE: ("?", "bold yellow"),
@@ -156,6 +156,10 @@ class Screen:
         self._print(styled(caption, "dim"))
         self._print(Text.from_ansi(text, style="blue") if "\033[" in text else Text(text, "blue"))
 
+    def drawing(self, text: str, svg: str, caption: str) -> None:  # noqa: ARG002 - a terminal cannot show SVG
+        """Print a drawing, given both as characters and as an SVG document, below its caption."""
+        self.picture(text, caption)
+
     def photo(self, path: Path, caption: str) -> None:
         """Print the caption of a picture and the path of its file, because a terminal cannot show the picture."""
         self._part("photo")
@@ -169,7 +173,7 @@ class Screen:
     def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
         """Print the mark for the result `standing`, the sentence of a claim, and the measured value."""
         self._part("claim")
-        mark, style = _MARKS[standing]
+        mark, style = MARKS[standing]
         line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
         line.add_column(width=1)
         line.add_column(ratio=5, overflow="fold")

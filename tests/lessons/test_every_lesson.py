@@ -201,8 +201,9 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
     NotebookClient(whole, timeout=300, startup_timeout=300, kernel_name="python3", resources=here).execute()
     for step in lesson.steps:
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
+        printed = "\n".join(output["data"]["text/plain"] for output in cell.outputs if "data" in output)
         assert len(re.findall(marks_of(name), printed, re.MULTILINE)) == len(step.claims), step.name
+        assert "\x1b" not in json.dumps(whole)
 
 
 def test_the_lesson_on_the_page_runs_and_does_not_refute_its_claim(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from commanding import ROOT
 from trees import BARE
 
 from grader import catalogue, paths
-from grader.errors import MachineError, UsageError, WorkerFault
+from grader.errors import MachineError, WorkerFault
 from grader.grade import grade_task
 from grader.inside.native_build import FaultError, c_source
 from grader.isolation.pool import Pool
@@ -27,7 +27,6 @@ from grader.task import Task
 from grader.trials import native
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.native import Built
-from grader.tryout import tryout
 from harness.machine import programs
 
 (TASK,) = catalogue.load().tasks("14_extensions")
@@ -139,20 +138,6 @@ def test_a_library_without_the_function_or_one_that_no_message_holds_is_told_as_
     assert loaded(native.built(TASK, in_c("int other;")).timed) is None
     large = "A" * (native.MOST_LIBRARY_BYTES + 1)
     assert "larger than 512 KiB" in str(native._fault("checksum", {"libraries": {"checked": large, "timed": large}}))
-
-
-@needs_compiler
-def test_c_can_be_tried_out_where_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, str] = {}
-    exec(compile(SOLUTION, "solution", "exec"), names)  # noqa: S102 - it is the kit's own
-    tryout(TASK.lesson, names["checksum"])
-    assert "checksum: right." in capsys.readouterr().out
-    with pytest.raises(UsageError, match="does not compile"):
-        tryout(TASK.lesson, "int x = y;")
-    with pytest.raises(UsageError, match="no function checksum"):
-        tryout(TASK.lesson, "int x;")
-    with pytest.raises(NotImplementedError, match="Write it"):
-        tryout(TASK.lesson, "#error Write it.")
 
 
 @pytest.fixture(scope="module")

@@ -214,7 +214,8 @@ def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     assert cells["four_times-code"] == small_lesson.four_times.code
     assert cells["twice-run"] == 'guide.explain("twice", twice())'
     assert "`fairclock lessons glossary TERM`" in next(iter(cells.values()))
-    assert cells["imports"].startswith("from lessons.engine.notebook import Guide\n\nimport math\n")
+    assert "choose the kernel fairclock" in cells["kernel"]
+    assert cells["imports"].startswith("import math\n")
     assert "textwrap" not in cells["imports"]
 
 
@@ -241,6 +242,8 @@ def test_a_result_is_explained_and_a_prediction_typed_into_a_cell_is_judged(
 
 CODE = """
 from pathlib import Path
+from harness.rendering.tables import Table
+from lessons.engine import Standing
 from lessons.engine.notebook import for_this_process
 screen = for_this_process()
 screen.say("a `word` with *emphasis*")
@@ -250,6 +253,10 @@ with screen.quoted():
     screen.recorded("On a machine, this step showed:")
     screen.say("Two.")
 screen.photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `picture`")
+screen.drawing("|#", "<svg/>", "A *drawing*")
+screen.table(Table.of("`Sizes`", {"name": None, "n": None}, [("<a>", 2)]))
+screen.picture("\\033[1mbold\\033[0m", "Printed")
+screen.claim_line(Standing.HELD, "`a` is 1", "2 s")
 """
 
 
@@ -264,16 +271,23 @@ def test_in_a_notebook_paragraphs_are_markdown() -> None:
     whole = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
     here = {"metadata": {"path": str(ROOT)}}
     NotebookClient(whole, timeout=120, startup_timeout=120, kernel_name="python3", resources=here).execute()
-    outputs = whole.cells[0].outputs
-    assert "a  one     b  two" in "".join(output.get("text", "") for output in outputs)
-    *shown, picture = (output["data"] for output in outputs if output.output_type == "display_data")
-    assert [data["text/markdown"] for data in shown] == [
+    shown = [output["data"] for output in whole.cells[0].outputs]
+    assert [data["text/markdown"] for data in shown if "text/markdown" in data] == [
         "a `word` with *emphasis*",
         "**Predict** How *many*?",
+        "- a  one\n- b  two",
         "**Measured** Your answer: `x`.",
         "> **Recorded** On a machine, this step showed:",
         "> Two.",
         "A `picture`",
+        "A *drawing*",
+        "Printed",
+        "✓ `a` is 1 (2 s)",
     ]
+    photo, drawing, table, printed = (data["text/html"] for data in shown if "text/html" in data)
     recorded = (ROOT / "lessons" / "recorded" / "11_torch_profiler" / "overview.png").read_bytes()
-    assert base64.b64decode(picture["image/png"]) == recorded
+    assert photo == f'<img alt="A picture" src="data:image/png;base64,{base64.b64encode(recorded).decode()}">'
+    assert drawing == '<img alt="A drawing" src="data:image/svg+xml;base64,PHN2Zy8+">'
+    assert "<caption>Sizes</caption>" in table
+    assert "&lt;a&gt;</td>" in table
+    assert printed == "<pre>bold</pre>"
