@@ -178,6 +178,8 @@ def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) ->
 
     The default folders are the current folder and those of the student kit. What cannot be read is skipped.
     """
+    if folders is None and "site-packages" in paths.KIT.parts:
+        raise UsageError("Your kit is not found from here. Change to its folder, and run the same command there.")
     files: dict[str, list[ExerciseFile]] = {lesson: [] for lesson in lessons}
     everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd(), paths.KIT)
     for path, data in files_below(everywhere if folders is None else folders):

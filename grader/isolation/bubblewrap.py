@@ -8,6 +8,7 @@ import contextlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -163,7 +164,7 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
         argv += ["--perms", "0755", "--dir", above]  # other users cannot enter folders that bubblewrap makes on its own
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
-    for hide in [*(KIT / name for name in HIDDEN_FOLDERS), *hidden]:
+    for hide in [*private_folders(), *hidden]:
         for inside in _inside(hide.resolve(), [*bound, Path("/usr")]):
             argv += ["--tmpfs", str(inside), "--remount-ro", str(inside)]
     for name in KIT_FILES:
@@ -172,6 +173,12 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
     # process needs it to set up user namespaces, and its trees have another, read-only /proc.
     argv += [] if template else ["--remount-ro", "/proc"]
     return [*argv, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def private_folders() -> list[Path]:
+    """Return the folders that no submission may see: those of the kit, and of a copy of it that pip installed."""
+    everything = (Path(place, name) for place in (KIT, sysconfig.get_path("purelib")) for name in HIDDEN_FOLDERS)
+    return [folder for folder in everything if folder.exists()]
 
 
 def prefixes() -> list[Path]:

@@ -159,7 +159,7 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
     folder = _place() / f"fairclock-tree-{uid}"
     own, kit = folder / "tmp", folder / "kit"
     readable = [*map(Path, (*bubblewrap.SYSTEM, *bubblewrap.SYSTEM_FILES)), *bubblewrap.prefixes(), kit]
-    rules = tree_rules(readable, [*(KIT / name for name in bubblewrap.HIDDEN_FOLDERS), *hidden], own)
+    rules = tree_rules(readable, [*bubblewrap.private_folders(), *hidden], own)
     version = landlock_version()
     code = seccomp.tree_filter(alone=True)
     return Tree(

@@ -1,0 +1,66 @@
+"""Commands start in any folder, or print one sentence on what the installation lacks."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commanding import ROOT
+
+from harness import installation
+
+NEEDED = {"torch": "2.9", "numpy": "1.26", "pyyaml": "6", "no-such-package": "1.2", "rich": "13.7", "typer": "0.28"}
+THERE = {"torch": "2.13.0+cpu", "numpy": "2.4.6", "pyyaml": "6.0.4", "no-such-package": "1.2.dev0", "rich": "13.7.1"}
+LACKING = {
+    "torch": ("2.8.1+cu126", "torch 2.8.1+cu126 is too old", "install 'torch>=2.9'"),
+    "numpy": ("1.25.9", "numpy 1.25.9 is too old", "install 'numpy>=1.26'"),
+    "no-such-package": ("", "no-such-package is missing", "install 'no-such-package>=1.2'"),
+}
+"""For a package: the installed version, and what the sentence says about it."""
+WINDOWS = """import sys, typer
+sys.modules |= dict.fromkeys(("fcntl", "resource", "pwd", "grp", "termios"))
+sys.platform = "win32"
+"""
+
+
+def started(code: str, *words: str, here: Path = ROOT) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, code, *words], cwd=here, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_package_that_is_missing_or_too_old_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "_requirements", lambda: NEEDED)
+    for name, (version, found, fix) in LACKING.items():
+        installed = {key: value for key, value in (THERE | {name: version}).items() if value}
+        monkeypatch.setattr(installation, "_installed", lambda installed=installed: iter(installed.items()))
+        said = installation.problem()
+        assert (found in said, said.endswith(fix)) == (True, True), said
+    monkeypatch.setattr(installation, "_installed", lambda: iter(THERE.items()))
+    assert installation.problem() == "", "typer needs no metadata if it can be imported"
+    monkeypatch.setattr(installation.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(installation, "_installed", lambda: iter(()))
+    assert f"fairclock is not installed for {sys.executable}." in installation.problem()
+    monkeypatch.setattr(sys, "version_info", (3, 10, 14))
+    assert "is Python 3.10.14. Install a newer one." in installation.problem()
+
+
+def test_this_installation_is_complete() -> None:
+    assert installation.problem() == ""
+    assert {"torch", "pyyaml"} <= set(installation._requirements())
+
+
+@pytest.mark.parametrize("name", ["random.py", "torch.py", "numpy/__init__.py", "harness/__init__.py", "typing.py"])
+def test_a_file_of_the_student_never_replaces_a_module(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("raise SystemExit('the file of the student ran')")
+    for module in ("grader", "lessons"):
+        code, said = started("-m", module, "--version", here=tmp_path)
+        assert (code, said.partition(" ")[0]) == (0, "fairclock")
+
+
+def test_on_windows_the_first_command_names_wsl_and_lessons_start() -> None:
+    check = f"{WINDOWS}sys.argv = ['-m', 'check', '4']\nfrom grader.__main__ import main\nmain()"
+    assert started("-c", check) == (2, f"{installation.ON_WINDOWS}\n")
+    code, said = started("-c", f"{WINDOWS}from lessons.__main__ import main\nsys.exit(main(['--version']))")
+    assert (code, said.partition(" ")[0]) == (0, "fairclock")
