@@ -230,7 +230,7 @@ def _bar_shapes(bar: BarValue, top: float, axis: Axis, series: str) -> Iterator[
     elif bar.value:
         left, right = sorted((x, axis.place(0.0)))
         yield svg.rect(left, top + 2, max(right - left, 1), _BAR - 4, class_=series)
-    if bar.ends:
+    if bar.ends and not any(map(math.isnan, bar.ends)):
         low, high = map(axis.place, bar.ends)
         yield svg.line((low, middle), (high, middle), class_="end", stroke_width=2)
 

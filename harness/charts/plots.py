@@ -37,8 +37,9 @@ class Axis:
             return 0.5
         value = min(max(value, self.low), self.high)
         if self.log:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+        part = 1.0 if math.isfinite(self.high - self.low) else 0.5  # the difference of two large numbers is infinite
+        return (value * part - self.low * part) / (self.high * part - self.low * part)
 
     def place(self, value: float) -> float:
         """Return the place of a value."""
@@ -47,8 +48,8 @@ class Axis:
     def value(self, share: float) -> float:
         """Return the value at the position `share` of the axis: `low` at 0, `high` at 1."""
         if self.log:
-            return self.low * math.exp(share * math.log(self.high / self.low))
-        return self.low + share * (self.high - self.low)
+            return math.exp((1 - share) * math.log(self.low) + share * math.log(self.high))
+        return (1 - share) * self.low + share * self.high
 
     def counts(self, values: Sequence[float], bins: int) -> tuple[int, ...]:
         """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted."""
@@ -80,9 +81,9 @@ def histogram(samples: Sequence[float], bins: int = 16, unit: Format = seconds) 
 def sparkline(values: Sequence[float]) -> str:
     """Return one bar character per value, higher for larger values. A value that is not finite becomes a space."""
     finite = [value for value in values if math.isfinite(value)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
-    step = (high - low) / (len(_HEIGHTS) - 1) or 1.0
-    return "".join(_HEIGHTS[round((v - low) / step)] if math.isfinite(v) else " " for v in values)
+    axis = Axis(min(finite, default=0.0), max(finite, default=0.0))
+    most = len(_HEIGHTS) - 1 if axis.low < axis.high else 0
+    return "".join(_HEIGHTS[round(axis.share(v) * most)] if math.isfinite(v) else " " for v in values)
 
 
 def bars(rows: Sequence[tuple[str, float]], width: int = 40, unit: Format = number) -> str:

@@ -21,10 +21,11 @@ from typing import Any, Final
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
-from harness.errors import UsageError
+from harness.errors import MachineError, UsageError
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child
 from harness.profiles.servers import free_port
+from harness.timeable import first_result
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
 WITHIN, MOST_FRAMES = 100, 12
@@ -89,14 +90,17 @@ def record_allocations(
 
     The result of the call exists until the end of the recording. Allocations of other threads count too. With `native`,
     the stacks contain C and C++ functions. With `python_allocator`, memray also records each allocation of Python's own
-    allocator. Exceptions of the call are not caught.
+    allocator. Exceptions of the call are not caught. Raise `MachineError` if memray is missing, and `UsageError` if the
+    call only returns a coroutine or an iterator.
     """
+    if lacking_memray():
+        raise MachineError(lacking_memray())
     memray: Any = importlib.import_module("memray")  # an optional package; its types lack `set_log_level`
     memray.set_log_level(logging.ERROR)  # its warnings name addresses that it has corrected
     with tempfile.TemporaryDirectory(prefix="fairclock-memray-") as folder:
         file = Path(folder) / "memory.bin"
         with memray.Tracker(file, native_traces=native, trace_python_allocators=python_allocator):
-            result = call()
+            result = first_result(call)
         del result
         with memray.FileReader(file) as reader:
             sizes = [record.size for record in reader.get_allocation_records() if record.size]

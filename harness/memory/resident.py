@@ -1,9 +1,12 @@
 """Measure resident memory, the memory of a process that is in RAM: now, at its peak during a call, or of a script.
 
+A call that only returns a coroutine or an iterator is refused with `UsageError`, because its work has not run yet.
+
 For a script, memory_profiler samples it over time. The samples miss a peak between two of them.
 """
 
 import gc
+import math
 import re
 import sys
 import tempfile
@@ -18,8 +21,10 @@ from typing import Final
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 from harness.charts import svg as drawing
+from harness.errors import UsageError
 from harness.memory.lines import MIB
 from harness.profiles.stats import run_module
+from harness.timeable import first_result
 
 _CLEAR: Final = Path("/proc/self/clear_refs")
 
@@ -60,7 +65,7 @@ def peak_of(call: Callable[[], object]) -> MemoryUse:
         seen = memory_samples(call, interval_s=1e-3)
         return MemoryUse(seen[0], max(seen), seen[-1], exact=False)
     before_bytes = resident_bytes()
-    result = call()
+    result = first_result(call)
     after_bytes = resident_bytes()
     del result
     peak_bytes = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) << 10
@@ -71,8 +76,10 @@ def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     """Call a function once, and return samples of the resident memory in bytes.
 
     There is a sample before the call, every `interval_s` seconds during the call, and after it, while its result still
-    exists. Exceptions of the call are not caught.
+    exists. Exceptions of the call are not caught. Raise `ValueError` if the interval is not above 0 and finite.
     """
+    if not 0 < interval_s < math.inf:
+        raise ValueError(f"The interval between two samples must be above 0 s and finite, not {interval_s:g} s.")
     seen, done = [resident_bytes()], threading.Event()
 
     def sample() -> None:
@@ -82,7 +89,7 @@ def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()
     try:
-        result = call()
+        result = first_result(call)
     finally:
         done.set()
         thread.join()
@@ -95,7 +102,7 @@ def traced_peak(call: Callable[[], object]) -> int:
     """Call a function once, and return the peak of the bytes that Python's allocator reserved during the call."""
     tracemalloc.start()
     try:
-        call()
+        first_result(call)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -157,7 +164,9 @@ def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
 def parse_samples(data: str) -> tuple[tuple[tuple[float, float], ...], dict[str, tuple[float, float]]]:
     """Return the samples in a file of mprof, in order of time, and the start and end of each profiled function."""
     lines = [line.split() for line in data.splitlines()]
-    seen = sorted((float(line[2]), float(line[1])) for line in lines if line[:1] == ["MEM"])
+    seen = sorted((float(line[2]), float(line[1])) for line in lines if line[:1] == ["MEM"] and float(line[1]))
+    if not seen:
+        raise UsageError("mprof recorded no sample of the script; let the script run longer.")
     began_s = seen[0][0]
     samples = tuple((at_s - began_s, mib * MIB) for at_s, mib in seen)
     # A line is: FUNC name memory-at-start start memory-at-end end

@@ -4,7 +4,6 @@ Lesson 17 shows the record of a GPU's memory, which `write_record` makes on a ma
 """
 
 import json
-import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
+from harness.errors import MachineError
 from harness.machine.devices import one_torch_thread
 from harness.profiles import kineto  # noqa: F401 - hides the messages of torch's profiler
+from harness.timeable import first_result
 
 NAME: Final = "cuda_memory.json"
 FOLDER: Final = Path(__file__).parents[2] / "lessons" / "recorded" / "17_peaks_and_leaks"
@@ -42,28 +43,35 @@ class TensorMemory:
         return tuple(accumulate(self.changes))
 
     @property
-    def peak_bytes(self) -> float:
-        """The most bytes in use, compared with the start of the call. NaN if torch recorded no event."""
-        return max(self.curve, default=math.nan)
+    def peak_bytes(self) -> int:
+        """The most bytes in use, compared with the start of the call."""
+        return max((0, *self.curve))
 
     @property
-    def kept_bytes(self) -> float:
-        """The bytes that the call allocated and did not free. NaN if torch recorded no event."""
-        return self.curve[-1] if self.changes else math.nan
+    def kept_bytes(self) -> int:
+        """The bytes that the call allocated and did not free."""
+        return sum(self.changes)
 
 
 def tensor_memory(call: Callable[[], object]) -> TensorMemory:
     """Call a function once, on one thread of torch, and return each change of the memory of torch's CPU tensors.
 
-    Exceptions of the call are not caught.
+    Exceptions of the call are not caught. Raise `UsageError` if the call only returns a coroutine or an iterator, and
+    `MachineError` if torch does not record the memory of any tensor.
     """
+    changes = _recorded(call)
+    if not changes and not _recorded(lambda: torch.empty(1)):
+        raise MachineError("torch's profiler does not record the memory of tensors. Install another version of torch.")
+    return TensorMemory(changes)
+
+
+def _recorded(call: Callable[[], object]) -> tuple[int, ...]:
     with tempfile.TemporaryDirectory(prefix="fairclock-tensors-") as folder:
         file = Path(folder) / "trace.json"
         with one_torch_thread(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
-            call()
+            first_result(call)
         found.export_chrome_trace(str(file))
-        whole = json.loads(file.read_text(encoding="utf-8"))
-    return TensorMemory(changes_in(whole["traceEvents"]))
+        return changes_in(json.loads(file.read_bytes())["traceEvents"])
 
 
 def changes_in(events: list[dict[str, Any]]) -> tuple[int, ...]:

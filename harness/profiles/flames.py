@@ -1,12 +1,15 @@
 """Combine call stacks into a tree, and draw it as a flame graph: as text or SVG, or as the difference of two runs."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, repeat
 from typing import Final
 
 from harness.charts import svg
 from harness.rendering import units
+from harness.rendering.texts import shown
 
 Stacks = Iterable[tuple[Sequence[str], float]]
 """Call stacks, the outermost frame first, each with its cost."""
@@ -19,11 +22,13 @@ _BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*
 
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
 _CHARACTER: Final = 6.7
+_COST: Final = re.compile(r"\d+(\.\d+)?")
 
 _THIN: Final = 2.0  # a box of this width has no edge, because an edge would cover the whole box
 # The shares of the whole cost from which a difference has a colour, and has the strongest colour.
 LITTLE, MOST = 0.02, 0.2
 _LEGEND: Final = {-1.0: "costs less in the second run", 0.0: "hardly differs", 1.0: "costs more in the second run"}
+_MOST_LEVELS: Final = 5000
 _NARROWEST: Final = 0.4  # the smallest width of a box, so that every frame is visible
 
 KINDS: Final = (
@@ -80,6 +85,8 @@ def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
     found = []
     for line in text.splitlines():
         frames, _, cost = line.rpartition(" ")
+        if frames and not _COST.fullmatch(cost):
+            raise ValueError(f"The line {shown(line, lines=False)!r} does not end with the cost of its stack.")
         if frames:
             names = re.sub(r"(?<=\)):_|(?<=Module):_", ": ", frames).split(";")
             found.append((tuple(_BUILTIN.sub(r"<\1>", name) for name in names), float(cost)))
@@ -89,14 +96,29 @@ def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
 def fold_up(stacks: Stacks, name: str = ALL) -> FlameFrame:
     """Return the tree of these stacks with the costs added up. In each stack, the outermost frame comes first.
 
-    Frames with the same caller are sorted by name, not by time.
+    Frames with the same caller are sorted by name, not by time. Raise `ValueError` if a cost is negative or not finite.
     """
-    total, groups = 0.0, dict[str, list[tuple[Sequence[str], float]]]()
+    names, totals, above = [name], [0.0], [dict[str, int]()]
     for frames, cost in stacks:
-        total += cost
-        if frames:
-            groups.setdefault(frames[0], []).append((frames[1:], cost))
-    return FlameFrame(name, total, tuple(fold_up(groups[each], each) for each in sorted(groups)))
+        at = 0
+        totals[at] += _checked(cost)
+        for frame in frames:
+            at = above[at].setdefault(frame, len(names))
+            if at == len(names):
+                names.append(frame)
+                totals.append(0.0)
+                above.append({})
+            totals[at] += cost
+    tree = dict[int, FlameFrame]()
+    for at in reversed(range(len(names))):  # a frame has a larger number than its caller
+        tree[at] = FlameFrame(names[at], totals[at], tuple(tree[above[at][each]] for each in sorted(above[at])))
+    return tree[0]
+
+
+def _checked(cost: float) -> float:
+    if not 0 <= cost < math.inf:
+        raise ValueError(f"The cost of a stack must be finite and not negative, but it is {cost:g}.")
+    return cost
 
 
 def without_frames(stacks: Stacks, pattern: str) -> list[tuple[tuple[str, ...], float]]:
@@ -107,18 +129,28 @@ def without_frames(stacks: Stacks, pattern: str) -> list[tuple[tuple[str, ...], 
 
 def placed(frame: FlameFrame, below: tuple[str, ...] = (), start: float = 0.0) -> Iterator[Placed]:
     """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box."""
-    yield Placed(frame, below, start)
-    start += frame.own
-    for each in frame.above:
-        yield from placed(each, (*below, frame.name), start)
-        start += each.total
+    waiting = [Placed(frame, below, start)]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        names = (*each.below, each.frame.name)
+        starts = accumulate((inner.total for inner in each.frame.above), initial=each.start + each.frame.own)
+        waiting += [Placed(*pair) for pair in zip(each.frame.above, repeat(names), starts)][::-1]
 
 
 def drawable(root: FlameFrame) -> list[Placed]:
-    """Return `root` and all frames above it, with their positions. Raise `ValueError` if the total cost is 0."""
-    if root.total <= 0:
-        raise ValueError("A flame graph needs stacks with a cost above 0.")
-    return list(placed(root))
+    """Return `root` and all frames above it, with their positions. Raise `ValueError` if the total cost is 0.
+
+    Also raise `ValueError` if the total cost is infinite, or if the stacks are too deep for a picture.
+    """
+    if not 0 < root.total < math.inf:
+        raise ValueError("A flame graph needs stacks with a cost above 0 and a finite sum.")
+    places = list[Placed]()
+    for each in placed(root):
+        if len(each.below) > _MOST_LEVELS:
+            raise ValueError(f"A flame graph shows at most {_MOST_LEVELS} levels; shorten the stacks.")
+        places.append(each)
+    return places
 
 
 def own_cost_by_name(frame: FlameFrame) -> Mapping[str, float]:
@@ -131,6 +163,7 @@ def own_cost_by_name(frame: FlameFrame) -> Mapping[str, float]:
 
 def label(name: str, most: int) -> str:
     """Return a frame's name in at most `most` characters. If the name is too long, its file name is left out first."""
+    name = shown(name, lines=False)
     if len(name) <= most:
         return name
     bare = name.rpartition(": ")[2]
@@ -184,11 +217,11 @@ def picture(
     `legend` has the attributes of each colour, and what the colour means.
     """
     deepest = max(len(each.below) for each in places)
-    scale = (_WIDTH - 2 * _SIDE) / places[0].frame.total
+    whole, wide = places[0].frame.total, _WIDTH - 2 * _SIDE
     boxes = []
     for each in places:
         attributes, words = look(each)
-        x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
+        x, width = _SIDE + each.start / whole * wide, max(each.frame.total / whole * wide, _NARROWEST)
         y = _TOP + (deepest - len(each.below)) * _ROW
         edge = {"stroke": "none"} if width <= _THIN else {}
         box = svg.rect(x, y, width, _ROW - 1, **attributes, **edge)
@@ -216,9 +249,9 @@ def _kind(each: Placed) -> str:
 
 def scaled(stacks: Stacks, total: float) -> list[tuple[tuple[str, ...], float]]:
     """Return the stacks with costs that add up to `total`, or [] if all costs are 0."""
-    known = [(tuple(frames), cost) for frames, cost in stacks]
+    known = [(tuple(frames), _checked(cost)) for frames, cost in stacks]
     whole = sum(cost for _, cost in known)
-    return [(frames, cost * total / whole) for frames, cost in known] if whole else []
+    return [(frames, cost / whole * total) for frames, cost in known] if whole else []
 
 
 def by_function(stacks: Stacks) -> dict[str, float]:
@@ -239,6 +272,8 @@ def difference_svg(
     run has no box. The colour shows the difference. `unit` converts a cost to text.
     Raise `ValueError` if the chosen run has no cost.
     """
+    if widths not in {"before", "after"}:
+        raise ValueError(f'`widths` is "before" or "after", not {widths!r}.')
     first, second = fold_up(before), fold_up(after)
     places = drawable({"before": first, "after": second}[widths])
     costs = [{(*each.below, each.frame.name): each.frame.total for each in placed(root)} for root in (first, second)]

@@ -207,6 +207,6 @@ def read_collapsed(text: str) -> Counts:
     for line in text.splitlines():
         stack, _, count = line.rpartition(" ")
         frames = [frame for frame in stack.split(";") if not frame.startswith("tid:")]
-        if stack and count.isdigit():
+        if stack and count.isdecimal():
             counts[tuple(re.sub(r"^.*:(.*):.*$", r"\1", frame) for frame in frames)] += int(count)
     return counts

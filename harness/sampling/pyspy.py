@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import MachineError
 from harness.sampling.live import live
@@ -154,17 +154,24 @@ def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
                 process.kill()
         if process.returncode or not file.exists():
             raise _failed(said)
-        return read_speedscope(json.loads(file.read_text(encoding="utf-8")))
+        return read_speedscope(file.read_bytes())
 
 
-def read_speedscope(profile: dict[str, Any]) -> Samples:
-    """Return the samples of a profile in speedscope's format, by thread and in the order in which they were taken."""
-    frames = [(str(each["name"]), str(each["file"] or "")) for each in profile["shared"]["frames"]]
-    samples = [
-        StackSample(str(thread["name"]), tuple(frames[number] for number in stack))
-        for thread in profile["profiles"]
-        for stack in thread["samples"]
-    ]
+def read_speedscope(data: bytes) -> Samples:
+    """Return the samples of a profile in speedscope's format, by thread and in the order in which they were taken.
+
+    Raise `MachineError` if the profile is damaged, or has no samples as those of py-spy.
+    """
+    try:
+        profile = json.loads(data)
+        frames = [(str(each["name"]), str(each.get("file") or "")) for each in profile["shared"]["frames"]]
+        samples = [
+            StackSample(str(thread["name"]), tuple(frames[number] for number in stack))
+            for thread in profile["profiles"]
+            for stack in thread["samples"]
+        ]
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise MachineError("The profile is damaged, or py-spy did not write it. Record it again.") from None
     return Samples(tuple(samples))
 
 

@@ -5,6 +5,7 @@ import json
 import marshal
 import math
 import pstats
+import re
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -82,6 +83,7 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
 
 
 SVG = "{http://www.w3.org/2000/svg}"
+Cost = tuple[list[str], float]
 
 
 @pytest.fixture(scope="module")
@@ -266,6 +268,31 @@ def test_a_flame_graph_has_the_caller_below_and_a_box_per_frame_as_wide_as_its_s
     for draw in (flames.flame_graph, lambda root: flames.flame_graph_svg(root, title="nothing")):
         with pytest.raises(ValueError, match="cost above 0"):
             draw(flames.FlameFrame("all", 0, ()))
+
+
+@given(st.lists(st.tuples(st.lists(st.text(), max_size=4), st.floats(0, 1e308)), max_size=4))
+@settings(max_examples=40)
+def test_a_flame_graph_of_any_stacks_is_valid_and_has_only_finite_coordinates(stacks: list[Cost]) -> None:
+    if not 0 < sum(cost for _, cost in stacks) < math.inf:
+        with pytest.raises(ValueError, match="cost above 0"):
+            flames.flame_graph(flames.fold_up(stacks))
+        return
+    tree = flames.fold_up(stacks)
+    for drawing in (flames.flame_graph_svg(tree, title="\x00"), flames.difference_svg(stacks, stacks, title="t")):
+        ET.fromstring(drawing)  # noqa: S314 - our own
+        assert not re.search(r'="[^"]*(nan|inf)', drawing)
+    assert "\x1b" not in flames.flame_graph(tree)
+
+
+def test_a_deep_stack_is_drawn_or_refused_and_a_cost_that_is_not_a_number_is_refused() -> None:
+    assert flames.flame_graph(flames.fold_up([(["f"] * 2000, 1)])).count("\n") == 2000
+    with pytest.raises(ValueError, match="levels"):
+        flames.flame_graph(flames.fold_up([(["f"] * 50_000, 1)]))
+    for cost in (math.nan, math.inf, -1.0):
+        with pytest.raises(ValueError, match="finite and not negative"):
+            flames.fold_up([(["f"], cost)])
+    with pytest.raises(ValueError, match="cost of its stack"):
+        flames.read_stacks("a.py(1):f;b nan")
 
 
 STACKS = [

@@ -113,6 +113,16 @@ def test_a_histogram_of_any_ratios_stays_between_its_ends(values: list[float], t
     assert len(parsed(drawing).findall(".//svg:path[@class='tier']", NAMES)) == len(tiers)
 
 
+@given(st.lists(st.floats(), min_size=1, max_size=5), st.booleans())
+def test_a_chart_of_any_numbers_has_only_finite_coordinates(values: list[float], may_be_log: bool) -> None:
+    finite = [value for value in values if math.isfinite(value)] or [1.0]
+    bars = [BarRow("<&\x00", (BarValue(value, "", (value, -value)),)) for value in values]
+    for drawing in (histogram_svg(finite, title="t"), bar_rows_svg("t", ["s"], bars, may_be_log=may_be_log)):
+        parsed(drawing)
+        assert not re.search(r'="[^"]*(nan|inf)', drawing)
+    assert len(sparkline(values)) == len(values)
+
+
 def test_labels_of_marks_never_lie_on_each_other_and_a_long_label_keeps_both_of_its_ends() -> None:
     marks = [Mark(value, f"tier {value}×") for value in (2.0, 2.01, 2.02, 50.0)]
     labels = list(pictures.mark_labels(Axis(1.0, 100.0, 6, 304, log=True), marks, 9))

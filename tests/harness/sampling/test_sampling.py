@@ -190,6 +190,14 @@ def test_a_sample_counts_once_for_a_function_that_calls_itself_and_no_samples_ha
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]
 
 
+def test_a_damaged_recording_is_one_sentence_and_a_frame_needs_no_file() -> None:
+    frames = b'{"shared": {"frames": [{"name": "f"}]}, "profiles": [{"name": "main", "samples": [[0]]}]}'
+    assert pyspy.read_speedscope(frames).taken == (StackSample("main", (("f", ""),)),)
+    for data in (frames[:-3], b"", b"[]", frames.replace(b"[[0]]", b"[[1]]"), frames.replace(b"samples", b"events")):
+        with pytest.raises(MachineError, match="damaged"):
+            pyspy.read_speedscope(data)
+
+
 def test_the_samples_of_pythons_own_profiler_are_read_without_threads_files_and_lines() -> None:
     text = "tid:7;a.py:<module>:9;a.py:load:3 12\ntid:8;a.py:<module>:9;a.py:load:4 5\ntid:7;<GC> 1\nnonsense\n"
     assert stats.read_collapsed(text) == {("<module>", "load"): 17, ("<GC>",): 1}
