@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import PurePath
 from typing import Final
 
 from grader import catalogue
@@ -27,6 +28,7 @@ MOST_PRINTED: Final = 5
 MOST_NOTES: Final = 4
 """The number of rows that are kept free for notes on a file, such as the exceptions of a notebook's cells."""
 
+SAME: Final = "The reason is the same."
 OTHER_WAYS: Final = "To see how the reference solution works, and other ways, add --verbose."
 COLOURS: Final = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
@@ -59,7 +61,11 @@ def screen(
     if not graded:
         return [ScreenLine(f"Nothing changed: {'; '.join(line.text for line in overview(report))}", 1)]
     heads = [_heading(task, verdict, before.get(verdict.task)) for task, verdict in graded]
-    blocks = [_block(task, verdict, hints.get(verdict.task, ()), verbose=verbose) for task, verdict in graded]
+    messages = _messages([verdict for _, verdict in graded], PurePath(report.submission.path).name)
+    blocks = [
+        _block(task, verdict, message, hints.get(verdict.task, ()), verbose=verbose)
+        for (task, verdict), message in zip(graded, messages, strict=True)
+    ]
     more = [OTHER_WAYS] if not verbose and any(verdict.points == verdict.max_points for _, verdict in graded) else []
     notes = [shown(note) for note in (*notes, *report.remarks, *report.notes)]
     if verbose:
@@ -178,15 +184,25 @@ def _heading(task: Task, verdict: Verdict, before: Verdict | None = None) -> Scr
     return ScreenLine(text, 1, COLOURS.get(verdict.status, "yellow"))
 
 
-def _block(task: Task, verdict: Verdict, hints: Sequence[str], *, verbose: bool) -> _Block:
-    attempt = verdict.attempt
-    details = attempt.rationale.splitlines()
+def _messages(verdicts: Sequence[Verdict], file: str) -> Iterator[str]:
+    """Yield the message of each verdict. It names the file, and does not repeat the message of the task above."""
+    above = ""
+    for said in (verdict.attempt.rationale for verdict in verdicts):
+        named = re.sub(r"(?<=line )(\d+ of) the file", lambda found: f"{found[1]} {file}", said)
+        yield SAME if said == above else named
+        above = said
+
+
+def _block(task: Task, verdict: Verdict, message: str, hints: Sequence[str], *, verbose: bool) -> _Block:
+    attempt, details = verdict.attempt, message.splitlines()
     if verdict.points == verdict.max_points:
         idea = f"How the reference solution works: {task.idea}"
         ways = [*details, idea, *ways_of(task).lines(), f"More to read: {task.references}"]
         return _Block(details=ways if verbose else ())
     if verdict.status in EARNS:
         return _Block(details, hints)
+    if message == SAME:
+        return _Block((), hints, details)
     advice = f"Read {task.read}, then write it." if attempt.help == NOT_WRITTEN else attempt.help
     printed = [f"  {line}" for line in shown(attempt.output_tail).strip().split("\n")]
     return _Block(

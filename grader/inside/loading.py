@@ -19,6 +19,8 @@ CHAIN = 16
 
 FIRST_FRAMES, LAST_FRAMES = 3, 5
 """A report of an exception keeps this many first and last frames of a long traceback."""
+EXCERPT = 200
+"""A report of a syntax error has at most this many characters of the line before the error, and after it."""
 _NAME = vars(type)["__name__"].__get__
 _TRACEBACK = vars(BaseException)["__traceback__"].__get__
 
@@ -48,7 +50,11 @@ def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
 
 def execute(source: str, module: types.ModuleType) -> None:
     """Run a source text in the namespace of a module. Exceptions of the source text are not caught."""
-    exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - a worker runs submissions
+    try:
+        code = compile(source, str(module.__file__), "exec")
+    except SyntaxError:  # with a file, the compiler reads the line again, in a buffer that cuts long lines
+        code = compile(source, "<file>", "exec")
+    exec(code, module.__dict__)  # noqa: S102 - a worker runs submissions
 
 
 def error_report(error: BaseException, file: str) -> dict[str, Any]:
@@ -61,7 +67,6 @@ def error_report(error: BaseException, file: str) -> dict[str, Any]:
         "type": type_name(error),
         "message": message,
         "memory": issubclass(kind, MemoryError) or "can't allocate memory" in message,
-        "syntax": issubclass(kind, SyntaxError),
         "missing": kind is MissingError,
     }
     return said | _answer(lambda: _places(error, file)) | _answer(lambda: {"errno": root_errno(error)})
@@ -69,6 +74,8 @@ def error_report(error: BaseException, file: str) -> dict[str, Any]:
 
 def _places(error: BaseException, file: str) -> dict[str, Any]:
     frames = [frame for frame in traceback.extract_tb(_TRACEBACK(error)) if frame.filename == file]
+    if isinstance(error, SyntaxError) and not frames:  # in this file, not in a text that it compiles
+        return _excerpt(error, file)
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
     return {
@@ -76,6 +83,18 @@ def _places(error: BaseException, file: str) -> dict[str, Any]:
         "frames": reported_frames(frames),
         "not_written": issubclass(type(error), NotImplementedError) and own,
     }
+
+
+def _excerpt(error: SyntaxError, file: str) -> dict[str, Any]:
+    """Return the line of a syntax error: its number, its text near the error, and the index of the error in the text.
+
+    The compiler leaves out the text of an error that it finds only after parsing.
+    """
+    text = (error.text or linecache.getline(file, error.lineno or 0)).partition("\n")[0]
+    at = min(max((error.offset or 0) - 1, 0), len(text))
+    first = max(at - EXCERPT, 0)
+    excerpt = _unicode(text[first : at + EXCERPT], 2 * EXCERPT)
+    return {"syntax": True, "line": _number(error.lineno), "excerpt": excerpt, "caret": at - first}
 
 
 def type_name(value: object) -> str:

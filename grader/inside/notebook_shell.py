@@ -85,7 +85,7 @@ class NotebookShell:
     def _compiled(self, text: str, file: str, above: int) -> Iterator[tuple[ast.stmt, types.CodeType]]:
         """Yield each statement and its code. The features of `from __future__` hold from then on."""
         try:
-            body = compile(text, file, "exec", self._flags | ast.PyCF_ONLY_AST, dont_inherit=True).body
+            body = compile(text, "<cell>", "exec", self._flags | ast.PyCF_ONLY_AST, dont_inherit=True).body
         except SyntaxError as error:
             error.lineno = error.lineno and error.lineno + above
             raise

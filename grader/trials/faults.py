@@ -2,13 +2,16 @@
 
 import contextlib
 import errno
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.isolation import seccomp
 from grader.records import Attempt, Status
-from grader.source import CodeCell
+from grader.source import CodeCell, Notebook
 from grader.task import Mismatch
 from grader.texts import shown
 from harness.machine.clocks import ProcessGoneError
@@ -43,6 +46,9 @@ MISSING: Final = "The file has no function"
 MOST_REMARKS: Final = 8
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
+EXCERPT_CHARACTERS: Final = 400
+EXCERPT_COLUMNS: Final = 70
+"""A line with a syntax error is shown with at most this number of columns. A longer one is cut around the caret."""
 MOST_FRAMES: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
 CELL_CHARACTERS: Final = 300
@@ -59,13 +65,26 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
         self.line = line if isinstance(line := body.get("line"), int) else None
         self.flags = {name for name in ("not_written", "syntax", "memory", "missing") if body.get(name) is True}
         self.errno = body.get("errno")
+        self.excerpt = _excerpt(str(body.get("excerpt", "")), body.get("caret"))
         self.trace = _trace(body.get("frames"))
+
+
+def _excerpt(line: str, caret: object) -> tuple[str, ...]:
+    """Return a source line and, below it, a caret at an index of the line. A long line is cut around the caret."""
+    at = min(max(caret, 0), len(line)) if isinstance(caret, int) else 0
+    before, after = (shown(part.replace("\t", " ")[:EXCERPT_CHARACTERS]) for part in (line[:at], line[at:]))
+    before, after = before.lstrip(), after.rstrip() if before.strip() else after.strip()
+    if cell_len(before + after) > EXCERPT_COLUMNS:
+        most = EXCERPT_COLUMNS - min(cell_len(after), EXCERPT_COLUMNS // 2)
+        before = before if cell_len(before) <= most else f"…{chop_cells(before[::-1], most - 1)[0][::-1]}"
+        after = set_cell_size(after, EXCERPT_COLUMNS - cell_len(before)).rstrip()
+    return (f"    {before}{after}".rstrip(), f"    {' ' * cell_len(before)}^") if before + after else ()
 
 
 def _trace(frames: object) -> tuple[str, ...]:
     valid = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
     lines = []
-    for frame in valid[:MOST_FRAMES] if len(valid) > 1 else []:
+    for frame in valid[:MOST_FRAMES]:
         number, name, text = (*frame, "", "", "")[:3]
         if isinstance(number, int) and isinstance(name, str) and isinstance(text, str):
             line = f"  line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
@@ -86,8 +105,10 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         help_text = "Write it under this name. The exercise file has its first line."
         return WorkerFault(Status.RAISED, f"{MISSING} {where}.", help_text)
     if "syntax" in raised.flags:
-        text = f"{where} is not Python: {raised.message}{line}."
-        return WorkerFault(Status.REFUSED, text, "Correct the line that is named.")
+        text = "\n".join((f"{where} is not Python: {raised.message}{line}.", *raised.excerpt))
+        version = ".".join(platform.python_version_tuple()[:2])
+        help_text = f"Correct this line. It is read by Python {version}, which lacks the syntax of newer versions."
+        return WorkerFault(Status.REFUSED, text, help_text)
     if "memory" in raised.flags:
         text = f"{where} asked for more memory than is allowed{line}."
         return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))
@@ -100,7 +121,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
     return WorkerFault(Status.RAISED, text, help_text)
 
 
-def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> Iterator[str]:
+def cell_remarks(notebook: Notebook, raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> Iterator[str]:
     """Yield sentences on the cells of a notebook that raised an exception, and on commands that were `skipped`.
 
     `skipped` is a list of commands. It comes from the submission's process.
@@ -110,9 +131,10 @@ def cell_remarks(raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> 
     if lines:
         yield f"These commands work only in Jupyter, so they were not run: {shown(', '.join(lines), lines=False)}."
     for cell, error in raised[:MOST_REMARKS]:
-        error.message = error.message[:CELL_CHARACTERS]
+        error.message, error.trace = " ".join(error.message[:CELL_CHARACTERS].split()), error.trace[-1:]
         fault = fault_of(error, f"C{cell.place[1:]}")
-        yield " ".join(f"{fault.rationale} {fault.help.replace(NOT_WRITTEN, '')}".split())
+        said = notebook.with_cell_lines(fault.rationale).replace(f" of {cell.place}", "")
+        yield f"{said}\n{fault.help.replace(NOT_WRITTEN, '')}".rstrip()
     if raised:
         more = f"{len(raised) - MOST_REMARKS} more cells raised exceptions. " if len(raised) > MOST_REMARKS else ""
         yield f"{more}The other cells were run. In Jupyter, “Run All Cells” stops at the first exception."

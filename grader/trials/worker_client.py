@@ -93,10 +93,10 @@ class WorkerClient:
             kind, answer = self._receive()
             self._look()
             if kind == protocol.RAISED and not cell.may_raise:
-                raised.append((cell, Raised({**answer, "frames": None})))
+                raised.append((cell, Raised(answer)))
         self._send(protocol.LOAD, {"cell": ["", 0]})  # an empty cell: its answer names all skipped commands
         skipped = self._served(*self._receive()).get("skipped")
-        self._server.remarks = (*notebook.remarks, *map(notebook.with_cell_lines, cell_remarks(raised, skipped)))
+        self._server.remarks = (*notebook.remarks, *cell_remarks(notebook, raised, skipped))
 
     def call(self, function: str, packed: Packed) -> dict[str, Any]:
         """Call a function once with tensors. Return the worker's message about its answer, which is not trusted.

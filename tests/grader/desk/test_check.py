@@ -121,14 +121,17 @@ def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_name
     path = tmp_path / "04_autorange.py"
     path.write_text("print('half way there')\ndef blocked_autorange(run, clock, min_run_time):\n    return 1 / 0\n")
     ended = grader("check", path)
-    assert "blocked_autorange raised ZeroDivisionError: division by zero (line 3 of the file)." in ended.out
+    assert "raised ZeroDivisionError: division by zero (line 3 of 04_autorange.py).\n" in ended.out
+    assert "\n     line 3 of 04_autorange.py, in blocked_autorange:  return 1 / 0\n" in ended.out
     assert "Your code printed:\n     half way there\n" in ended.out
     path.write_text("x = 1")
     lines = grader("check", path).out.splitlines()
     assert lines[1].startswith("   → Write it under this name")
     assert lines[-1] == "   The file has no function blocked_autorange."
     ended = grader("check", CLASS / "fatima" / "04_autorange.py")
-    assert "The file is not Python: expected ':' (line 6 of the file)." in ended.out
+    message, line, caret = ended.out.splitlines()[-3:]
+    assert message == "   The file is not Python: expected ':' (line 6 of 04_autorange.py)."
+    assert caret.index("^") == len(line), "the colon is missing at the end of the line"
     assert ended.code == 1
 
 

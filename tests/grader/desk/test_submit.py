@@ -92,7 +92,7 @@ def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
     ended = in_kit(kit, "submit")
     assert ended.code == 0
     assert "not Python: invalid syntax (line 2 of the file), so it earns no points" in ended.out
-    assert re.search(r"is not Python: .* of cell \"", ended.out)
+    assert re.search(r'Cell ".*" is not Python: ', ended.out)
     assert "13_bytecode.py" in packed(kit)
 
 

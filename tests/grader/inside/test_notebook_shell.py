@@ -85,13 +85,13 @@ def test_a_cell_that_fails_ends_only_itself_and_is_named_with_its_first_line() -
         assert ask(one, made(*cells), 3) == 3
         skipped, *raised, last = one._server.remarks
     assert skipped.endswith("were not run: !pip install x, %timeit x.")
-    missing = "ModuleNotFoundError: No module named 'nowhere'"
-    assert raised == [
-        'Cell "x = 1" raised ZeroDivisionError: division by zero (line 2 of cell "x = 1").',
-        f'Cell "import nowhere" raised {missing} (line 1 of cell "import nowhere").',
-        'Cell "y = (" is not Python: \'(\' was never closed (line 1 of cell "y = ("). Correct the line that is named.',
-        'Cell "quit()" raised SystemExit (line 1 of cell "quit()").',
-        'Cell "f(1)" raised KeyError: 2 (line 2 of cell "f(1)").',
+    missing, module = "ModuleNotFoundError: No module named 'nowhere'", "line 1, in <module>"
+    assert [remark.partition("\nCorrect")[0] for remark in raised] == [
+        'Cell "x = 1" raised ZeroDivisionError: division by zero (line 2).\n  line 2, in <module>:  1/0',
+        f'Cell "import nowhere" raised {missing} (line 1).\n  {module}:  import nowhere',
+        "Cell \"y = (\" is not Python: '(' was never closed (line 1).\n    y = (\n        ^",
+        f'Cell "quit()" raised SystemExit (line 1).\n  {module}:  quit()',
+        'Cell "f(1)" raised KeyError: 2 (line 2).\n  line 2, in <module>:  {}[2]',
     ]
     assert "The other cells were run." in last
 
