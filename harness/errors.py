@@ -4,6 +4,15 @@ Every other exception that a command does not catch is an internal error.
 """
 
 
+def described(error: BaseException) -> str:
+    """Return the kind and the message of any exception as one line of at most 300 characters."""
+    try:
+        message = str(error).encode(errors="backslashreplace").decode()
+    except Exception:  # noqa: BLE001 - a class of the user may fail here
+        message = "it has no readable message"
+    return " ".join(f"{type(error).__name__}: {message}".split())[:300].removesuffix(":")
+
+
 class FairclockError(Exception):
     """An error that the user can fix. `str(error)` is the complete message. A command exits with `exit_code`."""
 

@@ -8,11 +8,14 @@ use them.
 import __future__
 
 import ast
+import importlib
 import io
 import linecache
 import re
 import textwrap
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -25,6 +28,7 @@ FILE: Final = "<statement"
 
 _INDENTED: Final = re.compile(r"(?:[ \t\f]*(?:#.*)?[\r\n])*[ \t]+[^\s#]")
 _REFUSALS: Final = (SyntaxError, ValueError, RecursionError, MemoryError)  # of the compiler
+_SHOWN: Final = 20  # the number of lines that are shown of the beginning and the end of a traceback
 _files: dict[str, str] = {}  # the file name of each source text
 
 
@@ -51,8 +55,11 @@ def compiled(template: str, **sources: str) -> CodeType:
     bodies[first] = [*shared, *bodies[first]]  # a name must be declared as global before its first use
     file = _files.setdefault("".join(lines), f"{FILE} {len(_files) + 1}>")
     linecache.cache[file] = (len(lines), None, lines, file)
-    tree = _Splice(bodies).visit(syntax.parse(template))
-    return _compiled(" or ".join(sources), [*future, *tree.body], file, lines)
+    frame = syntax.parse(template)
+    for part in ast.walk(frame):
+        if isinstance(part, ast.stmt | ast.expr | ast.arg):  # no line of the sources may be shown for the template
+            part.lineno = part.end_lineno = len(lines) + 1
+    return _compiled(" or ".join(sources), [*future, *_Splice(bodies).visit(frame).body], file, lines)
 
 
 def function(template: str, names: Mapping[str, object], **sources: str) -> Callable[..., Any]:
@@ -61,6 +68,25 @@ def function(template: str, names: Mapping[str, object], **sources: str) -> Call
     names[".import_all"] = lambda line: exec(line, names)  # noqa: S102 - a line of the caller's code
     code = next(each for each in compiled(template, **sources).co_consts if isinstance(each, CodeType))
     return FunctionType(code, names)
+
+
+def of_statement(error: BaseException) -> BaseException:
+    """Return the exception that user code raised, without the first frames of its traceback, which run the code."""
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+        return error.__cause__  # a generator runs the code, so Python has replaced the exception
+    frames, ours = error.__traceback__, (str(Path(__file__).parent), "<frozen importlib", importlib.__file__)
+    while frames and (
+        (file := frames.tb_frame.f_code.co_filename).startswith(ours)
+        or (file.startswith(FILE) and frames.tb_lineno > len(linecache.getlines(file)))  # a line of the template
+    ):
+        frames = frames.tb_next
+    return error.with_traceback(frames)
+
+
+def traceback_text(error: BaseException) -> str:
+    """Return the traceback of an exception. If it is long, its middle is left out."""
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    return "\n".join([*lines[:_SHOWN], *(["  …"] if len(lines) > 2 * _SHOWN else []), *lines[_SHOWN:][-_SHOWN:]])
 
 
 def parsed(what: str, source: str) -> list[ast.stmt]:

@@ -5,12 +5,12 @@ number of calls of a block, or a request for one block. The caller reads the clo
 answers with the failure and ends. It also ends at the end of its input.
 """
 
+import faulthandler
 import gc
 import importlib
 import importlib.util
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
@@ -18,7 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, TypedDict
 
-from harness.errors import UsageError
+from harness import statements
+from harness.errors import UsageError, described
 from harness.machine.clocks import FakeClock
 from harness.paired.blocks import Statement, gc_off_one_thread, timing_loop
 from harness.processes.channel import Channel, Closed, frame, stdio_channel
@@ -145,10 +146,12 @@ def _attribute(module: ModuleType, qualname: str) -> object:
 
 def _failure(error: BaseException) -> dict[str, object]:
     """Return an error of the timed code. `usage` is true if the code cannot be timed until the user changes it."""
-    usage = isinstance(error, UsageError)
-    message = str(error) if usage else "".join(traceback.format_exception_only(error)).strip()
-    return {"message": message, "usage": usage, "traceback": "".join(traceback.format_exception(error))}
+    if isinstance(error, UsageError):
+        return {"message": str(error), "usage": True, "traceback": ""}
+    raised = statements.of_statement(error)
+    return {"message": described(raised), "usage": False, "traceback": statements.traceback_text(raised)}
 
 
 if __name__ == "__main__":
+    faulthandler.enable()
     serve(stdio_channel())

@@ -44,6 +44,7 @@ With blocks of 1 ms, errors were two to six times larger. Those of 0.2 ms are ch
 _NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead
 _WARM_UP_TURNS: Final = 3
 _END_S: Final = 2.0  # a process that has not ended by itself after this time is killed
+_LAST_LINES: Final = 20  # the number of printed lines that the error of a process that has ended shows
 _COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
 
 # Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows.
@@ -59,7 +60,7 @@ class PairedProcess:
 
     def __init__(self, name: str, job: Job) -> None:
         self._name, self._calls = name, 0
-        self.child = Child(process_env.command(_COMMAND), process_environment(), log=False)
+        self.child = Child(process_env.command(_COMMAND), process_environment())
         self.pid = self.child.pid
         self.child.send(PREPARE, job)
 
@@ -68,10 +69,12 @@ class PairedProcess:
         try:
             kind, failure = self.child.receive(began=began)
         except Closed:
-            raise PairedProcessError(
-                f"The process of the {self._name} ended with exit status {self.child.exit_status()}. Run its code "
-                "without a duel to find out why."
-            ) from None
+            error = PairedProcessError(
+                f"The process of the {self._name} {self.child.ending()}. Run its code without a duel to find out why."
+            )
+            if printed := self.child.log_lines()[-_LAST_LINES:]:
+                error.add_note("\n".join(printed))
+            raise error from None
         if kind != DONE:
             raise self._error(failure)
 
@@ -95,7 +98,8 @@ class PairedProcess:
         error: FairclockError = PairedProcessError(words)
         if failure["usage"]:
             error = UsageError(f"In the {self._name}: {failure['message']}")
-        error.add_note(failure["traceback"])
+        else:
+            error.add_note(failure["traceback"])
         return error
 
 

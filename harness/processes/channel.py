@@ -10,13 +10,16 @@ Between processes that trust each other, the depth is not limited, and a text ma
 This file imports only the standard library. So it can be bound into a sandbox alone.
 """
 
+import importlib
 import json
 import os
 import select
+import signal
 import struct
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 MAX_FRAME_BYTES, MAX_TRUSTED_BYTES = 1 << 20, 1 << 28
@@ -28,6 +31,7 @@ MAX_DEPTH: Final = 32
 IDLE_MS: Final = 50.0
 """While a channel waits with a timeout, it calls its function `idle` about this often."""
 
+_PR_SET_PDEATHSIG: Final = 1  # the number that Linux has for "send me this signal when my parent ends"
 _HEADER: Final = struct.Struct("<I")
 
 
@@ -135,8 +139,13 @@ class Channel:
 def stdio_channel() -> Channel:
     """Return a channel to the trusted process that started this one, on the pipes of standard input and output.
 
-    From now on, the other code of this process has an empty standard input, and its output goes to standard error.
+    From now on, the other code of this process has an empty standard input, and its output goes to standard error. On
+    Linux, this process ends with its parent, and so do the processes that it has started.
     """
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
+            importlib.import_module("ctypes").CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     channel = Channel(os.dup(0), os.dup(1), trusted=True)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

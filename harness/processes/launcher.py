@@ -1,6 +1,7 @@
 """Start a program that the caller trusts in another process, exchange messages with it, and end it."""
 
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -16,19 +17,18 @@ KIT: Final = Path(__file__).parents[2]
 """The folder that contains the package `harness`, for the import path of a new process."""
 
 _MAX_LINE: Final = 300  # the number of characters of a line of the log that an error message shows
+_MAX_LOG: Final = 1 << 16  # the number of bytes at the end of the log that are read
 
 
 class Child:
-    """A process that runs a trusted program. Its standard error goes to a log, or with `log=False` to the caller's.
+    """A process that runs a trusted program, whose standard error goes to a log.
 
     The process has its own process group. So Ctrl-C at the terminal interrupts only the caller, and `end` also kills
     the processes that the program has started. The end of a `with` block calls `end`.
     """
 
-    def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None = None, log: bool = True
-    ) -> None:
-        self._log = tempfile.TemporaryFile() if log else None  # noqa: SIM115 - `end` closes it
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None = None) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - `end` closes it
         self._process = subprocess.Popen(
             command,
             env=environment,
@@ -73,10 +73,13 @@ class Child:
         """Wait until the process has ended, and return its exit status."""
         return self._process.wait()
 
+    def ending(self) -> str:
+        """Wait until the process has ended, and return how it ended (`ended`)."""
+        return ended(self._process.wait())
+
     def log_lines(self) -> list[str]:
-        """Return the beginnings of the lines that the program has printed."""
-        assert self._log is not None
-        self._log.seek(0)
+        """Return the beginnings of the lines that the program has printed, or of the last ones if there are many."""
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _MAX_LOG))
         return [line[:_MAX_LINE] for line in self._log.read().decode(errors="replace").strip().splitlines()]
 
     def kill(self) -> None:
@@ -102,8 +105,7 @@ class Child:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(within_s)
         self.kill()
-        if self._log is not None:
-            self._log.close()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -115,6 +117,15 @@ class Child:
         # A process that this process has started may keep the pipe open, so the pipe does not show that it has ended.
         if self._process.poll() is not None and not self.channel.has_message():
             raise Closed
+
+
+def ended(status: int) -> str:
+    """Return how a process ended: "ended with exit status 3", or "was killed by SIGSEGV" for a negative status."""
+    if status >= 0:
+        return f"ended with exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    full = ", perhaps because the memory was full" if names.get(-status) == "SIGKILL" else ""
+    return f"was killed by {names.get(-status, f'signal {-status}')}{full}"
 
 
 def end_all(children: Sequence[Child], within_s: float = 0.0) -> None:

@@ -9,26 +9,30 @@ Python's attribute cache uses memory addresses.
 
 import ctypes
 import gc
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, repeat
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 import torch
 from torch.utils.benchmark import Timer
 
 from harness import statements
 from harness.compilers.inductor import torchscript_warnings_hidden
+from harness.errors import UsageError, described
 from harness.processes.channel import Channel, Closed, stdio_channel
+from harness.processes.launcher import ended
 from harness.suite import models
 
 BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 
-_ENDED: Final = 86  # the exit status of a child process if there are no more requests
+_NO_REQUEST: Final = "no more requests"
 
 _WARM_UPS: Final = 10
 
@@ -53,30 +57,33 @@ def main(mode: str) -> None:
     gc.freeze()
     channel.send(BENCHMARK)
     while True:
-        child = os.fork()
-        if not child:
-            os._exit(_serve(mode, channel))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if status == _ENDED:
+        with tempfile.TemporaryFile("w+") as written:  # the answer of the child, which may end before it has one
+            child = os.fork()
+            if not child:
+                _serve(mode, channel, written)
+                os._exit(0)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            written.seek(0)
+            text = written.read()
+        if text == _NO_REQUEST:
             os._exit(0)
-        if status:
-            ended = f"signal {-status}" if status < 0 else f"exit status {status}"
-            channel.send(BENCHMARK, {"failure": f"ended its process with {ended}"})
+        channel.send(BENCHMARK, json.loads(text) if text else {"failure": f"Its process {ended(status)}."})
 
 
-def _serve(mode: str, channel: Channel) -> int:
+def _serve(mode: str, channel: Channel, written: TextIO) -> None:
     try:
         _, request = channel.receive()
     except Closed:
-        return _ENDED
-    try:
-        with torchscript_warnings_hidden():
-            answer = (_time if mode == "time" else _count)(request)
-    except Exception as error:  # noqa: BLE001 - a benchmark may raise any exception
-        answer = {"failure": f"{type(error).__name__}: {error}"}
-    sys.stdout.flush()
-    channel.send(BENCHMARK, {**answer, "process": os.getpid()})
-    return 0
+        text = _NO_REQUEST
+    else:
+        try:
+            with torchscript_warnings_hidden():
+                answer = (_time if mode == "time" else _count)(request)
+        except BaseException as error:  # noqa: BLE001 - a benchmark may raise any exception
+            answer = {"failure": str(error) if isinstance(error, UsageError) else described(error)}
+        text = json.dumps({**answer, "process": os.getpid()})
+    written.write(text)
+    written.flush()
 
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
