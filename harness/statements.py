@@ -8,6 +8,7 @@ use them.
 import __future__
 
 import ast
+import builtins
 import importlib
 import io
 import linecache
@@ -35,22 +36,23 @@ _files: dict[str, str] = {}  # the file name of each source text
 def compiled(template: str, **sources: str) -> CodeType:
     """Return the code of a module: the template, with the source `setup` in the place of its name SETUP, and so on.
 
-    The values that the source `first` does not use are passed to the template's function `finished`.
-    If a source imports all names of a module with `*`, the template's `import_all` is called with this line. Raise
-    `UsageError` if a source is not valid Python, or if the source `statement` is empty.
+    FIRST stands for the statement too, but each value that it does not use is passed to the template's function
+    `finished`. If a source imports all names of a module with `*`, the template's `import_all` is called with this
+    line. Raise `UsageError` if a source is not valid Python, or if the source `statement` is empty.
     """
     bodies: dict[str, list[ast.stmt]] = {}
     future, shared, lines = list[ast.stmt](), list[ast.stmt](), list[str]()
     for what, source in reversed(sources.items()):  # the statement is the last one, so its lines begin with 1
-        body = parsed(what, source)
-        if what == "first":
-            body = checked(body)
-        for node in body:
+        bodies[what.upper()] = parsed(what, source)
+        if what == "statement" and "FIRST" in template:
+            bodies["FIRST"] = checked(parsed(what, source))
+        for node in bodies[what.upper()]:
             ast.increment_lineno(node, len(lines))
+        lines += [*_lines(source), "\n"]
+    for what, body in bodies.items():
         future += filter(_is_future, body)
         shared += [node for node in body if isinstance(node, ast.Global)]
-        bodies[what.upper()] = [_of_module(node) for node in body if not _is_future(node) and node not in shared]
-        lines += [*_lines(source), "\n"]
+        bodies[what] = [_of_module(node) for node in body if not _is_future(node) and node not in shared]
     first = next(iter(sources)).upper()
     bodies[first] = [*shared, *bodies[first]]  # a name must be declared as global before its first use
     file = _files.setdefault("".join(lines), f"{FILE} {len(_files) + 1}>")
@@ -64,7 +66,7 @@ def compiled(template: str, **sources: str) -> CodeType:
 
 def function(template: str, names: Mapping[str, object], **sources: str) -> Callable[..., Any]:
     """Return the function that the template defines, as `compiled`. Its global variables are a copy of `names`."""
-    names = dict(names)
+    names = {"__builtins__": builtins, **names}  # as `exec` does
     names[".import_all"] = lambda line: exec(line, names)  # noqa: S102 - a line of the caller's code
     code = next(each for each in compiled(template, **sources).co_consts if isinstance(each, CodeType))
     return FunctionType(code, names)

@@ -57,18 +57,25 @@ def first_result(function: Callable[..., object], *arguments: object) -> object:
 
 def checked(body: list[ast.stmt]) -> list[ast.stmt]:
     """Change statements so that they pass each value that they do not use to their template's function `finished`."""
-    return [_CheckUnused().visit(statement) for statement in body]
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Expr):
+            parts = [ast.Name(".finished", ast.Load()), ast.Constant(_text(node.value))]
+            call = ast.Call(parts[0], [node.value, parts[1]], [])
+            for part in (*parts, call):
+                ast.copy_location(part, node)
+            node.value = call
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            waiting += ast.iter_child_nodes(node)
+    return body
 
 
-class _CheckUnused(ast.NodeTransformer):
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        arguments = [node.value, ast.Constant(ast.unparse(node.value))]
-        call = ast.Call(ast.Name(".finished", ast.Load()), arguments, [])
-        return ast.fix_missing_locations(ast.copy_location(ast.Expr(ast.copy_location(call, node)), node))
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        defines = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
-        return node if defines else super().generic_visit(node)
+def _text(code: ast.expr) -> str:
+    try:
+        return ast.unparse(code)
+    except RecursionError:
+        return "…"
 
 
 def _unfinished(value: object, code: str) -> tuple[str, str]:

@@ -77,8 +77,8 @@ def timing_loop(
     cannot be timed (`harness.timeable`). Exceptions of the setup and of the statement are not caught.
     """
     if isinstance(statement, str):
-        look, sources = finished, {"first": statement if check else "pass", "statement": statement}
-        start = statements.function(_LOOP, globals or {}, setup=setup, **sources)
+        loop = _LOOP if check else _LOOP.replace("FIRST", "pass")
+        look, start = finished, statements.function(loop, globals or {}, setup=setup, statement=statement)
     else:
         look = partial(first_result, statement)
         loop = _LOOP.replace("STATEMENT", "function()").replace("FIRST", "finished()" if check else "pass")
