@@ -1,16 +1,16 @@
 """Measure the resident memory after each line of a script's functions, in another process, with memory_profiler.
 
-memory_profiler's command prints its table among the output of the script. Its own trace also mixes the lines of threads
-and of functions that call each other, and it sees nothing of a generator. So `main` in the other process traces the
-lines, and memory_profiler's `CodeMap` measures and adds up. A line misses memory that it allocates and frees again.
+memory_profiler prints its table among the output of the script, mixes the lines of threads and of functions that call
+each other, and sees no generator. So this module traces the lines, and memory_profiler's `CodeMap` measures them. A
+line misses memory that it allocates and frees again.
 """
 
 import atexit
 import builtins
-import importlib.util
-import io
 import linecache
 import os
+import re
+import runpy
 import signal
 import sys
 import tempfile
@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from harness.errors import UsageError
@@ -30,6 +30,7 @@ from harness.profiles.stats import TIMEOUT_S
 MIB: Final = 1 << 20
 _MOST_CHARACTERS: Final = 300  # of an error of the script
 
+_ENCODING: Final = re.compile(r"\A(.*\n?[ \t\f]*#.*?coding)[:=]")  # the comment that declares a file's encoding
 _INNER: Final = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel")
 """The attributes in which a decorator, a method, a partial function or a property has the functions below it."""
 
@@ -56,38 +57,26 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
     fails, ends its process, takes longer than `timeout_s` seconds, or calls no such function itself.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
-        path = script.expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
-        text = _text(script, path)
+        path = Path(script).expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
+        if isinstance(script, str):
+            text = _ENCODING.sub(r"\1 ", script)
+            path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
         places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-P", "-m", "harness.memory.lines"]
+        command = [sys.executable, "-P", "-m", "harness.memory.lines", str(path)]
         with Child(command, {**os.environ, "PYTHONPATH": places}) as child:
-            child.send(b"r", {"path": str(path), "text": text})
             try:
                 _, answer = child.receive(timeout_s)
             except Late:
                 raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
             except Closed:
-                raise UsageError(_ended(child.exit_status())) from None
+                status = child.exit_status()
+                how = (
+                    f"by the signal {signal.Signals(-status).name}" if status < 0 else f"with the exit status {status}"
+                )
+                raise UsageError(f"The process of the script ended {how} before its table was complete.") from None
     if answer["error"]:
         raise UsageError(answer["error"])
     return tuple(Line(*row) for row in answer["rows"])
-
-
-def _text(script: str | Path, path: Path) -> str:
-    """Return the text of a script. If it has no file, write `path`. Raise `UsageError` if it is not Python source."""
-    try:
-        if isinstance(script, Path):
-            return importlib.util.decode_source(path.read_bytes())
-        text = io.IncrementalNewlineDecoder(None, translate=True).decode(script, final=True)
-        path.write_text(text, encoding="utf-8")
-    except (OSError, SyntaxError, UnicodeError) as error:
-        raise UsageError(f"The script cannot be read as Python source: {error}.") from None
-    return text
-
-
-def _ended(status: int) -> str:
-    how = f"by the signal {signal.Signals(-status).name}" if status < 0 else f"with the exit status {status}"
-    return f"The process of the script ended {how} before the end of the script, so there is no table of its lines."
 
 
 class LineTrace:
@@ -162,12 +151,13 @@ def _functions(decorated: object) -> Iterator[FunctionType]:
 
 
 def main() -> None:
-    """Run the script that the other process sends, and send its table, after the end of its threads."""
+    """Run the script that the command line names, and send its table to the other process when its threads have ended.
+
+    A thread may still run a profiled function after the last line of the script.
+    """
     import memory_profiler  # noqa: PLC0415 - only this process needs it
 
-    channel = stdio_channel()
-    _, asked = channel.receive()
-    path, pid, error = asked["path"], os.getpid(), [""]
+    channel, path, pid, error = stdio_channel(), sys.argv.pop(), os.getpid(), [""]
     trace = LineTrace(memory_profiler.CodeMap(include_children=False, backend="psutil"))
 
     def answer() -> None:
@@ -179,17 +169,13 @@ def main() -> None:
             channel.send(b"a", {"error": error[0], "rows": rows})
 
     atexit.register(answer)
-    script = ModuleType("__main__")
-    script.__file__ = path
-    sys.modules["__main__"], sys.argv = script, [path]
     sys.path.insert(0, str(Path(path).parent))
     vars(builtins)["profile"] = memory_profiler.profile = trace.profile
-    linecache.cache[path] = len(asked["text"]), None, io.StringIO(asked["text"]).readlines(), path
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=lambda: sys.settrace(None))
     threading.settrace(trace.on_call)
     sys.settrace(trace.on_call)
-    error[0] = _error_of(lambda: exec(compile(asked["text"], path, "exec"), vars(script)))  # noqa: S102
+    error[0] = _error_of(lambda: runpy.run_path(path, run_name="__main__"))
     if sys.gettrace() != trace.on_call:
         error[0] = error[0] or "The script sets a trace of its own, as a debugger does; remove it."
 

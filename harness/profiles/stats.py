@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from harness.errors import MachineError, UsageError
 from harness.rendering.texts import shown
@@ -36,8 +36,6 @@ Counts = Counter[tuple[str, ...]]
 """The number of samples of each stack. A stack holds names of functions, the outermost first."""
 
 _Entries = Mapping[Key, tuple[int, int, float, float, _Callers]]
-
-_FIRST_BYTES: Final = (b"{", b"\xfb")  # of a dictionary in Python's format `marshal`
 
 # A damaged file can ask `marshal` for any amount of memory, or crash it. So another process, with a limit, reads first.
 _TRIAL: Final = """
@@ -83,21 +81,15 @@ def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[ProfiledFunct
         if not isinstance(profile, pstats.Stats):
             profile.create_stats()
         return _sorted(vars(profile)["stats"])
-    file = Path(profile)
     try:
-        return _sorted(_loaded(file.expanduser().read_bytes()))
+        data = Path(profile).expanduser().read_bytes()
+        subprocess.run([sys.executable, "-I", "-S", "-c", _TRIAL], input=data, capture_output=True, check=True)
+        return _sorted(marshal.loads(data))  # noqa: S302 - the trial has read it
     except OSError as error:
-        raise UsageError(f"The profile {shown(str(file), lines=False)} cannot be read: {error.strerror}.") from None
+        reason = f"cannot be read: {error.strerror}"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, subprocess.SubprocessError):
-        words = "is damaged, or another tool or another version of Python wrote it: save it again with cProfile"
-        raise UsageError(f"The file {shown(str(file), lines=False)} {words}.") from None
-
-
-def _loaded(data: bytes) -> _Entries:
-    if not data.startswith(_FIRST_BYTES):
-        raise ValueError("no profile")
-    subprocess.run([sys.executable, "-I", "-S", "-c", _TRIAL], input=data, capture_output=True, check=True)
-    return cast("_Entries", marshal.loads(data))  # noqa: S302 - the trial has read it
+        reason = "is damaged, or another tool or version of Python wrote it: save it again with cProfile"
+    raise UsageError(f"The profile {shown(str(profile), lines=False)} {reason}.")
 
 
 def _sorted(entries: _Entries) -> tuple[ProfiledFunction, ...]:
@@ -123,10 +115,9 @@ def of_one_thread(functions: Sequence[ProfiledFunction]) -> bool:
 def _by_name(callers: _Callers) -> dict[str, tuple[int, float | None]]:
     added: dict[str, tuple[int, float | None]] = {}
     for key, times in callers.items():
-        calls, cumulative_s = (times, None) if isinstance(times, int) else (times[0], times[3])
-        before = added.get(_name(key), (0, 0.0))
-        whole_s = None if cumulative_s is None or before[1] is None else before[1] + cumulative_s
-        added[_name(key)] = before[0] + calls, whole_s
+        calls, whole_s = added.get(_name(key), (0, 0.0))
+        more, more_s = (times, None) if isinstance(times, int) else (times[0], times[3])
+        added[_name(key)] = calls + more, None if whole_s is None or more_s is None else whole_s + more_s
     return added
 
 
