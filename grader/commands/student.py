@@ -120,8 +120,12 @@ def check(
 
 def submit(
     places: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PLACE", help="Folders or files. Default: all exercises of the kit and of this folder."),
+        list[str] | None,
+        typer.Argument(
+            metavar="LESSON|PLACE",
+            help="Lessons, folders or files. Default: all exercises of the kit and of this folder.",
+            autocompletion=lesson_names,
+        ),
     ] = None,
     take: Annotated[
         list[Path] | None,

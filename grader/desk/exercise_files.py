@@ -27,6 +27,7 @@ from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import collect_one, submission_of
 from grader.hand_ins.left_out import folded, likely_lesson
 from harness import syntax
+from harness.rendering.units import few
 from harness.rendering.wrapping import say
 from harness.storage.notebook_files import is_unedited, stamp_of
 
@@ -67,6 +68,7 @@ class FileChoice:
     """The selected file of one exercise (`taken`), or None if the student must choose one of `candidates`.
 
     `left_out` has every other changed file, with the reason. `unchanged` are files that the student has not changed.
+    `better` is a sentence on work that the zip of `submit` would lack, or "".
     """
 
     lesson: str
@@ -74,6 +76,7 @@ class FileChoice:
     candidates: tuple[ExerciseFile, ...] = ()
     left_out: tuple[tuple[ExerciseFile, str], ...] = ()
     unchanged: tuple[ExerciseFile, ...] = ()
+    better: str = ""
 
     def take(self, chosen: ExerciseFile) -> "FileChoice":
         """Return a copy in which the file `chosen` is selected."""
@@ -153,8 +156,7 @@ def _difference(one: ExerciseFile, other: ExerciseFile) -> str:
     """Return the functions and classes in which the code of two files differs, as text."""
     parts, others = _parts(one.text), _parts(other.text)
     names = sorted((name for name in {**parts, **others} if parts.get(name) != others.get(name)), key=_REST.__eq__)
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more or _REST
+    return few(names, 3) or _REST
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -202,7 +204,7 @@ def require_lesson(path: Path) -> str:
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
     if not path.exists():
-        raise UsageError(f"There is no file {path}.")
+        raise UsageError(f"There is no file or folder {path}. You can also name an exercise, such as 4.")
     if not (suffix := suffix_of(path)):
         plain = _HAS_SUFFIX.match(path.name)
         named = path.with_name(plain[1]) if plain else path

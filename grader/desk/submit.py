@@ -4,8 +4,9 @@ Equal files give an equal zip. A file that the grading of the class would refuse
 """
 
 import shlex
+import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,54 +28,91 @@ from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
+from grader.source import Notebook
 from harness import syntax
+from harness.command_line import named
+from harness.rendering.units import some
 from harness.rendering.wrapping import say, waiting
 from harness.storage.user_files import refuse_edited
 
 
-def select(places: Sequence[Path], take: Sequence[Path]) -> list[FileChoice]:
+def select(places: Sequence[str], take: Sequence[Path]) -> list[FileChoice]:
     """Return, for each lesson, which file is put into the zip.
 
-    With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
-    A file that the student has not changed is selected only if `places` or `take` names it. The files in `take` are
-    always selected. Changed files outside `places` are reported. Raise `UsageError` for a missing place and for a file
-    that is not an exercise.
+    With `places`, only these lessons, and files at these paths and below these folders, are selected. Lessons without
+    files are left out. A file that the student has not changed is selected only if `places` or `take` names it. The
+    files in `take` are always selected. Changed files outside `places` are reported. Raise `UsageError` for a missing
+    place and for a file that is not an exercise.
     """
     lessons = catalogue.load().lessons
-    named = {file.lesson: file for file in map(_named, take)}
+    chosen = {file.lesson: file for file in map(_named, take)}
     everywhere = exercise_files.find_files(lessons)
-    for place in places:
-        if not place.exists():
-            what = "file" if suffix_of(place) else "folder"
-            advice = "Run the command in the folder of the kit, or name the exercises."
-            raise UsageError(f"There is no {what} {place}. {advice}")
-    inside = exercise_files.find_files(lessons, [*filter(Path.is_dir, places)]) if places else everywhere
-    by_name = [_named(place) for place in places if not place.is_dir()]
-    for file in by_name:
-        inside[file.lesson].append(file)
-    if not any(inside.values()) and not named:
+    at_paths = [Path(place) for place in places if exercise_files.is_path(place)]
+    whole = {named(one, lessons, "exercise, file or folder") for one in places if not exercise_files.is_path(one)}
+    by_name = [_named(path) for path in at_paths if not path.is_dir()]
+    inside = exercise_files.find_files(lessons, [*filter(Path.is_dir, at_paths)]) if places else everywhere
+    for file in (*by_name, *(file for lesson in whole for file in everywhere[lesson])):
+        inside[file.lesson] += [] if file in inside[file.lesson] else [file]
+    if not any(inside.values()) and not chosen:
         raise UsageError(f"There is no exercise in {places[0]}. Exercises have names such as {lessons[0]}.py.")
     choices = []
     for lesson in lessons:
         choice = exercise_files.choose(lesson, inside[lesson])
-        if lesson in named:
-            choice = choice.take(named[lesson])
-        elif choice.taken and not choice.taken.changed and choice.taken not in by_name:
-            choice = replace(choice, taken=None, unchanged=(choice.taken, *choice.unchanged))
-        known = {file.code for file in (*inside[lesson], *named.values())}
+        known = {file.code for file in (*inside[lesson], *chosen.values())}
         outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
+        if lesson in chosen:
+            choice = choice.take(chosen[lesson])
+        elif not choice.candidates and not (choice.taken and choice.taken.changed):
+            is_meant = choice.taken in by_name
+            better = _better_work(lesson, outside) if inside[lesson] or not places else ""
+            unchanged = (*filter(None, [None if is_meant else choice.taken]), *choice.unchanged)
+            choice = replace(choice, taken=choice.taken if is_meant else None, unchanged=unchanged, better=better)
         reason = "this exercise is not in the places that you named"
         choices.append(replace(choice, left_out=(*choice.left_out, *((file, reason) for file in outside))))
     return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
+
+
+def _better_work(lesson: str, outside: Sequence[ExerciseFile]) -> str:
+    """Return a sentence on work of a student that must not be replaced by the unchanged exercise, or ""."""
+    checked = student_state.checked_work(lesson)
+    if not outside and not (checked and checked.points):
+        return ""
+    path = outside[0].path if outside or not checked else Path(checked.path)
+    earned = (
+        f"`check` gave {grade_texts.points(checked.points)} points to" if checked and not outside else "you changed"
+    )
+    file = exercise_files.read_file(path, lesson) if path.is_file() else None
+    if file and file.changed and not file.refusal:
+        return f"For {lesson}, {earned} {path}. To hand it in: fairclock submit --take {shlex.quote(str(path))}"
+    gone = "cannot be read" if file and file.refusal else "is unchanged now" if file else "is not there any more"
+    return f"For {lesson}, {earned} {path}, but this file {gone}. Find your work first."
+
+
+def _require_best(choices: Sequence[FileChoice]) -> None:
+    """Raise `UsageError` if the zip would lack better work than the unchanged exercises."""
+    better = [choice for choice in choices if choice.better]
+    others = " ".join(choice.lesson for choice in choices if choice.taken and not choice.better)
+    stubs = [file.path for choice in better for file in (choice.taken, *choice.unchanged) if file]
+    told = [
+        "Nothing was written, because the zip would lack work that you have done.",
+        *(choice.better for choice in better),
+        *([f"To hand in only the others: fairclock submit {others}"] if others else []),
+        *(f"To hand in the unchanged exercise: fairclock submit --take {shlex.quote(str(path))}" for path in stubs[:1]),
+    ]
+    if better:
+        error = UsageError("\n".join(told))
+        error.exit_code = 1
+        raise error
 
 
 def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force: bool, graded: bool) -> int:
     """Write the zip `out` with the selected files, and print their points and warnings on `console`.
 
     With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
-    `KeyboardInterrupt`. Return 1 if a file could not be read as an exercise, else 0. Raise `UsageError` if no file is
-    selected, for example because the student has changed none.
+    `KeyboardInterrupt`. Return 1 if a file is not valid Python or could not be read as an exercise, else 0. Raise
+    `UsageError` if no file is selected, or if better work than an unchanged exercise would be lost.
     """
+    _require_best(choices)
     files = [choice.taken for choice in choices if choice.taken]
     unchanged = [one for choice in choices if not choice.taken for one in choice.unchanged[:1]]
     if not files:
@@ -90,10 +128,9 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
         raise UsageError(" ".join(told))
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
-    count = f"{len(files)} exercise{'' if len(files) == 1 else 's'}"
-    say(console, f"Wrote {out}{again}: {count}. Hand in only this zip.")
+    say(console, f"Wrote {out}{again}: {some(len(files), 'exercise')}. Hand in only this zip.")
     try:
-        _show_points(files, console, graded=graded)
+        is_python = _show_points(files, console, graded=graded)
     except KeyboardInterrupt:
         say(console, f"Grading stopped. {out} is complete and has all {len(files)} files.")
         raise
@@ -107,60 +144,73 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
         warnings.append(f"There is no file for {', '.join(missing)}.")
     for line in ("", "Please check before you hand in:", *(f"  {each}" for each in warnings)) if warnings else ():
         say(console, line)
-    return 1 if any(file.refusal for file, _ in left_out) else 0
+    return int(not is_python or any(file.refusal for file, _ in left_out))
 
 
-def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: bool) -> None:
-    faults = {file: _syntax_fault(file) for file in files}
-    to_grade = [file for file in files if graded and file.changed and not faults[file]]
+def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: bool) -> bool:
+    """Print what is in the zip, and with `graded` its points. Return whether all files are valid Python."""
+    to_grade, faults, earned = [file for file in files if graded and file.changed], list[str](), 0.0
     if to_grade:
         say(console, "Now your files are graded on this machine. You can stop this with Ctrl-C: the zip is complete.")
     say(console, "")
     with Pool(sandboxed=sandbox.problem() is None) as pool:
         for file in files:
-            if file not in to_grade:
-                say(console, _row(file, faults[file] or ("" if file.changed else "not changed yet")))
-                continue
-            with waiting(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
-                lines = list(_graded(file, pool))
-            for line in lines:
-                say(console, line)
+            points, lines = 0.0, [_row(file, "" if file.changed else "not changed yet")]
+            if file in to_grade:
+                with waiting(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
+                    points, lines = _graded(file, pool)
+            fault = _syntax_fault(file)
+            say(console, "\n".join((*lines, *fault)))
+            faults, earned = faults + fault, earned + points
+    if to_grade:
+        most = grade_texts.points(sum(map(_most, files)))
+        say(console, f"Total: {grade_texts.points(earned)} of {most} points in {some(len(files), 'exercise')}.")
+    return not faults
 
 
-def _syntax_fault(file: ExerciseFile) -> str:
-    """Return a message on the syntax error of a file with its line, or "" if there is none."""
+def _syntax_fault(file: ExerciseFile) -> list[str]:
+    """Return the syntax error of a file as Python shows it, as lines, or an empty list if there is none."""
     source = submission_of(file.path, student="", lesson=file.lesson).source
-    try:
-        syntax.parse(source if isinstance(source, str) else "")  # a cell that is not Python ends only itself
-    except SyntaxError as error:
-        return f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points"
-    except (ValueError, RecursionError, MemoryError):
-        return "Python cannot read this file, so it earns no points"
-    return ""
+    parts = [(cell.text, f", cell {cell.title!r}") for cell in source.cells] if isinstance(source, Notebook) else []
+    for text, where in parts or [(str(source), "")]:
+        try:
+            syntax.parse(text)
+        except SyntaxError as error:
+            error.filename = f"{file.path}{where}"
+            return [f"    {line}" for each in traceback.format_exception_only(error) for line in each.splitlines()]
+        except (ValueError, RecursionError, MemoryError) as error:
+            return [f"    {error}"]
+    return []
 
 
-def _graded(file: ExerciseFile, pool: Pool) -> Iterator[str]:
-    """Grade a file, store its points, and yield lines with the points of the file and of its unfinished tasks."""
+def _graded(file: ExerciseFile, pool: Pool) -> tuple[float, list[str]]:
+    """Grade a file and store its points. Return them, and lines on the file and on its unfinished tasks."""
+    before = student_state.checked_work(file.lesson)
     try:
         report = checking.check(file.lesson, file.path, pool)
     except FairclockError as error:
-        yield _row(file, f"not graded here: {error}")
-        return
+        return 0, [_row(file, f"not graded here: {error}")]
     student_state.keep_points(report)
     if is_faulted(report):
-        yield _row(file, f"not graded here; run fairclock check {file.lesson}")
-        return
-    yield _row(file, "", points=grade_texts.points(report.points))
-    yield from (f"      {remark}" for remark in report.remarks)
+        return 0, [_row(file, f"not graded here; run fairclock check {file.lesson}")]
+    lines = [_row(file, "", points=grade_texts.points(report.points)), *(f"      {each}" for each in report.remarks)]
+    if before and before.points > report.points and before.code != file.code:
+        lines.append(f"      `check` gave {grade_texts.points(before.points)} points to {before.path} before")
     for task, verdict in check_screen.tasks_with_verdicts(report):
         if verdict.points < verdict.max_points:
             earned = check_screen.out_of(verdict.points, verdict.max_points)
-            yield f"      {task.name}  {earned}  {check_screen.task_state(task, verdict)}"
+            lines.append(f"      {task.name}  {earned}  {check_screen.task_state(task, verdict)}")
+    return report.points, lines
+
+
+def _most(file: ExerciseFile) -> float:
+    return sum(task.points for task in catalogue.load().tasks(file.lesson))
 
 
 def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:
-    most = grade_texts.points(sum(task.points for task in catalogue.load().tasks(file.lesson)))
-    return f"  {file.lesson:22} {points:>4} / {most:<4} {file.path}{f'  ({remark})' if remark else ''}"
+    name, about = f"{file.lesson}{suffix_of(file.path)}", f" ({remark})" if remark else ""
+    saved = f"saved {exercise_files.saved_at(file.path):%d %b %H:%M}"
+    return f"  {name:26} {points:>4} / {grade_texts.points(_most(file)):<4} ← {file.path}, {saved}{about}"
 
 
 def _named(path: Path) -> ExerciseFile:

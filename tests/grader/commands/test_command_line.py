@@ -228,7 +228,7 @@ def test_other_commands_refuse_in_one_sentence_too(tmp_path: Path, capsys: pytes
     for arguments, says in (
         (("report", str(tmp_path)), "holds no grades.sqlite. Give the folder that was given to `run` as --out."),
         (("submit", str(tmp_path), *to), "Exercises have names such as"),
-        (("submit", str(tmp_path / "nowhere"), *to), "There is no folder"),
+        (("submit", str(tmp_path / "nowhere"), *to), "There is no file or folder"),
         (("lint", "77"), "There is no exercise '77'"),
         (("calibrate", "77"), "There is no exercise '77'"),
         (("run",), "--help"),

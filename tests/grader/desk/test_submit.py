@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from classroom import KIT, hand_in, notebook
 from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, solve, student_kit
 
-from grader import catalogue
+from grader import catalogue, paths
 from grader.desk.submit import is_submission, write_zip
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import digest
@@ -30,8 +31,8 @@ def packed(kit: Path) -> dict[str, bytes]:
 
 
 def row(out: str, lesson: str) -> str:
-    (line,) = (line for line in out.splitlines() if line.startswith(f"  {lesson} "))
-    return " ".join(line.split())
+    (line,) = (line for line in out.splitlines() if line.startswith(f"  {lesson}."))
+    return re.sub(r"saved \d\d \w+ \d\d:\d\d", "saved", " ".join(line.split()))
 
 
 def test_a_solved_notebook_is_packed_and_listed_with_its_points(kit: Path) -> None:
@@ -42,7 +43,8 @@ def test_a_solved_notebook_is_packed_and_listed_with_its_points(kit: Path) -> No
     assert files[f"{LESSON}.ipynb"] == notebook_of(kit).read_bytes()
     assert f"{LESSON}.py" not in files
     assert len(files) == 2
-    assert row(ended.out, LESSON) == f"{LESSON} 10 / 10 {NOTEBOOK}"
+    assert row(ended.out, LESSON) == f"{LESSON}.ipynb 10 / 10 ← {NOTEBOOK}, saved"
+    assert "Total: 10 of 10 points in 1 exercise." in ended.out
     others = ", ".join(lesson for lesson in LESSONS if lesson != LESSON)
     assert f"Not in the zip, because you have not changed them: {others}." in " ".join(ended.out.split())
     assert "Now your files are graded on this machine." in ended.out
@@ -53,7 +55,7 @@ def test_without_grading_the_files_are_listed_and_one_that_cannot_be_taken_is_na
     exercise_of(kit, "13_bytecode").unlink()
     ended = in_kit(kit, "submit", "--no-grade")
     assert ended.code == 0
-    assert row(ended.out, LESSON) == f"{LESSON} – / 10 {FILE}"
+    assert row(ended.out, LESSON) == f"{LESSON}.py – / 10 ← {FILE}, saved"
     assert "graded on this machine" not in ended.out
     assert "There is no file for 13_bytecode." in ended.out
     notebook_of(kit).write_text("not json")
@@ -85,23 +87,66 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}
 
 
-def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
+def test_what_is_not_python_is_packed_and_shown_as_python_shows_it(kit: Path) -> None:
     edit(notebook_of(kit), "def blocked_autorange(", "def blocked_autorange(:")
     exercise_of(kit).unlink()
     exercise_of(kit, "13_bytecode").write_text("x = 1\ndef f(:\n    pass\n")
-    ended = in_kit(kit, "submit")
-    assert ended.code == 0
-    assert "not Python: invalid syntax (line 2 of the file), so it earns no points" in ended.out
-    assert re.search(r'Cell ".*" is not Python: ', ended.out)
-    assert "13_bytecode.py" in packed(kit)
+    for ended in (in_kit(kit, "submit", "--no-grade"), in_kit(kit, "submit")):
+        assert (ended.code, "13_bytecode.py" in packed(kit)) == (1, True)
+        assert re.search(r'File ".*13_bytecode.py", line 2\n +def f\(:\n +\^\n +SyntaxError: ', ended.out)
+        assert re.search(rf'File "{NOTEBOOK}, cell .*", line \d+\n +def blocked', ended.out)
+    assert re.search(r"Total: 0 of \d+ points in 2 exercises\.", ended.out)
+
+
+def test_submit_packs_renamed_work_under_its_name_and_one_lesson_if_it_is_named(kit: Path) -> None:
+    place = kit / "hw" / "my solution.PY"
+    place.parent.mkdir()
+    place.write_bytes(paths.solution(LESSON).read_bytes())
+    exercise_of(kit, "13_bytecode").write_text("x = 1")
+    for word in ("4", LESSON, "autorange", "hw"):
+        ended = in_kit(kit, "submit", word, "--no-grade")
+        assert (ended.code, packed(kit).keys()) == (0, {f"{LESSON}.py", "manifest.json"}), word
+        assert row(ended.out, LESSON) == f"{LESSON}.py – / 10 ← hw/my solution.PY, saved"
+    assert in_kit(kit, "submit", "4", "13", "--no-grade").code == 0
+    assert packed(kit).keys() == {f"{LESSON}.py", "13_bytecode.py", "manifest.json"}
+    assert "There is no exercise, file or folder 'autorangee'. Did you mean" in in_kit(kit, "submit", "autorangee").err
+
+
+def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "far away" / "ex4.py"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(paths.solution(LESSON).read_bytes())
+    exercise_of(kit, "13_bytecode").write_text("x = 1")
+    assert in_kit(kit, "check", elsewhere).code == 0
+    assert in_kit(kit, "check", LESSON).code == 1, "fewer points do not hide the better file"
+    takes = f"fairclock submit --take '{elsewhere}'"
+    for words in ((), ("4",), (FILE,)):
+        ended = in_kit(kit, "submit", *words)
+        assert (ended.code, ended.out, (kit / "submission.zip").exists()) == (1, "", False), words
+        assert f"`check` gave 10 points to {elsewhere}. To hand it in: {takes}" in ended.err
+        assert f"To hand in the unchanged exercise: fairclock submit --take {FILE}" in ended.err
+    assert "To hand in only the others: fairclock submit 13_bytecode" in in_kit(kit, "submit").err
+    for words in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
+        assert in_kit(kit, "submit", "--no-grade", *words).code == 0, words
+    shutil.copy(paths.stub(LESSON), elsewhere)
+    assert f"{elsewhere}, but this file is unchanged now." in in_kit(kit, "submit").err
+    elsewhere.unlink()
+    assert f"{elsewhere}, but this file is not there any more." in in_kit(kit, "submit").err
+    place = kit / "found again.py"
+    place.write_bytes(paths.solution(LESSON).read_bytes())
+    assert "you changed found again.py." in in_kit(kit, "submit", "lessons/exercises").err
+    assert in_kit(kit, "submit", "4", "--no-grade").code == 0
+    place.write_text("def blocked_autorange(run, clock, min_run_time):\n    return 1\n")
+    assert f"`check` gave 10 points to {elsewhere} before" in in_kit(kit, "submit", "4").out
 
 
 def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:
     solve(notebook_of(kit))
-    outside = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
-    assert (outside.code, (kit / "submission.zip").exists()) == (2, False)
-    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside.err
-    assert in_kit(kit, "submit", FILE, "--no-grade").code == 0
+    exercise_of(kit, "13_bytecode").write_text("x = 1")
+    outside = in_kit(kit, "submit", exercise_of(kit, "13_bytecode"), "--no-grade")
+    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside.out
+    exercise_of(kit, "13_bytecode").unlink()
+    assert in_kit(kit, "submit", "--take", FILE, "--no-grade").code == 0
     assert f"{LESSON}.py" in packed(kit)
     assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", NOTEBOOK, "--no-grade").out
     assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}, "only named files"
