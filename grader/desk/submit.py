@@ -171,7 +171,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
 def _syntax_fault(file: ExerciseFile) -> list[str]:
     """Return the syntax error of a file as Python shows it, as lines, or an empty list if there is none."""
     source = submission_of(file.path, student="", lesson=file.lesson).source
-    parts = [(cell.text, f", cell {cell.title!r}") for cell in source.cells] if isinstance(source, Notebook) else []
+    parts = [(cell.text, f", {cell.place}") for cell in source.cells] if isinstance(source, Notebook) else []
     for text, where in parts or [(str(source), "")]:
         try:
             syntax.parse(text)
