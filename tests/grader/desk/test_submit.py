@@ -105,7 +105,7 @@ def test_submit_packs_renamed_work_under_its_name_and_one_lesson_if_it_is_named(
     exercise_of(kit, "13_bytecode").write_text("x = 1")
     for word in ("4", LESSON, "autorange", "hw"):
         ended = in_kit(kit, "submit", word, "--no-grade")
-        assert (ended.code, packed(kit).keys()) == (0, {f"{LESSON}.py", "manifest.json"}), word
+        assert (ended.code, set(packed(kit))) == (0, {f"{LESSON}.py", "manifest.json"}), word
         assert row(ended.out, LESSON) == f"{LESSON}.py – / 10 ← hw/my solution.PY, saved"
     assert in_kit(kit, "submit", "4", "13", "--no-grade").code == 0
     assert packed(kit).keys() == {f"{LESSON}.py", "13_bytecode.py", "manifest.json"}
@@ -126,8 +126,8 @@ def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit:
         assert f"`check` gave 10 points to {elsewhere}. To hand it in: {takes}" in ended.err
         assert f"To hand in the unchanged exercise: fairclock submit --take {FILE}" in ended.err
     assert "To hand in only the others: fairclock submit 13_bytecode" in in_kit(kit, "submit").err
-    for words in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
-        assert in_kit(kit, "submit", "--no-grade", *words).code == 0, words
+    for allowed in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
+        assert in_kit(kit, "submit", "--no-grade", *allowed).code == 0, allowed
     shutil.copy(paths.stub(LESSON), elsewhere)
     assert f"{elsewhere}, but this file is unchanged now." in in_kit(kit, "submit").err
     elsewhere.unlink()
