@@ -28,10 +28,23 @@ IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
 
 FOR_EVERYONE: Final[Mapping[str, Callable[..., int]]] = {
     "check": student.check,
+    "practise": student.practise,
     "submit": student.submit,
     "notebook": student.notebook,
     "doctor": student.examine_machine,
 }
+
+FOR_STUDENTS: Final = frozenset({"lessons", *FOR_EVERYONE})
+EXAMPLES: Final = {
+    "lessons 4": "take lesson 04",
+    "check 4": "check its exercise",
+    "practise 4": "check it at each save, then go on",
+}
+CHECK_EXAMPLES: Final = """\b
+Examples:
+  fairclock check 4 --watch             check lesson 04 again after each save
+  fairclock check time_per_call --hint  show the next hint for this task
+"""
 
 _Completion = Annotated[bool, typer.Option("--install-completion", "--show-completion", hidden=True)]
 
@@ -68,7 +81,29 @@ def fairclock_app(verb: str = "") -> typer.Typer:
 
 
 class ExerciseVerbs(Verbs):
-    """The commands. If a lesson is typed without a command, the error names the commands that take a lesson."""
+    """The commands. The help shows those for students with examples, and names all others in one paragraph.
+
+    If a lesson is typed without a command, the error names the commands that take a lesson.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands for students, examples and the options."""
+        for_students = [(name, each) for name, each in self.commands.items() if name in FOR_STUDENTS]
+        others = [name for name, each in self.commands.items() if name not in FOR_STUDENTS and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(formatter.width)) for name, each in for_students])
+            if others:
+                formatter.write_text(f"For instructors and authors: {', '.join(others)}")
+        with formatter.section("Examples"):
+            given = [(line, said) for line, said in EXAMPLES.items() if line.split()[0] in self.commands]
+            formatter.write_dl([(f"{ctx.command_path} {line}", said) for line, said in given])
+        rare: list[Any] = [option for option in self.params if option.name == "show_completion"]
+        for option in rare:
+            option.hidden = True
+        super().format_options(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write nothing: `format_options` has written the commands before the options."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, or raise `UsageError`."""
@@ -97,7 +132,7 @@ def _app(purpose: str, *, callback: Callable[..., None], add_completion: bool = 
 def _add_commands(to: typer.Typer, verb: str) -> None:
     """Add the commands to an app. A student's `verb` does not wait 0.1 s for the import of those for staff."""
     for name, function in FOR_EVERYONE.items():
-        to.command(name=name)(function)
+        to.command(name=name, epilog=CHECK_EXAMPLES if name == "check" else None)(function)
     if verb not in {command.name for command in to.registered_commands}:
         for name, function in staff_commands().items():
             to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)

@@ -1,4 +1,4 @@
-"""The commands for students: `check`, `submit`, `notebook` and `doctor`."""
+"""The commands for students: `check`, `practise`, `submit`, `notebook` and `doctor`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from grader.commands.options import Debug, Force, err_console, lesson_names, out
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import check_screen, early_start, exercise_files, exercise_notebook, student_state
+from grader.desk import practise as practising
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
 from grader.desk.exercise_files import FileChoice, settle
@@ -116,6 +117,19 @@ def check(
     by_file |= {file.path: choice for choice in choices for file in choice.unchanged}
     grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
     return checking.watch(grade_files, files, list(by_file), err_console) if watched else grade_files(files)
+
+
+def practise(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="LESSON", help="Begin here. Default: the first unfinished exercise.", autocompletion=lesson_names
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> int:
+    """Solve one exercise after the other, with a check at each save."""
+    return practising.practise(checking.selected(target, None)[0][0].lesson if target else "", out_console)
 
 
 def submit(

@@ -19,10 +19,11 @@ class FileWatch:
         self._seen: dict[Path, _State] = {}
         self.add(paths)
 
-    def add(self, paths: Iterable[Path]) -> None:
-        """Watch these paths too, from now on."""
-        for path in paths:
-            self._reported.setdefault(path, _state(path))
+    def add(self, paths: Iterable[Path]) -> list[Path]:
+        """Watch these paths too, from now on. Return those that were not watched before."""
+        new = [path for path in paths if path not in self._reported]
+        self._reported |= {path: _state(path) for path in new}
+        return new
 
     def changed(self) -> list[Path]:
         """Return the paths that were saved, created or deleted since the last report, and report them only once.

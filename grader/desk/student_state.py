@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grader import catalogue
 from grader.course.roll import is_faulted
@@ -79,9 +79,7 @@ def keep_points(report: Report) -> None:
     """Store the points of a checked lesson, if the state folder can be written and all of its tasks have a grade."""
     if is_faulted(report):
         return
-    stored = _load(POINTS)
-    lessons = stored.get("lessons") if stored.get("format") == FORMAT else None
-    kept = {name: one for name, one in lessons.items() if isinstance(one, dict)} if isinstance(lessons, dict) else {}
+    kept = _checked()
     submission = report.submission
     before = checked_work(submission.lesson)
     best = CheckedWork(report.points, str(Path.cwd() / submission.path), originals.code_digest(str(submission.source)))
@@ -90,6 +88,21 @@ def keep_points(report: Report) -> None:
     kept[submission.lesson] = {**points, _BEST: asdict(best)}
     with contextlib.suppress(OSError, WriteError):
         _store(POINTS, {"format": FORMAT, "lessons": kept})
+
+
+def points_by_lesson() -> dict[str, tuple[float, float]]:
+    """Return the points of the last check and the possible points of each checked lesson, without damaged entries."""
+    found = {}
+    for lesson, one in _checked().items():
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            found[lesson] = float(one["points"]), float(one["possible"])
+    return found
+
+
+def _checked() -> dict[str, dict[str, Any]]:
+    stored = _load(POINTS)
+    lessons = stored.get("lessons") if stored.get("format") == FORMAT else None
+    return {name: one for name, one in lessons.items() if isinstance(one, dict)} if isinstance(lessons, dict) else {}
 
 
 def checked_work(lesson: str) -> CheckedWork | None:

@@ -177,7 +177,7 @@ def test_every_command_of_a_student_works_with_a_kit_of_two_lessons(own: Path, t
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "There are: 04_autorange, 06_ab_testing." in refused.stderr
     slip = in_kit(own, state, "grader", "relase")
-    assert slip.stderr == "There is no command 'relase'. There are: check, submit, notebook, doctor.\n"
+    assert slip.stderr == "There is no command 'relase'. There are: check, practise, submit, notebook, doctor.\n"
     done = in_kit(own, state, "lessons", "6", "--fast", "--no-input")
     assert done.returncode == 0, done.stderr
     assert "Your turn" in done.stdout, "lesson 06 finds its recorded counts"

@@ -1,0 +1,255 @@
+"""The command `practise`: show the next exercise, check its file at each save, and go on when the student says so.
+
+Keys are read as whole lines, so that every terminal works, and also an input that is not a terminal.
+"""
+
+import os
+import select
+import signal
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NoReturn
+
+from rich.console import Console
+
+from grader import catalogue, paths
+from grader.desk import check as checking
+from grader.desk import check_screen, exercise_files, student_state
+from grader.desk.exercise_files import ExerciseFile, FileChoice
+from grader.desk.file_watch import LOOK_S, FileWatch
+from grader.errors import FairclockError, UsageError
+from grader.isolation import sandbox
+from grader.isolation.pool import Pool
+from grader.records import Report
+from harness.command_line import INTERRUPTED
+from harness.rendering.wrapping import say, waiting
+from harness.storage.user_files import state_folder
+
+STANDARD_INPUT: Final = 0
+KEYS: Final = "Save to check. Or a key and Enter: h hint, v details, n next, l list, q quit"
+KEYS_AFTER_ALL: Final = "Or a key and Enter: v other ways, l list, q quit"
+
+
+def practise(lesson: str, console: Console) -> int:
+    """Practise the exercises of the student's path, beginning with `lesson` or the first unfinished one.
+
+    Return the exit code when the student quits, or ends the input. Raise `UsageError` if the input has no line.
+    """
+    signal.signal(signal.SIGHUP, _hang_up)
+    code, practice = 0, Practice(console, lesson or unfinished_after(""))
+    try:
+        while practice.lesson:
+            practice.lesson = practice.exercise()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends now
+        code = INTERRUPTED
+        console.print()
+    except Exception:
+        practice.kit.follow(practice.lesson)
+        raise
+    mine = [student_state.points_by_lesson().get(each, (0.0, 0.0)) for each in path_of_student()]
+    finished = sum(0 < possible <= points for points, possible in mine)
+    say(console, f"You have full marks in {finished} of {len(mine)} exercises of your path. Your points are kept.", 1)
+    following = "practise" if unfinished_after("") else "submit"
+    say(console, f"{'To go on' if following == 'practise' else 'To hand in'}: fairclock {following}", 1)
+    return code
+
+
+def path_of_student() -> list[str]:
+    """Return the lessons of the path that the student chose with `python -m lessons --path`, in order."""
+    listed, known = tomllib.loads(paths.LESSONS.read_text(encoding="utf-8")), catalogue.load().lessons
+    short = False
+    with suppress(OSError, ValueError):
+        short = (state_folder() / "lesson_path.txt").read_text(encoding="utf-8").strip() == "short"
+    return [name for name in listed["short_path"] if short and name in known] or [
+        name for name in listed["lessons"] if name in known
+    ]
+
+
+def unfinished_after(lesson: str) -> str:
+    """Return the next exercise of the path without full marks, after `lesson` or else before it. Return "" if none."""
+    path, points = path_of_student(), student_state.points_by_lesson()
+    at = path.index(lesson) + 1 if lesson in path else 0
+    others = [name for name in (*path[at:], *path[:at]) if name != lesson]
+    return next((name for name in others if not _is_full(points.get(name))), "")
+
+
+def _is_full(points: tuple[float, float] | None) -> bool:
+    return points is not None and points[0] >= points[1]
+
+
+def counting(choice: FileChoice) -> ExerciseFile | None:
+    """Return the file of an exercise that counts: of several changed ones, the last saved."""
+    return choice.taken or next(iter(choice.candidates), None)
+
+
+class KitFolder:
+    """The folder of the kit, which the student may move or rename while `practise` runs."""
+
+    def __init__(self) -> None:
+        self._opened = os.open(paths.KIT, os.O_RDONLY)
+
+    def follow(self, lesson: str) -> None:
+        """If the kit was moved, start `practise` again in its new place. If it was deleted, raise `UsageError`."""
+        with suppress(OSError):
+            if os.path.samestat(paths.KIT.stat(), os.fstat(self._opened)):
+                return
+        os.fchdir(self._opened)
+        try:
+            here = Path.cwd()
+        except OSError:
+            raise UsageError(
+                f"The folder of the kit, {paths.KIT}, was deleted or replaced. Run practise again."
+            ) from None
+        print(f"\nThe folder of the kit is now {here}. practise goes on there.", flush=True)
+        python = Path(sys.executable)
+        python = here / python.relative_to(paths.KIT) if python.is_relative_to(paths.KIT) else python
+        os.execv(python, [str(python), "-m", "grader", "practise", lesson])  # noqa: S606 - the same command, without a shell
+
+
+@dataclass
+class Practice:
+    """A student who practises: the present exercise, the report of its last check, and what was typed."""
+
+    console: Console
+    lesson: str
+    kit: KitFolder = field(default_factory=KitFolder)
+    report: Report | None = None
+    typed: bytes = b""
+    has_typed: bool = False
+
+    def exercise(self) -> str:
+        """Let the student solve the exercise. Return the next exercise, or "" when the student leaves."""
+        self.report = None
+        files = exercise_files.find_files([self.lesson])[self.lesson]
+        folders = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd())
+        watch = FileWatch([*(file.path for file in files), *folders])
+        self._show(exercise_files.choose(self.lesson, files))
+        for event in self._events(watch):
+            if isinstance(event, Path):
+                self.console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
+                self._check(event)
+            elif event == "q":
+                return ""
+            elif event == "n" or (self._is_full and not event):
+                return unfinished_after(self.lesson) or ("" if self._is_full else self.lesson)
+            else:
+                self._answer(event)
+            self._print_keys()
+        return ""
+
+    @property
+    def _is_full(self) -> bool:
+        return self.report is not None and self.report.points == self.report.max_points
+
+    def _show(self, choice: FileChoice) -> None:
+        """Print the exercise, its tasks, and the result of the file that counts."""
+        path, points = path_of_student(), student_state.points_by_lesson().get(self.lesson)
+        number = f"{path.index(self.lesson) + 1} of {len(path)}" if self.lesson in path else "outside your path"
+        had = f" · {check_screen.out_of(*points)} points" if points else ""
+        self.console.rule(style="dim")
+        say(self.console, f"Exercise {number} · {self.lesson}{had}", 1)
+        for task in catalogue.load().tasks(self.lesson):
+            say(self.console, f"{task.name} ({task.points:g} points): {task.summary}", check_screen.INDENT)
+        file = counting(choice)
+        where = file.path if file else choice.why_no_file
+        say(self.console, f"File:   {where}\nLesson: fairclock lessons {self.lesson}", check_screen.INDENT)
+        if file and file.changed:
+            self._check(file.path)
+        self._print_keys()
+
+    def _print_keys(self) -> None:
+        following = unfinished_after(self.lesson)
+        if self._is_full:
+            after = f"Enter for the next one, {following}" if following else "Enter to end: nothing is left to do"
+            say(self.console, f"Full marks, well done! Press {after}. {KEYS_AFTER_ALL}", 1)
+        else:
+            say(self.console, KEYS, 1)
+
+    def _events(self, watch: FileWatch) -> Iterator[str | Path]:
+        """Yield the first letter of each line that the student types, and each saved file, until the input ends."""
+        while True:
+            self.kit.follow(self.lesson)
+            if select.select([STANDARD_INPUT], [], [], LOOK_S)[0]:
+                if not (typed := _read()):
+                    return self._end_of_input()
+                self.has_typed = True
+                *lines, self.typed = (self.typed + typed).split(b"\n")
+                yield from (line.decode(errors="replace").strip().lower()[:1] for line in lines)
+            if changed := watch.changed():
+                saved = [path for path in changed if not path.is_dir()]
+                files = exercise_files.find_files([self.lesson])[self.lesson]
+                new = watch.add(file.path for file in files)
+                yield from (saved or new)[-1:]
+
+    def _end_of_input(self) -> None:
+        if not self.has_typed and not os.isatty(STANDARD_INPUT):
+            raise UsageError(
+                "practise needs keys, but nothing can be typed here. To check at each save without keys: "
+                f"fairclock check {self.lesson} --watch"
+            )
+        self.console.print()
+
+    def _check(self, path: Path, *, again: bool = False) -> None:
+        """Grade a file, print the result, or only what changed unless `again`, and keep the points."""
+        before = {each.task: each for each in self.report.verdicts} if self.report and not again else None
+        try:
+            with Pool(sandboxed=sandbox.problem() is None) as pool, waiting(f"Checking {path.name} …"):
+                self.report = checking.check(self.lesson, path, pool)
+        except FairclockError as error:
+            self.kit.follow(self.lesson)
+            say(self.console, str(error) if path.exists() else f"{path} is gone. To go on, save it again.", 1)
+        else:
+            student_state.keep_points(self.report)
+            notes = list(checking.missing_imports(path, self.lesson))
+            self._print_report(check_screen.screen(self.report, {}, notes=notes, before=before))
+
+    def _print_report(self, lines: Sequence[check_screen.ScreenLine]) -> None:
+        for line in lines:
+            if line.text != check_screen.OTHER_WAYS:
+                text = line.text.replace("--verbose shows them", "v shows them")
+                checking.print_lines([replace(line, text=text)], self.console)
+
+    def _answer(self, key: str) -> None:
+        """Do what a key asks for: a hint, the details of the last check, the list of exercises, or another check."""
+        if key == "h":
+            self._hint()
+        elif key == "l":
+            self._list()
+        elif key == "v" and self.report:
+            self._print_report(check_screen.screen(self.report, {}, verbose=True))
+        elif key in {"", "v"}:
+            choice = exercise_files.choose(self.lesson, exercise_files.find_files([self.lesson])[self.lesson])
+            if file := counting(choice):
+                self._check(file.path, again=True)
+            else:
+                say(self.console, choice.why_no_file, 1)
+
+    def _hint(self) -> None:
+        full = {each.task for each in self.report.verdicts if each.points == each.max_points} if self.report else set()
+        unfinished = [task for task in catalogue.load().tasks(self.lesson) if task.full_name not in full]
+        for task in unfinished[:1]:
+            for line in student_state.next_hint(task):
+                say(self.console, line if len(unfinished) == 1 else f"{task.name}: {line}", check_screen.INDENT)
+
+    def _list(self) -> None:
+        points = student_state.points_by_lesson()
+        for name in path_of_student():
+            mark = "→" if name == self.lesson else "✓" if _is_full(points.get(name)) else " "
+            say(self.console, f"{mark} {name:24} {check_screen.out_of(*points[name]) if name in points else ''}", 1)
+
+
+def _read() -> bytes:
+    try:
+        return os.read(STANDARD_INPUT, 4096)
+    except OSError:  # the terminal is gone
+        return b""
+
+
+def _hang_up(signal_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + signal_number)
