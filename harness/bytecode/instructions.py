@@ -23,6 +23,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from harness.errors import UsageError
+from harness.timeable import finished
 
 CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
 """The versions of CPython with which `tests/grader/tasks/test_truth_tables.py` was run: the results are CPython's."""
@@ -127,20 +128,19 @@ def count_opcodes(function: Callable[..., object], *arguments: object) -> "Count
     if it takes a long time. So the number of opcodes is not a measure of time. Specialised (adaptive) instructions are
     counted under the name of the general instruction.
 
-    Exceptions of the function are not caught. Raise `UsageError` if other tools use all tool slots of `sys.monitoring`.
+    Exceptions of the function are not caught. Raise `UsageError` if other tools use all tool slots of `sys.monitoring`,
+    or if the function only returns a coroutine or an iterator.
     """
     places: Counter[tuple[CodeType, int]] = Counter()
-    if sys.version_info >= (3, 12):
-        _monitored(function, arguments, places)
-    else:
-        _traced(function, arguments, places)
+    run = _monitored if sys.version_info >= (3, 12) else _traced
+    finished(run(function, arguments, places), f"{getattr(function, '__name__', 'f')}()", function=True)
     names: Counter[str] = Counter()
     for (code, offset), times in places.items():
         names[dis.opname[code.co_code[offset]]] += times
     return names
 
 
-def _traced(function: Callable[..., object], arguments: tuple[object, ...], places: Counter[Any]) -> None:
+def _traced(function: Callable[..., object], arguments: tuple[object, ...], places: Counter[Any]) -> object:
     def local(frame: FrameType, event: str, _: object) -> None:
         if event == "opcode":
             places[frame.f_code, frame.f_lasti] += 1
@@ -152,12 +152,12 @@ def _traced(function: Callable[..., object], arguments: tuple[object, ...], plac
     before = sys.gettrace()
     sys.settrace(enter)
     try:
-        function(*arguments)
+        return function(*arguments)
     finally:
         sys.settrace(before)
 
 
-def _monitored(function: Callable[..., object], arguments: tuple[object, ...], places: Counter[Any]) -> None:
+def _monitored(function: Callable[..., object], arguments: tuple[object, ...], places: Counter[Any]) -> object:
     monitoring = getattr(sys, "monitoring")  # noqa: B009 - Python 3.11 does not have it, so mypy does not know it
     tool, event = next((id_ for id_ in range(6) if not monitoring.get_tool(id_)), None), monitoring.events.INSTRUCTION
     if tool is None:
@@ -171,10 +171,11 @@ def _monitored(function: Callable[..., object], arguments: tuple[object, ...], p
     monitoring.register_callback(tool, event, add)
     try:
         monitoring.set_events(tool, event)
-        function(*arguments)
+        result = function(*arguments)
     finally:
         monitoring.set_events(tool, 0)
         monitoring.register_callback(tool, event, None)
         monitoring.free_tool_id(tool)
     for place in [place for place in places if place[0] is own]:
         del places[place]
+    return result

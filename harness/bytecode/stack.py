@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Final
 
 from harness.bytecode.instructions import JUMPS, Instruction, plain_instructions
@@ -51,6 +52,8 @@ def steps(function: Callable[..., object], *arguments: object) -> list[StackStep
     Raise `UnknownOpcodeError` if an opcode is unknown. Raise `UsageError` if the function contains a jump, or if the
     number of arguments is wrong.
     """
+    if not isinstance(function, FunctionType):
+        raise UsageError(f"{function!r} is not a function that is written in Python.")
     code = function.__code__
     if len(arguments) != code.co_argcount:
         raise UsageError(f"{function.__name__} takes {code.co_argcount} arguments, not {len(arguments)}.")

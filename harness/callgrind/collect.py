@@ -1,6 +1,7 @@
 """Count the instructions of Python statements and C++ snippets in separate processes, with a cache."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -147,7 +148,7 @@ def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
         return [SnippetCounts(reason=f"valgrind did not end within {_TIMEOUT_S:g} s")] * len(snippets)
     except Closed:
         lines = child.log_lines()
-        errors = [line for line in lines if "error" in line.lower()]
+        errors = [line for line in lines if re.search("[Ee]rror: ", line) and not line.endswith(":")]
         reason = errors[0] if errors else (lines or ["it printed nothing"])[-1]
         return [SnippetCounts(reason=f"valgrind failed: {reason}")] * len(snippets)
     finally:

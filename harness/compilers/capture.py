@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from harness.compilers.inductor import torchscript_warnings_hidden
+from harness.timeable import first_result
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
 _HEAD: Final = re.compile(r"Recompiling function (\S+) in ")
@@ -135,7 +136,7 @@ def traffic(function: Callable[..., object], *arguments: object) -> tuple[Operat
     The sizes of the tensors do not show whether the data come from main memory or from a cache.
     """
     with _Recorder() as recorder:
-        function(*arguments)
+        first_result(function, *arguments)
     return tuple(recorder.operations)
 
 

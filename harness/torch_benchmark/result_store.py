@@ -169,7 +169,7 @@ def _from_lines(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
     for number, line in enumerate(file, start=1):
         try:
             yield SavedResult.from_dict(json.loads(line))
-        except (ValueError, UsageError) as error:
+        except (RecursionError, ValueError, UsageError) as error:
             raise UsageError(f"{path}, line {number}: {error}") from error
 
 
