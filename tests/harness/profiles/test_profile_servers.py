@@ -40,7 +40,7 @@ def wait_twice() -> None:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a saved profile, in which a function waits in one place about three times as long as in another."""
-    file = tmp_path_factory.mktemp("profile") / "waits.prof"
+    file = tmp_path_factory.mktemp("profile") / "-waits +%20#?&'\"ü\n.prof"
     waits = cProfile.Profile()
     waits.runcall(wait_twice)
     waits.dump_stats(file)
@@ -65,14 +65,13 @@ def test_snakeviz_serves_its_page_only_on_the_loopback_address_and_the_standalon
     assert len(whole) > 400_000
 
 
-@pytest.mark.parametrize("name", ["-a b.prof", "a+b%20#?&'\".prof", "a\nü.prof", "x" * 250])
-def test_a_profile_of_any_name_is_served(
-    name: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_bytes(saved.read_bytes())
-    with served(Path(name)) as server:
-        assert "wait_briefly" in server.page()
+def test_a_profile_of_any_name_is_served(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(saved.parent)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ("x" * 250)).write_bytes(saved.read_bytes())
+    for name in (saved.name, "~/" + "x" * 250):
+        with served(Path(name)) as server:
+            assert "wait_briefly" in server.page()
 
 
 def test_a_file_that_is_not_a_profile_and_a_server_that_does_not_start_are_named_and_no_process_is_left(
@@ -84,7 +83,7 @@ def test_a_file_that_is_not_a_profile_and_a_server_that_does_not_start_are_named
         with pytest.raises(UsageError, match=file.name), served(file):
             pass
     monkeypatch.setattr(servers, "_CHILD", "print('no address')")
-    with pytest.raises(MachineError, match=f"see the reason, run: python -m snakeviz .*{saved}"), served(saved):
+    with pytest.raises(MachineError, match="see the reason, run: python -m snakeviz"), served(saved):
         pass
     monkeypatch.setattr(servers, "version_of", lambda _: ABSENT)
     with pytest.raises(MachineError, match="pip install snakeviz"), served(saved):
