@@ -39,6 +39,9 @@ FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore", *PROGRAMS)
 README: Final = Path(__file__).with_name("README.md")
 """The README for students, which becomes the kit's README.md."""
 
+VSCODE: Final = Path(__file__).with_name("vscode.json")
+"""The files of the kit's folder .vscode, by name."""
+
 EXAMPLE: Final = "04_autorange"
 """The lesson in the commands of the README for students. If a kit lacks it, the kit's first lesson replaces it."""
 
@@ -67,6 +70,7 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         folder = Path(scratch, "kit", "fairclock")
         _copy_files(folder, lessons)
         _write_readme(folder, lessons)
+        _write_editor_settings(folder)
         _write_stubs(folder, lessons)
         for told in [path for path in files_containing(all_parts(), folder) if "known" in path.parts]:
             (folder / told).unlink()
@@ -215,6 +219,13 @@ def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
     named = EXAMPLE if EXAMPLE in lessons else lessons[0]
     text = README.read_text(encoding="utf-8").replace(EXAMPLE, named)
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _write_editor_settings(folder: Path) -> None:
+    """Write the settings of VS Code into the kit at `folder`: its interpreter, and a task that checks the open file."""
+    (folder / ".vscode").mkdir()
+    for name, content in json.loads(VSCODE.read_text(encoding="utf-8")).items():
+        (folder / ".vscode" / name).write_text(json.dumps(content, indent=4) + "\n", encoding="utf-8")
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:

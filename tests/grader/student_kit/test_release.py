@@ -67,6 +67,39 @@ def test_the_kit_has_stubs_and_nothing_that_solves_them(kit: Path) -> None:
         assert (kit / "lessons" / "exercises" / f"{lesson}.py").read_text(encoding="utf-8") == stub
 
 
+def test_the_build_task_of_vs_code_checks_the_open_file_and_leads_to_its_error(own: Path, tmp_path: Path) -> None:
+    settings = json.loads((own / ".vscode" / "settings.json").read_text(encoding="utf-8"))
+    assert settings["python.defaultInterpreterPath"] == "${workspaceFolder}/.venv"
+    whole = json.loads((own / ".vscode" / "tasks.json").read_text(encoding="utf-8"))
+    task = next(task for task in whole["tasks"] if task.get("group") == {"kind": "build", "isDefault": True})
+    python = own / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    file = own / "my work" / "04_autorange.py"
+    file.parent.mkdir()
+    file.write_text("def blocked_autorange(*arguments):\n    return 1 / 0\n")
+
+    def resolved(text: str) -> str:
+        for name, path in {"file": file, "fileDirname": file.parent, "workspaceFolder": own}.items():
+            text = text.replace(f"${{{name}}}", str(path))
+        return text
+
+    done = subprocess.run(
+        [resolved(word) for word in (task["command"], *task["args"])],
+        cwd=resolved(task["options"]["cwd"]),
+        env={**os.environ, "FAIRCLOCK_STATE": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    pattern, folder = task["problemMatcher"]["pattern"], resolved(task["problemMatcher"]["fileLocation"][1])
+    found = [match for line in done.stdout.splitlines() if (match := re.search(pattern["regexp"], line))]
+    assert {(Path(folder, match[pattern["file"]]), match[pattern["line"]]) for match in found} == {(file, "2")}
+    assert "ZeroDivisionError" in found[0][pattern["message"]]
+
+
 def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise_and_nothing_of_other_lessons(kit: Path) -> None:
     found = {path.stem: path for path in (kit / "notebooks").iterdir()}
     assert set(found) == {f"{kind}{lesson}" for kind in ("", "lesson_") for lesson in LESSONS}
