@@ -222,7 +222,8 @@ def require_lesson(path: Path) -> str:
     if sys.stdin.isatty() and sys.stderr.isatty():
         console = Console(stderr=True)
         say(console, f"{path} {may_be}.")
-        return catalogue.load().named(Prompt.ask("Which exercise is it? For example, 4", console=console))
+        with suppress(EOFError):  # Ctrl-D
+            return catalogue.load().named(Prompt.ask("Which exercise is it? For example, 4", console=console))
     rename = f"mv -n {quoted} {shlex.quote(str(path.with_name((found or lessons)[0] + suffix)))}"
     raise UsageError(f"{path} {may_be}. Give it the name of its exercise, for example: {rename}")
 

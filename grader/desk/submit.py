@@ -62,30 +62,39 @@ def select(places: Sequence[str], take: Sequence[Path]) -> list[FileChoice]:
         outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
         if lesson in chosen:
             choice = choice.take(chosen[lesson])
-        elif not choice.candidates and not (choice.taken and choice.taken.changed):
-            is_meant = choice.taken in by_name
-            better = _better_work(lesson, outside) if inside[lesson] or not places else ""
-            unchanged = (*filter(None, [None if is_meant else choice.taken]), *choice.unchanged)
-            choice = replace(choice, taken=choice.taken if is_meant else None, unchanged=unchanged, better=better)
+        elif inside[lesson] or not places:
+            broken = [file for file in everywhere[lesson] if file.refusal and file not in inside[lesson]]
+            choice = _without_loss(choice, [*outside, *broken], is_named=choice.taken in by_name)
         reason = "this exercise is not in the places that you named"
         choices.append(replace(choice, left_out=(*choice.left_out, *((file, reason) for file in outside))))
     return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
 
 
-def _better_work(lesson: str, outside: Sequence[ExerciseFile]) -> str:
-    """Return a sentence on work of a student that must not be replaced by the unchanged exercise, or ""."""
-    checked = student_state.checked_work(lesson)
-    if not outside and not (checked and checked.points):
-        return ""
-    path = outside[0].path if outside or not checked else Path(checked.path)
-    earned = (
-        f"`check` gave {grade_texts.points(checked.points)} points to" if checked and not outside else "you changed"
-    )
-    file = exercise_files.read_file(path, lesson) if path.is_file() else None
-    if file and file.changed and not file.refusal:
-        return f"For {lesson}, {earned} {path}. To hand it in: fairclock submit --take {shlex.quote(str(path))}"
-    gone = "cannot be read" if file and file.refusal else "is unchanged now" if file else "is not there any more"
-    return f"For {lesson}, {earned} {path}, but this file {gone}. Find your work first."
+def _without_loss(choice: FileChoice, outside: Sequence[ExerciseFile], *, is_named: bool) -> FileChoice:
+    """Return a choice that loses none of the files `outside`, and not the file that earned most points so far.
+
+    An unchanged file is selected only if `is_named`. Then `better` is set if there is other work.
+    """
+    lesson, taken, best = choice.lesson, choice.taken, student_state.checked_work(choice.lesson)
+    path = Path(best.path) if best and best.points else None
+    checked = exercise_files.read_file(path, lesson) if path and path.is_file() else None
+    if choice.candidates or (taken and taken.changed):
+        if taken and best and checked and not is_named and checked.changed and checked.code == best.code != taken.code:
+            both = exercise_files.choose(lesson, [taken, checked, *choice.unchanged])
+            return replace(both, left_out=(*choice.left_out, *both.left_out))
+        return choice
+    better, file = "", outside[0] if outside else checked
+    if outside:
+        path, better = outside[0].path, f"For {lesson}, you changed {outside[0].path}"
+    elif best and path:
+        better = f"For {lesson}, `check` gave {grade_texts.points(best.points)} points to {path}"
+    if better and file and file.changed and not file.refusal:
+        better += f". To hand it in: fairclock submit --take {shlex.quote(str(path))}"
+    elif better:
+        gone = "is not there any more" if not file else "cannot be read" if file.refusal else "is unchanged now"
+        better += f", but this file {gone}. Find your work first."
+    stub = () if is_named or not taken else (taken,)
+    return replace(choice, taken=taken if is_named else None, unchanged=(*stub, *choice.unchanged), better=better)
 
 
 def _require_best(choices: Sequence[FileChoice]) -> None:

@@ -128,13 +128,23 @@ def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit:
     assert "To hand in only the others: fairclock submit 13_bytecode" in in_kit(kit, "submit").err
     for allowed in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
         assert in_kit(kit, "submit", "--no-grade", *allowed).code == 0, allowed
+    edit(exercise_of(kit), "    raise NotImplementedError", "    return 1")
+    ended = in_kit(kit, "submit", "4", "--no-grade")
+    assert (ended.code, f"{elsewhere} (saved" in ended.err, FILE in ended.err) == (2, True, True), "both are changed"
+    assert in_kit(kit, "submit", FILE, "--no-grade").code == 0
+    shutil.copy(paths.stub(LESSON), exercise_of(kit))
     shutil.copy(paths.stub(LESSON), elsewhere)
     assert f"{elsewhere}, but this file is unchanged now." in in_kit(kit, "submit").err
     elsewhere.unlink()
     assert f"{elsewhere}, but this file is not there any more." in in_kit(kit, "submit").err
     place = kit / "found again.py"
     place.write_bytes(paths.solution(LESSON).read_bytes())
-    assert "you changed found again.py." in in_kit(kit, "submit", "lessons/exercises").err
+    assert "you changed found again.py. To hand it in: " in in_kit(kit, "submit", "lessons/exercises").err
+    notebook_of(kit).write_bytes(b"{")
+    place.unlink()
+    assert f"{NOTEBOOK}, but this file cannot be read." in in_kit(kit, "submit", FILE).err
+    solve(place)
+    notebook_of(kit).unlink()
     assert in_kit(kit, "submit", "4", "--no-grade").code == 0
     place.write_text("def blocked_autorange(run, clock, min_run_time):\n    return 1\n")
     assert f"`check` gave 10 points to {elsewhere} before" in in_kit(kit, "submit", "4").out
