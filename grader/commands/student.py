@@ -30,9 +30,9 @@ PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One call of the command `check`: its options, and the exercise of each checked file."""
+    """One call of the command `check`: its options, and the exercises in each checked file."""
 
-    choices: dict[Path, FileChoice]
+    choices: dict[Path, list[FileChoice]]
     only: str | None
     ask_hint: bool
     past_hints: bool
@@ -44,12 +44,12 @@ class _Check:
     @property
     def is_overview(self) -> bool:
         """Whether several lessons are checked, so that each task gets only one line."""
-        return len({choice.lesson for choice in self.choices.values()}) > 1
+        return len({choice.lesson for choices in self.choices.values() for choice in choices}) > 1
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
         with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
-            graded = [self._graded(path, pool) for path in files]
+            graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]
         if self.is_overview:
             checking.print_lines(check_screen.total(graded), out_console)
             say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
@@ -58,22 +58,22 @@ class _Check:
         full = self.is_complete and all(report.points == report.max_points for report in graded)
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
-    def _graded(self, path: Path, pool: Pool) -> Report:
-        lesson = self.choices[path].lesson
+    def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
+        lesson = choice.lesson
         for warning in (*exercise_files.warnings_on(path, lesson), *checking.missing_imports(path, lesson)):
             say(out_console, warning, 1)
         with waiting(f"Checking {path.name} …"):
             report = checking.check(lesson, path, pool, self.only)
-        checking.print_lines(self._lines(path, report), out_console)
+        checking.print_lines(self._lines(path, choice, report), out_console)
         if self.only is None:
             student_state.keep_points(report)
         self.before[path] = {verdict.task: verdict for verdict in report.verdicts}
         return report
 
-    def _lines(self, path: Path, report: Report) -> list[ScreenLine]:
+    def _lines(self, path: Path, choice: FileChoice, report: Report) -> list[ScreenLine]:
         if self.is_overview:
             return check_screen.overview(report)
-        notes = [] if path in self.before else _notes(self.choices[path])
+        notes = [] if path in self.before else _notes(choice)
         hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
         return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 
@@ -107,14 +107,17 @@ def check(
         refuse_edited(json_file, force=force)
     found, only = checking.selected(target, task)
     choices = settle(found, "fairclock check", err_console)
-    by_file = {choice.taken.path: choice for choice in choices if choice.taken}
+    by_file: dict[Path, list[FileChoice]] = {}
+    for choice in choices:
+        if choice.taken:
+            by_file.setdefault(choice.taken.path, []).append(choice)
     missing = [choice.why_no_file for choice in choices if not choice.taken]
     if not by_file:
         raise UsageError(" ".join(missing))
     for why in missing:
         say(err_console, why, 1)
     files = list(by_file)
-    by_file |= {file.path: choice for choice in choices for file in choice.unchanged}
+    by_file = {file.path: [choice] for choice in choices for file in choice.unchanged} | by_file
     grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
     return checking.watch(grade_files, files, list(by_file), err_console) if watched else grade_files(files)
 

@@ -178,16 +178,21 @@ def _unsettled(choice: FileChoice, command: str) -> str:
 def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) -> dict[str, list[ExerciseFile]]:
     """Return the exercise files of these lessons in and below these folders, by lesson, under any name.
 
-    The default folders are the current folder and those of the student kit. What cannot be read is skipped.
+    A file with several exercises counts for the others only where they are not changed elsewhere. The default folders
+    are the current folder and those of the student kit. What cannot be read is skipped.
     """
     if folders is None and "site-packages" in paths.KIT.parts:
         raise UsageError("Your kit is not found from here. Change to its folder, and run the same command there.")
     files: dict[str, list[ExerciseFile]] = {lesson: [] for lesson in lessons}
     everywhere = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd(), paths.KIT)
+    parts: list[ExerciseFile] = []
     for path, data in files_below(everywhere if folders is None else folders):
-        for lesson in lessons_of(path, data):
+        for rank, lesson in enumerate(lessons_of(path, data, every=True)):
             if lesson in files:
-                files[lesson].append(read_file(path, lesson))
+                (parts if rank else files[lesson]).append(read_file(path, lesson))
+    for part in parts:
+        if not any(file.changed for file in files[part.lesson]):
+            files[part.lesson].append(part)
     return files
 
 

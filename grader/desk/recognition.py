@@ -85,11 +85,12 @@ def _paths_below(roots: Sequence[Path]) -> Iterator[Path]:
                     pending.append((path, depth + 1))
 
 
-def lessons_of(path: Path, data: bytes) -> tuple[str, ...]:
+def lessons_of(path: Path, data: bytes, *, every: bool = False) -> tuple[str, ...]:
     """Return the lesson of a file with the content `data`, several if that is unclear, or () if there is none.
 
     A file with the name of an exercise is that exercise. Otherwise the functions decide: their names and parameters
-    are those of the exercise. A notebook's metadata, the headline and the name of the file decide between several.
+    are those of the exercise. A notebook's metadata, the headline and the name of the file decide between several:
+    their lesson is the only one, or with `every` the first one.
     """
     lessons, stem = catalogue.load().lessons, folded(path.stem)
     if stem in lessons or not data:
@@ -108,7 +109,7 @@ def lessons_of(path: Path, data: bytes) -> tuple[str, ...]:
         if any(functions[name] in {None, _parameters(text, defined[name])} for name in functions.keys() & defined)
     ]
     hints = [lesson for lesson in (stamped, *numbered, *named) if lesson in (written or lessons)]
-    return tuple(hints[:1] or written)
+    return tuple(dict.fromkeys((*hints[:1], *written))) if every else tuple(hints[:1] or written)
 
 
 @cache
