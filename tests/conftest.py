@@ -95,8 +95,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing(str(problem))
     if item.get_closest_marker("valgrind") and (reason := programs.lacking("valgrind", programs.VALGRIND, "valgrind")):
         _missing(reason)
-    if item.get_closest_marker("browser") and not (shutil.which("chromium") and find_spec("playwright")):
-        _missing("a browser is missing: apt-get install chromium; python -m pip install 'fairclock[browser]'")
+    for marker in item.iter_markers("browser"):
+        if not shutil.which("chromium") or not all(map(find_spec, ("playwright", *marker.args))):
+            _missing("a browser is missing: apt-get install chromium; python -m pip install 'fairclock[browser]'")
     for marker in item.iter_markers("program"):
         if not shutil.which(program := marker.args[0]):
             _missing(f"{program} is missing: install it with `apt-get install {PACKAGES.get(program, program)}`")

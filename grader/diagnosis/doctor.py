@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ _SYMBOLS: Final = {
     "pacman": "export DEBUGINFOD_URLS=https://debuginfod.archlinux.org",
     "zypper": "zypper install glibc-debuginfo",
 }
+REGISTER: Final = f"{sys.executable} -m ipykernel install --user --name fairclock"
 _C: Final = "#include <stdint.h>\n#include <string.h>\nint probe(void) { return 0; }\n"
 _CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }\n"
 
@@ -50,6 +52,7 @@ def examine() -> Iterator[HealthCheck]:
     yield headers()
     yield cuda()
     yield free_threaded()
+    yield notebooks()
     yield machine.noise_level()
 
 
@@ -133,6 +136,22 @@ def free_threaded() -> HealthCheck:
         return HealthCheck("free-threaded Python", f"{build.path} ({build.name})")
     missing = builds.wrong_variable() or "missing (lesson 18 then shows recorded runs)"
     return HealthCheck("free-threaded Python", missing, builds.install())
+
+
+def notebooks() -> HealthCheck:
+    """Check for JupyterLab in this environment, or for a kernel that another Jupyter starts with this Python."""
+    with suppress(PackageNotFoundError):
+        return HealthCheck("Jupyter", f"JupyterLab {version('jupyterlab')}, with the kernel python3")
+    try:
+        found = f"ipykernel {version('ipykernel')}"
+        from jupyter_client.kernelspec import KernelSpecManager  # noqa: PLC0415 - it comes with ipykernel
+    except (PackageNotFoundError, ImportError):
+        return HealthCheck("Jupyter", "missing (needed only for notebooks)", "pip install -e '.[notebook]'")
+    specs = KernelSpecManager().get_all_specs()
+    names = [name for name, each in specs.items() if each["spec"]["argv"][0] == sys.executable]
+    if names:
+        return HealthCheck("Jupyter", f"{found}, registered as the kernel {', '.join(names)}")
+    return HealthCheck("Jupyter", f"{found}, but no kernel is registered for this Python", REGISTER)
 
 
 def ran(command: Sequence[str], given: str = "", *, timeout_s: float = 120) -> tuple[int, str]:

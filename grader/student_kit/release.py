@@ -35,7 +35,7 @@ TEACHERS: Final = KIT / "lessons" / "guide"
 GRADESCOPE: Final = KIT / "grader" / "gradescope"
 SCRIPTS: Final = ("setup.sh", "run_autograder")
 PROGRAMS: Final = ("grader/student_kit/fairclock", "grader/student_kit/fairclock.cmd")
-FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore", *PROGRAMS)
+FILES: Final = ("LICENSE", "lessons/exercises/README.txt", "pyproject.toml", ".gitignore", *PROGRAMS)
 README: Final = Path(__file__).with_name("README.md")
 """The README for students, which becomes the kit's README.md."""
 

@@ -1,6 +1,8 @@
 """The results of `doctor` for each part of a machine, with a fix for each fault."""
 
+import json
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,26 @@ def test_torch_that_cannot_be_imported_is_told_with_the_reason(monkeypatch: pyte
     assert failure_reason(3, "") == "exit status 3"
     assert failure_reason(-11, "") == "ended by SIGSEGV"
     assert "this CPU lacks instructions" in failure_reason(-4, "")
+
+
+def test_jupyter_needs_jupyterlab_or_a_kernel_for_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(**versions: str) -> HealthCheck:
+        def version(name: str) -> str:
+            if name not in versions:
+                raise PackageNotFoundError
+            return versions[name]
+
+        monkeypatch.setattr(doctor, "version", version)
+        return doctor.notebooks()
+
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    lacks(check(), "missing (needed only for notebooks)", "[notebook]")
+    assert check(ipykernel="7.1", jupyterlab="4.6").found == "JupyterLab 4.6, with the kernel python3"
+    lacks(check(ipykernel="7.1"), "no kernel is registered", "ipykernel install --user --name fairclock")
+    (tmp_path / "kernels" / "mine").mkdir(parents=True)
+    registered = {"argv": [sys.executable], "display_name": "mine", "language": "python"}
+    (tmp_path / "kernels" / "mine" / "kernel.json").write_text(json.dumps(registered))
+    assert "registered as the kernel mine" in check(ipykernel="7.1").found
 
 
 @linux
