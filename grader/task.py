@@ -153,6 +153,14 @@ class Scenario(Protocol):
 
 
 @runtime_checkable
+class Exact(Protocol):
+    """A test case with only one right answer. `order` is the rule for the order of its rows, if it has several."""
+
+    right: Value
+    order: str
+
+
+@runtime_checkable
 class Planned(Protocol):
     """A simulated test case that can also compute the cost of the baseline, so that a ratio can be graded."""
 

@@ -94,7 +94,7 @@ class _Block:
         steps, hints, details, printed = self.steps, self.hints, self.details, self.printed
         if most is not None:
             steps = fitted(steps, most // 3)
-            hints = fitted(hints, most - _height(steps) - 1)
+            hints = fitted(hints, most - _height(steps) - 2)
             left = most - _height(steps) - _height(hints)
             printed = fitted(printed, min(MOST_PRINTED + 2, max(left - _height(details), left // 3)), head=1)
             details = fitted(details, left - _height(printed))
@@ -119,7 +119,7 @@ def fitted(lines: Sequence[str], most: int, indent: int = INDENT, head: int | No
     if _height(lines, indent) <= most:
         return list(lines)
     rows = [row for line in lines for row in wrapped(line, COLUMNS - indent)]
-    first = most // 2 if head is None else head
+    first = max(most // 2 if head is None else min(head, most - 1), 0)
     last = max(most - first - 1, 0)
     return [*rows[:first], f"… {len(rows) - first - last} more rows: --verbose shows them", *rows[len(rows) - last :]]
 
@@ -177,11 +177,14 @@ def _key(verdict: Verdict) -> tuple[object, ...]:
 
 
 def _heading(task: Task, verdict: Verdict, before: Verdict | None = None) -> ScreenLine:
-    was = f" (before: {grade_texts.points(before.points)} points)" if before and before.points != verdict.points else ""
-    text = (
-        f"{out_of(verdict.points, verdict.max_points)}  {task.lesson} · {task.name}: {task_state(task, verdict)}{was}"
+    earned = out_of(verdict.points, verdict.max_points)
+    if before and before.points != verdict.points:
+        earned += f" (before: {grade_texts.points(before.points)})"
+    return ScreenLine(
+        f"{earned}  {task.lesson} · {task.name}: {task_state(task, verdict)}",
+        1,
+        COLOURS.get(verdict.status, "yellow"),
     )
-    return ScreenLine(text, 1, COLOURS.get(verdict.status, "yellow"))
 
 
 def _messages(verdicts: Sequence[Verdict], file: str) -> Iterator[str]:
@@ -189,7 +192,7 @@ def _messages(verdicts: Sequence[Verdict], file: str) -> Iterator[str]:
     above = ""
     for said in (verdict.attempt.rationale for verdict in verdicts):
         named = re.sub(r"(?<=line )(\d+ of) the file", lambda found: f"{found[1]} {file}", said)
-        yield SAME if said == above else named
+        yield SAME if said and said == above else named
         above = said
 
 

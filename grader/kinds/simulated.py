@@ -12,7 +12,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from grader.records import Attempt, Cost, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.source import Source
-from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
+from grader.task import Exact, Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
 from grader.trials.faults import FIRST, RAISED_IN, blame_submission
 from grader.trials.known_mistakes import docstring
 from grader.trials.worker_client import WorkerClient, worker
@@ -94,8 +94,9 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             mismatch = self.exam.together([played.scenario for played in mine])
         ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine))
         if mismatch:
-            lines, why = [said, *mismatch.lines], self._explanation(mine)
-            return replace(ended, status=Status.WRONG, rationale="\n".join(lines), help=why)
+            explanation = self._explanation(mine)
+            text = "\n".join((said, *(mismatch if explanation else replace(mismatch, remark="")).lines))
+            return replace(ended, status=Status.WRONG, rationale=text, help=explanation or mismatch.remark)
         uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
         return replace(ended, speed=speed(self.task, mine) if self.task.tiers else uncounted)
 
@@ -106,7 +107,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         with blame_submission(scenario.function, f"{RAISED_IN} {case_title(scenario)}"):
             claim = one.values(scenario.function, arguments, scenario.call, self.exam.max_calls)
             if "answer" in claim:
-                return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+                return Played(scenario, claim["answer"], judged(scenario, claim["answer"]))
         got = f"a {str(claim.get('type'))[:80]}"
         return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
@@ -141,7 +142,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         wrong = list[str]()
         for scenario in scenarios:
             try:
-                wrong += filter(None, [told(case_title(scenario), scenario.judge(as_plain(solver(scenario))))])
+                wrong += filter(None, [told(case_title(scenario), judged(scenario, as_plain(solver(scenario))))])
             except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
                 wrong.append(f"{scenario.title}: raises {type(error).__name__}")
             if len(wrong) > self.exam.forgiven:
@@ -165,7 +166,59 @@ def imports_torch(source: Source) -> bool:
 
 def _played(solver: Solver, scenario: Scenario) -> Played:
     answer = solver(scenario)
-    return Played(scenario, answer, scenario.judge(answer))
+    return Played(scenario, answer, judged(scenario, answer))
+
+
+def judged(scenario: Scenario, answer: Any) -> Mismatch | None:
+    """Return how an answer differs from the right one, or None. The remark names a difference only in order or type."""
+    mismatch = scenario.judge(answer)
+    almost = near_miss(answer, scenario.right, scenario.order) if mismatch and isinstance(scenario, Exact) else ""
+    return replace(mismatch, remark=almost) if mismatch and almost else mismatch
+
+
+def near_miss(answer: Any, right: Any, order: str) -> str:
+    """Return a sentence if a wrong answer differs from the right one only in order, type or rounding, else "".
+
+    `order` is the task's rule for the order of the rows.
+    """
+    pairs = list(_pairs(answer, right))
+    if answer == right:
+        got, want = next((pair for pair in pairs if type(pair[0]) is not type(pair[1])), (answer, right))
+        return f"The values are right, but not all of their types: {got!r} must be {want!r}."
+    if isinstance(answer, list) and isinstance(right, list) and len(answer) == len(right):
+        if _same_items(answer, right):
+            return f"The rows are right, but their order is not. The right order: {order}."
+        if all(isinstance(row, list) and _same_items(row, own) for row, own in zip(answer, right, strict=True)):
+            return "In each row, the values are right, but their order is not."
+    if all(one == other or _rounded(one, other) or _rounded(other, one) for one, other in pairs):
+        return "The numbers differ from the right ones only by rounding."
+    return ""
+
+
+def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the values at the same places of two answers. Lists of different lengths are one pair."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for item, same_place in zip(one, other, strict=True):
+            yield from _pairs(item, same_place)
+    else:
+        yield one, other
+
+
+def _same_items(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    rest = [*other]
+    return len(one) == len(other) and all(item in rest and rest.remove(item) is None for item in one)  # type: ignore[func-returns-value]
+
+
+def _rounded(exact: Any, number: Any) -> bool:
+    """Return whether a number is a float rounded in any way, or equal to it apart from rounding errors."""
+    if not isinstance(exact, float) or type(number) not in {int, float} or not math.isfinite(exact):
+        return False
+    whole = {math.floor(exact), math.ceil(exact)}
+    return (
+        number in whole
+        or math.isclose(exact, number, rel_tol=SAME_ANSWER)
+        or number in {round(exact, n) for n in range(1, 13)}
+    )
 
 
 def case_title(scenario: Scenario) -> str:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, TypeGuard
+from typing import ClassVar, Final, TypeGuard
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class PlainScenario:
     """A test case without simulated functions: the submission gets arguments, and returns an answer."""
 
     cost: float = 1.0
+    order: ClassVar[str] = ""
 
     def call(self, name: str, _: Sequence[Value]) -> Value:
         """Raise `ValueError`, because there is no simulated function."""
@@ -26,8 +27,12 @@ class PlainScenario:
 
 @dataclass
 class RowsScenario(PlainScenario, ABC):
-    """A test case whose right answer is a list of rows. The student reads `advice` if the answer differs."""
+    """A test case whose right answer is a list of rows. The student reads `advice` if the answer differs.
 
+    `order` is the rule for the order of the rows. The student reads it if only the order differs.
+    """
+
+    function: ClassVar[str]
     title: str
     advice: str
 

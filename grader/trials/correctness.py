@@ -105,6 +105,8 @@ def _elements(want: NDArray[np.float64], got: NDArray[np.float64], allowed: NDAr
         off = np.where(np.isfinite(got - want), np.abs(got - want), np.inf)
     worst = np.unravel_index(int(np.argmax(np.where(wrong, off, -1.0))), want.shape)
     remark = _off(float(want[worst]), float(got[worst]), float(np.broadcast_to(allowed, want.shape)[worst]))
+    if right(np.sort(want, None), np.sort(got, None), allowed.min(keepdims=True).ravel()).all():
+        remark += ". The elements are right, but their order is not"
     if want.size > SHOWN:
         at = ", ".join(str(int(i)) for i in worst)
         remark = f"{int(wrong.sum())} of {want.size} elements wrong, the worst at [{at}]: {remark}"

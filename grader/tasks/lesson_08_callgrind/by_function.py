@@ -41,6 +41,7 @@ class Listing(RowsScenario):
     lines: list[str]
     totals: Mapping[str, int]
     function = "by_function"
+    order = "the largest total first; equal totals by name"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -46,6 +46,7 @@ class CallTree(RowsScenario):
 
     nodes: tuple[Node, ...]
     function = "own_time"
+    order = "the largest own time first; equal own times by name"
 
     @cached_property
     def ends(self) -> list[int]:

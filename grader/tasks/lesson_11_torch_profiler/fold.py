@@ -56,6 +56,9 @@ class Stacks(RowsScenario):
 
     stacks: tuple[Stack, ...]
     function = "fold"
+    order = (
+        "a box before the boxes on top of it, and these before the next box beside it; boxes beside each other by name"
+    )
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

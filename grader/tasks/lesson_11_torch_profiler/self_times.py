@@ -58,6 +58,7 @@ class TraceScenario(RowsScenario):
     own: tuple[tuple[str, int], ...]
     others: tuple[dict[str, Value], ...] = ()
     function = "self_times"
+    order = "the largest own time first; equal own times by name"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -42,6 +42,7 @@ class Opcodes(RowsScenario):
     trace: list[str]
     times: Mapping[tuple[str, str], int]
     function = "pairs"
+    order = "the largest number of times first; equal numbers by the first name, then by the second"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

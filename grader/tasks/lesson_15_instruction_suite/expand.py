@@ -28,6 +28,7 @@ class Group(PlainScenario):
     benchmark: Mapping[str, Value]
     right: Sequence[Mapping[str, Value]]
     function = "expand"
+    order = "by runtime (eager first), autograd mode (forward first), language (Python first), and threads as given"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

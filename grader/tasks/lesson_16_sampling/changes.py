@@ -36,6 +36,7 @@ class RunPair(RowsScenario):
     before: Run
     after: Run
     function = "changes"
+    order = "by function"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -48,6 +48,7 @@ class Blocks(RowsScenario):
 
     events: tuple[Event, ...]
     function = "at_peak"
+    order = "the most bytes first; equal bytes by name"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -62,6 +62,7 @@ class Accesses(RowsScenario):
     events: tuple[Event, ...]
     races: tuple[Race, ...]
     function = "races"
+    order = "by variable, then by thread, then by the other thread"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

@@ -74,6 +74,7 @@ class Log(RowsScenario):
 
     parts: tuple[Message | str, ...]
     function = "recompilations"
+    order = "by function, then by place, then by cause"
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:

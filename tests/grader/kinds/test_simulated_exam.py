@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_tasks import BISECT, COUNT_UP, search
 from trees import BARE
 
-from grader import kinds
+from grader import catalogue, kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import Played, gain, imports_torch, speed
+from grader.kinds.simulated import Played, gain, imports_torch, judged, near_miss, speed
 from grader.records import Attempt, Status
-from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import PlainScenario
+from grader.seeds import generator
+from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
+from grader.tasks.plain import PlainScenario, RowsScenario
 from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.find", "0")
@@ -74,7 +76,7 @@ def test_an_odd_answer_is_wrong_also_beside_known_mistakes_and_a_malformed_call_
         known(task, f"wrong_{number}", f'"""Another."""\ndef find(probe): return {other}')
     for answer in ("None", "'60'", "{'a': 1}", "float('nan')", "10**400", "object()"):
         attempt = run(task, f"def find(probe): return {answer}")
-        assert (attempt.status, attempt.help) == (Status.WRONG, ""), answer
+        assert (attempt.status, "Another." in attempt.help) == (Status.WRONG, False), answer
     for call in ("probe()", "probe('a')", "probe(float('nan'))", "probe(object())"):
         with pytest.raises(WorkerFault, match=r"\(line 1 of the file\)") as caught:
             run(task, f"def find(probe): return {call}")
@@ -160,3 +162,37 @@ def test_a_cost_that_is_not_positive_is_a_fault_of_the_grader() -> None:
 def test_empty_lines_are_searched_once_for_the_import_of_torch() -> None:
     assert imports_torch("\n" * 300_000 + " import  torch")  # takes minutes if each line is searched to the end
     assert not imports_torch("\n" * 300_000 + "import torchvision")
+
+
+def test_an_answer_that_differs_only_in_order_type_or_rounding_gets_a_sentence_on_that() -> None:
+    rows: list[list[Any]] = [["b", 7, 0.5], ["a", 4, 1.5], ["c", 4, -0.25]]
+    almost = {
+        "the largest first": [rows[1], rows[0], rows[2]],
+        "In each row, the values are right, but their order": [row[::-1] for row in rows],
+        "7.0 must be 7": [["b", 7.0, 0.5], *rows[1:]],
+        "True must be 1": True,
+        "only by rounding": [["b", 7.4, 0.5], ["a", 3.6, 1], ["c", 4, -0.2500001]],
+    }
+    for says, answer in almost.items():
+        assert says in near_miss(answer, 1 if answer is True else rows, "the largest first"), says
+    others: tuple[Value, ...] = (
+        [],
+        rows[:2],
+        [*rows, rows[0]],
+        [rows[0]] * 3,
+        [["b", 8, 0.5], *rows[1:]],
+        None,
+        "abc",
+        [1, 2, 3],
+    )
+    assert {near_miss(answer, rows, "the largest first") for answer in others} == {""}
+    known = catalogue.load()
+    tasks = {task.name: task for lesson in known.lessons for task in known.tasks(lesson)}
+    for kind in RowsScenario.__subclasses__():
+        exam = tasks[kind.function].exam
+        assert not isinstance(exam, TensorExam)
+        for scenario in (one for one in exam.scenarios(generator("x")) if isinstance(one, kind) and len(one.right) > 1):
+            told = judged(scenario, scenario.right[::-1])
+            assert told is not None
+            assert kind.order in told.remark
+            assert kind.order
