@@ -133,7 +133,7 @@ def settle(choices: Sequence[FileChoice], command: str, console: Console) -> lis
     """
     open_ = [choice for choice in choices if choice.candidates]
     if open_ and not (sys.stdin.isatty() and console.is_terminal):
-        raise UsageError(" ".join(_unsettled(choice, command) for choice in open_))
+        raise UsageError("\n".join(_unsettled(choice, command) for choice in open_))
     return [_asked(choice, command, console) if choice.candidates else choice for choice in choices]
 
 
@@ -169,9 +169,8 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _unsettled(choice: FileChoice, command: str) -> str:
-    files = choice.candidates[:_MOST_ASKED]
-    paths = " and ".join(f"{file.path} (saved {saved_at(file.path):%d %b %H:%M})" for file in files)
-    commands = " or ".join(f"{command} {shlex.quote(str(file.path))}" for file in files)
+    paths = few([f"{file.path} (saved {saved_at(file.path):%d %b %H:%M})" for file in choice.candidates], 3, " and ")
+    commands = few([f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates], 3, " or ")
     return f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"
 
 
@@ -208,7 +207,7 @@ def require_lesson(path: Path) -> str:
     lessons, quoted = catalogue.load().lessons, shlex.quote(str(path))
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
-    if not path.exists():
+    if not path.is_file():
         raise UsageError(f"There is no file or folder {path}. You can also name an exercise, such as 4.")
     if not (suffix := suffix_of(path)):
         plain = _HAS_SUFFIX.match(path.name)

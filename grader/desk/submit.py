@@ -65,8 +65,9 @@ def select(places: Sequence[str], take: Sequence[Path]) -> list[FileChoice]:
         elif inside[lesson] or not places:
             broken = [file for file in everywhere[lesson] if file.refusal and file not in inside[lesson]]
             choice = _without_loss(choice, [*outside, *broken], is_named=choice.taken in by_name)
-        reason = "this exercise is not in the places that you named"
-        choices.append(replace(choice, left_out=(*choice.left_out, *((file, reason) for file in outside))))
+        why = "this exercise is not in the places that you named"
+        left = [(file, why) for file in outside if at_paths or choice.taken]
+        choices.append(replace(choice, left_out=(*choice.left_out, *left)))
     return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -196,6 +197,8 @@ def test_one_file_or_zip_with_several_exercises_is_checked_and_packed_for_each_o
 
 
 def test_a_file_named_by_the_student_is_checked_or_refused_in_one_sentence(kit: Path) -> None:
+    os.mkfifo(kit / "pipe.py")
+    assert "There is no file or folder pipe.py." in in_kit(kit, "check", "pipe.py").err
     place(kit / "Lo\u0308sung.py", SOLVED)
     ended = in_kit(kit, "check", "LÖSUNG.py")
     assert (ended.code, f"Hand in Lo\u0308sung.py with submit, which packs it as {LESSON}.py." in ended.out) == (
