@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -155,16 +156,19 @@ def run_script(script: str, profiler: str, *options: str) -> ProfiledScript:
 def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> str:
     """Run `python -m PROFILER OPTIONS`, and return the output. Raise `UsageError` if it fails or takes too long."""
     command = [sys.executable, "-m", profiler, *options]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="backslashreplace", timeout=timeout_s, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
+    text = partial(tempfile.TemporaryFile, "w+", encoding="utf-8", errors="backslashreplace")
+    with text() as output, text() as errors:  # not pipes, which a process that the script has started may keep open
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=timeout_s, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
+        printed, said = (file.read() for file in (output, errors) if not file.seek(0))
     if done.returncode:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        lines = (said.strip() or printed.strip()).splitlines()
         raise UsageError(f"The script failed under {profiler}: {lines[-1] if lines else done.returncode}.")
-    return done.stdout
+    return printed
 
 
 def lacking_sampling() -> str:

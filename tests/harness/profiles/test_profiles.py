@@ -78,6 +78,8 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
     with pytest.raises(UsageError, match="ZeroDivisionError"):
         stats.run_script("1 / 0", "cProfile")
     assert stats.run_script("import sys; sys.stderr.write('Traceback of a caught error')", "cProfile").printed
+    background = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'])"
+    assert "1 loop" in stats.run_module("timeit", "-n1", "-r1", background, timeout_s=15)
     with pytest.raises(UsageError, match="ran longer than"):
         stats.run_module("timeit", "while True: pass", timeout_s=0.5)
 
