@@ -59,8 +59,7 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
     with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
         path = Path(script).expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
         if isinstance(script, str):
-            text = _ENCODING.sub(r"\1 ", script)
-            path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
+            path.write_bytes(_ENCODING.sub(r"\1 ", script).encode(errors="surrogatepass"))
         places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-P", "-m", "harness.memory.lines", str(path)]
         with Child(command, {**os.environ, "PYTHONPATH": places}) as child:
@@ -70,10 +69,8 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
                 raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
             except Closed:
                 status = child.exit_status()
-                how = (
-                    f"by the signal {signal.Signals(-status).name}" if status < 0 else f"with the exit status {status}"
-                )
-                raise UsageError(f"The process of the script ended {how} before its table was complete.") from None
+                how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+                raise UsageError(f"The process of the script ended too early, with {how}.") from None
     if answer["error"]:
         raise UsageError(answer["error"])
     return tuple(Line(*row) for row in answer["rows"])
@@ -89,13 +86,11 @@ class LineTrace:
         """Trace the lines of a function from now on, and return the function itself. Options change nothing."""
         if function is None:
             return self.profile
-        found = [] if isinstance(function, type) else [*_functions(function)]
-        if not found:
-            raise TypeError(f"@profile decorates functions that are written in Python, not {function!r}")
-        for each in found:
-            self._code_map.add(each.__code__)
-            if each.__code__ not in self._code_map:
-                raise TypeError(f"@profile finds no source file of {function!r}")
+        codes = [] if isinstance(function, type) else [each.__code__ for each in _functions(function)]
+        for code in codes:
+            self._code_map.add(code)
+        if not codes or not all(code in self._code_map for code in codes):
+            raise TypeError(f"@profile decorates functions that are written in Python, in a file, not {function!r}")
         return function
 
     def on_call(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any] | None:

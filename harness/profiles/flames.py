@@ -272,8 +272,6 @@ def difference_svg(
     run has no box. The colour shows the difference. `unit` converts a cost to text.
     Raise `ValueError` if the chosen run has no cost.
     """
-    if widths not in {"before", "after"}:
-        raise ValueError(f'`widths` is "before" or "after", not {widths!r}.')
     first, second = fold_up(before), fold_up(after)
     places = drawable({"before": first, "after": second}[widths])
     costs = [{(*each.below, each.frame.name): each.frame.total for each in placed(root)} for root in (first, second)]
