@@ -141,7 +141,7 @@ class Timeline:
 
 
 def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
-    """Run a script under `mprof run`, and return the samples of its memory, one every 10 ms.
+    """Run a script under `mprof run`, and return the samples of its process's memory, one every 10 ms.
 
     With `plotted`, the result has a plot with this title, in which functions with the decorator `@profile` are marked.
     Raise `UsageError` if `mprof` fails.

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile
 
@@ -172,14 +171,12 @@ class Trace:
 
     def partial_overlaps(self) -> int:
         """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
-        pairs, tolerance_us = 0, 0.01
-        for thread in {each.thread for each in self.events}:
-            mine = [each for each in self.events if each.thread == thread]
-            start, end = (np.array([getattr(each, name) for each in mine]) for name in ("start_us", "end_us"))
-            began = start[:, None] < start[None, :] - tolerance_us
-            open_still = start[None, :] < end[:, None] - tolerance_us
-            ended = end[:, None] < end[None, :] - tolerance_us
-            pairs += int(np.count_nonzero(began & open_still & ended))
+        pairs, tolerance_us, running = 0, 0.01, dict[tuple[str, str], list[Event]]()
+        for each in self.events:
+            before = [one for one in running.get(each.thread, ()) if one.end_us > each.start_us + tolerance_us]
+            starts, ends = each.start_us - tolerance_us, each.end_us - tolerance_us
+            pairs += sum(one.start_us < starts and one.end_us < ends for one in before)
+            running[each.thread] = [*before, each]
         return pairs
 
 

@@ -211,7 +211,16 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
         return TensorBoard(f"needs {missing}. Run: {INSTALL}", board, plugin)
     if not start:
         return TensorBoard("a short run does not start TensorBoard", board, plugin)
-    options = ("--logdir", str(folder), "--host", LOOPBACK, "--port", "0", "--load_fast", "false")
+    options = (
+        "--logdir",
+        str(Path(folder).expanduser().absolute()),
+        "--host",
+        LOOPBACK,
+        "--port",
+        "0",
+        "--load_fast",
+        "false",
+    )
     try:
         with serving("tensorboard.main", *options) as server:
             return _read(server, board, plugin)
