@@ -805,9 +805,7 @@ def _(page: Page, parts: Parts) -> None:
 
 def longer_by(race: Duel) -> Interval:
     """Return the longer of the two times in a duel divided by the shorter one, with its interval."""
-    if race.ratio >= 1:
-        return Interval.duel(race)
-    return Interval(1 / race.ratio, 1 / race.high, 1 / race.low)
+    return Interval.duel(race) if race.ratio >= 1 else Interval.duel(race).inverse()
 
 
 def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:

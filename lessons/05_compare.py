@@ -581,7 +581,8 @@ def _(page: Page, search: Search) -> None:
     crossing, found = crossing_of(search.steps)
     page.reveal(crossing, found)
     # An undecided duel can lead the search to a wrong range, in which one of the functions never wins.
-    lost = not (any(each.duel.high < 1 for each in search.steps) and any(each.duel.low > 1 for each in search.steps))
+    ratios = [Interval.duel(each.duel) for each in search.steps]
+    lost = not (any(each.high < 1 for each in ratios) and any(each.low > 1 for each in ratios))
     for claim, each in ((BELOW, search.quarter), (ABOVE, search.fourfold)):
         page.settle(claim, Interval.duel(each).void_if(lost), remark="speed of `bmm` ÷ speed of `mul_sum`")
     size_count = 1 + math.floor(math.log(MOST / LEAST) / math.log(NEAR))
@@ -605,8 +606,9 @@ def show_search(page: Page, steps: Sequence[Compared]) -> None:
     """Print a table of the duels of the search, one row per duel."""
     columns: Heads = {"numbers": units.count, "`bmm` is": None, "ratio": units.ratio, "between": None}
     rows = [
-        (n, each.verdict.value, each.ratio, f"{units.ratio(each.low)} and {units.ratio(each.high)}")
+        (n, each.verdict.value, each.ratio, f"{units.ratio(ends.low)} and {units.ratio(ends.high)}")
         for n, each in steps
+        for ends in [Interval.duel(each)]
     ]
     title = "The duels, in the order of the search. Ratio: time of `mul_sum` ÷ time of `bmm`"
     page.table(Table.of(title, columns, rows))

@@ -1277,8 +1277,8 @@ def paid_after(start: Start | None, contest: Duel) -> Interval:
     if start is None:
         return Interval.unknown()
     slow_s = contest.baseline_s
-    ratios = (contest.ratio, contest.high, contest.low)
-    return Interval(*(needed(start, slow_s, slow_s / ratio if ratio else math.inf) for ratio in ratios))
+    fast = Interval.duel(contest).inverse().mapped(lambda ratio: slow_s * ratio)
+    return fast.mapped(lambda fast_s: needed(start, slow_s, fast_s))
 
 
 def needed(start: Start, slow_s: float, fast_s: float) -> float:

@@ -598,7 +598,7 @@ def explain_executed(page: Page, found: Executed) -> None:
     page.settle(FEWER_LINES, one, remark="time of `four_lines` ÷ time of `one_line`")
     settle_opcodes(page, NO_LOOP_LEFT, moved.long - moved.first, 0)
     fewer, last = loop.first / moved.first, duels[-1]
-    page.settle(NO_FIXED_PRICE, Interval(fewer / last.ratio, fewer / last.high, fewer / last.low))
+    page.settle(NO_FIXED_PRICE, Interval.duel(last).inverse().mapped(lambda ratio: fewer * ratio))
     page.say(
         "The number of lines does not determine the time.",
         FEWER_LINES.words(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
+from typing import Any
 
 from harness import statements
 from harness.errors import UsageError
@@ -19,6 +20,7 @@ from harness.machine import clocks
 from harness.machine.clocks import Clock
 from harness.machine.devices import one_torch_thread
 from harness.paired.rounds import PairFactory, Reading, Round, make_reading
+from harness.paired.state import FirstCall, changed_names, contents
 from harness.timeable import finished, first_result
 
 BLOCK_S = 0.2e-3
@@ -45,6 +47,7 @@ DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread
 _LOOP = """\
 def statement(function, clock, wall, repeat, make_reading, finished):
     SETUP
+    yield
     FIRST
     calls = yield
     while True:
@@ -66,27 +69,58 @@ def timing_loop(
     globals: Mapping[str, object] | None = None,  # noqa: A002 - the name that timeit uses
     clock: Clock = DEFAULT_CLOCK,
     wall: Clock = clocks.wall,
-    check: bool = False,
 ) -> TimingLoop:
     """Run `setup`, and return a function that runs `statement` a number of times and returns the times.
 
     `clock` is the CPU clock, `wall` the wall clock. The statement can use names that the setup defines, and the names
-    in a copy of `globals`. With `check`, the statement runs once after the setup.
+    in a copy of `globals`.
 
-    Raise `UsageError` if the statement or the setup is not valid Python, or if this first run shows that the statement
-    cannot be timed (`harness.timeable`). Exceptions of the setup and of the statement are not caught.
+    Raise `UsageError` if the statement or the setup is not valid Python. Exceptions of the setup are not caught.
     """
-    if isinstance(statement, str):
-        loop = _LOOP if check else _LOOP.replace("FIRST", "pass")
-        look, start = finished, statements.function(loop, globals or {}, setup=setup, statement=statement)
-    else:
-        look = partial(first_result, statement)
-        loop = _LOOP.replace("STATEMENT", "function()").replace("FIRST", "finished()" if check else "pass")
-        start = statements.function(loop, globals or {}, setup=setup)
-    blocks = start(statement, clock, wall, repeat, make_reading, look)
+    blocks = _after_setup(statement, setup, globals or {}, clock, wall, first=False)
     next(blocks)
     send: TimingLoop = blocks.send
     return send
+
+
+def checked_loop(
+    statement: Statement, setup: str, names: Mapping[str, object], clock: Clock, wall: Clock
+) -> tuple[TimingLoop, FirstCall]:
+    """Return a `timing_loop` whose statement has run once after the setup, and what this first call showed.
+
+    Raise `UsageError` also if the first call shows that the statement cannot be timed (`harness.timeable`). Exceptions
+    of the statement are not caught.
+    """
+    blocks = _after_setup(statement, setup, names, clock, wall, first=True)
+    used = {name: names[name] for name in blocks.gi_code.co_names if name in names}
+
+    def seen() -> dict[str, object]:
+        function = {getattr(statement, "__name__", "its object"): statement}
+        code = used | blocks.gi_frame.f_locals if isinstance(statement, str) else function
+        return contents({name: value for name, value in code.items() if not name.startswith(".")})
+
+    before = seen()
+    first_result(clock)  # so that this code is in the processor's caches, and does not make the first call slow
+    began_s = clock()
+    next(blocks)
+    return blocks.send, FirstCall(clock() - began_s, changed_names(before, seen()))
+
+
+def _after_setup(
+    statement: Statement, setup: str, names: Mapping[str, object], clock: Clock, wall: Clock, *, first: bool
+) -> Any:
+    """Return a generator that has run the setup, and that runs a first call at the next step if `first` is true."""
+    look: Callable[..., object] = finished
+    if isinstance(statement, str):
+        loop = _LOOP if first else _LOOP.replace("FIRST", "pass")
+        start = statements.function(loop, names, setup=setup, statement=statement)
+    else:
+        look = partial(first_result, statement)
+        loop = _LOOP.replace("STATEMENT", "function()").replace("FIRST", "finished()" if first else "pass")
+        start = statements.function(loop, names, setup=setup)
+    blocks = start(statement, clock, wall, repeat, make_reading, look)
+    next(blocks)
+    return blocks
 
 
 def calibrate(loop: TimingLoop) -> Reading:
@@ -173,12 +207,13 @@ class TurnPair:
 class PairSource:
     """A source of newly started baselines and candidates for a duel. The function `open_pair` starts one of each.
 
-    `round_s` is the length of a round in seconds. `caveat` is the reason why times are only estimates on this machine,
-    or "".
+    `round_s` is the length of a round in seconds. `first_calls` are those of the baseline and of the candidate.
+    `caveat` is the reason why times are only estimates on this machine, or "".
     """
 
     open_pair: PairFactory
     round_s: float
+    first_calls: tuple[FirstCall, FirstCall]
     caveat: str = ""
 
 
@@ -192,26 +227,30 @@ def loop_pairs(
     that is not Python. Exceptions of the code are not caught.
     """
 
-    def loop(side: TimedCode, *, check: bool = False) -> TimingLoop:
-        try:
-            return timing_loop(side.statement, setup=side.setup, globals=names, clock=clock, wall=wall, check=check)
-        except UsageError as error:
-            raise UsageError(f"In the {side.name}: {error}") from None
+    def loop(side: TimedCode) -> TimingLoop:
+        return timing_loop(side.statement, setup=side.setup, globals=names, clock=clock, wall=wall)
 
     with gc_off_one_thread():
-        blocks = [calibrate(loop(side, check=True)) for side in sides]
+        blocks, first_calls = list[Reading](), list[FirstCall]()
+        for side in sides:
+            try:
+                started, first = checked_loop(side.statement, side.setup, names, clock, wall)
+            except UsageError as error:
+                raise UsageError(f"In the {side.name}: {error}") from None
+            blocks.append(calibrate(started))
+            first_calls.append(first)
         calls = common_calls(*(block.calls for block in blocks))
         round_s = sum(calls[side] * blocks[side].wall_s / blocks[side].calls for side in (0, 1))
 
         @contextmanager
         def open_pair(number: int) -> Iterator[TurnPair]:
             turns: dict[int, Turn] = {}
-            for side in rng.sample((0, 1), 2):
-                turns[side] = partial(loop(sides[side]), calls[side])
-                turns[side]()  # the first block of a new loop is a warm-up
+            for place in rng.sample((0, 1), 2):
+                turns[place] = partial(loop(sides[place]), calls[place])
+                turns[place]()  # the first block of a new loop is a warm-up
             yield TurnPair(number, turns[0], turns[1])
 
-        yield PairSource(open_pair, round_s)
+        yield PairSource(open_pair, round_s, (first_calls[0], first_calls[1]))
 
 
 def _shortest(loop: TimingLoop, calls: int) -> Reading:

@@ -27,6 +27,7 @@ from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, PairSource, Statement,
 from harness.paired.decide import Rules
 from harness.paired.process_pairs import process_pairs
 from harness.paired.rounds import Outcome, Reading, Round, by_pair, contest
+from harness.paired.state import describe
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 
@@ -46,6 +47,8 @@ MIN_ROUNDS: Final = 14
 """Smallest number of rounds of a slice, if the time limit allows it. With half as many, noise that lasts for ten rounds
 is not recognised, and a pair looks more certain than it is (`tests/benchmarks/decisions.py`)."""
 
+_ENOUGH_ROUNDS: Final = 40  # in this time, a duel has an interval, however long a round takes
+
 
 class Finding(StrEnum):
     """The verdict of a duel. The first three are in the order of the number of thresholds that the ratio reaches."""
@@ -60,29 +63,32 @@ class Finding(StrEnum):
 class Duel:
     """The result of a duel. `ratio` is the baseline's cost ÷ the candidate's cost, with the interval [low, high].
 
-    FASTER means that the whole interval is above 1 + `margin` (0.01 is 1 %), and SLOWER that it is below 1 / (1 +
-    `margin`). SAME means that the whole interval is between these limits. `hidden_work` means that the CPU clock missed
-    work of the candidate, so wall times were used. `paired_processes` is False if baseline and candidate ran in the
-    same process. `caveat` is the reason why the ratio is only an estimate, or "".
+    `low` and `high` are None if there are too few rounds for an interval. FASTER means that the whole interval is above
+    1 + `margin` (0.01 is 1 %), and SLOWER that it is below 1 / (1 + `margin`). SAME means that the whole interval is
+    between these limits. `hidden_work` means that the CPU clock missed work of the candidate, so wall times were used.
+    `paired_processes` is False if baseline and candidate ran in the same process. `caveat` is the reason why the ratio
+    is only an estimate, or "". `state` says how the cost of a side depends on the number of its calls
+    (`harness.paired.state`), or is "".
     """
 
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     verdict: Finding
     margin: float
     hidden_work: bool
     rounds: tuple[Round, ...] = field(hash=False)
     paired_processes: bool = False
     caveat: str = ""
+    state: str = ""
 
     @classmethod
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
         """Return the result of a duel from its measurements with the thresholds 1 / (1 + margin) and 1 + margin."""
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
-        interval = (known.ratio, known.low, known.high)
-        return cls(*interval, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
+        low, high = (known.low, known.high) if known.bounded else (None, None)
+        return cls(known.ratio, low, high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
 
     @property
     def spent_s(self) -> float:
@@ -104,7 +110,10 @@ class Duel:
 
     def __str__(self) -> str:
         digits = 4 if 0.9 < self.ratio < 1.1 else 3
-        interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
+        enough_s = units.number(_ENOUGH_ROUNDS * self.spent_s / len(self.rounds), 2)
+        interval = f"no interval, because there are too few rounds: use budget_s={enough_s}"
+        if self.low is not None and self.high is not None:
+            interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
         rounds = units.some(len(self.rounds), "round")
         pairs = (
             f"{units.some(len(by_pair(self.rounds)), 'pair')} of {'processes' if self.paired_processes else 'loops'}"
@@ -115,7 +124,8 @@ class Duel:
             line += f", margin {units.percent(self.margin)}"
         if self.hidden_work:
             line += ", on the wall clock, because the CPU clock misses work of the candidate"
-        return f"{line}. An estimate: {self.caveat}." if self.caveat else line
+        line = f"{line}. An estimate: {self.caveat}." if self.caveat else line
+        return f"{line.removesuffix('.')}. {self.state}" if self.state else line
 
     def table(self) -> str:
         """Return the verdict, and a table with the number of rounds, the median ratio and the times of each pair."""
@@ -143,8 +153,8 @@ class Duel:
         return plots.histogram(list(map(self._ratio, self.rounds)), bins, units.ratio)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result with all rounds as a dictionary for JSON. `high` is None if the interval has no end."""
-        return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
+        """Return the result with all rounds as a dictionary for JSON."""
+        return asdict(self)
 
     def _repr_html_(self) -> str:
         """Return the table and the histogram as HTML for a notebook."""
@@ -205,7 +215,8 @@ def duel(
     with source as pairs:
         thresholds, rules = (1 / (1 + margin), 1 + margin), duel_rules(budget_s, pairs.round_s)
         outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall)
-    return Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
+    found = Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
+    return replace(found, state=describe(pairs.first_calls, found.rounds, by_wall=found.hidden_work))
 
 
 def duel_rules(budget_s: float = 1.0, round_s: float = 2 * BLOCK_S) -> Rules:

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -20,8 +21,8 @@ from typing import Final, TypedDict
 
 from harness import statements
 from harness.errors import UsageError, described
-from harness.machine.clocks import FakeClock
-from harness.paired.blocks import Statement, gc_off_one_thread, timing_loop
+from harness.machine import clocks
+from harness.paired.blocks import Statement, checked_loop, gc_off_one_thread, timing_loop
 from harness.processes.channel import Channel, Closed, frame, stdio_channel
 
 PREPARE: Final = b"p"  # run the setup of a job
@@ -100,15 +101,16 @@ def serve(channel: Channel) -> None:
                     os.write(channel.writing, DONE_FRAME)
                     continue
                 kind, body = channel.receive(began=began)
+                answer: dict[str, object] = {}
                 if kind == PREPARE:
                     sys.path[:] = body["path"]
                     code = _load(body["place"], body["statement"]) if body["place"] else body["statement"]
-                    ticks = FakeClock(tick_s=1.0)  # the times are not used here, so any clock that advances is enough
-                    loop = timing_loop(code, setup=body["setup"], clock=ticks, wall=ticks, check=True)
+                    loop, first = checked_loop(code, body["setup"], {}, clocks.wall, clocks.wall)
                     gc.collect()
+                    answer = asdict(first)
                 elif kind == CALLS:
                     calls = body["calls"]
-                channel.send(DONE)
+                channel.send(DONE, answer)
     except (Closed, BrokenPipeError):
         return
     except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code

@@ -31,6 +31,7 @@ from harness.paired.paired_process_main import (
     make_job,
 )
 from harness.paired.rounds import Reading, make_reading
+from harness.paired.state import FirstCall
 from harness.processes import process_env
 from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child, end_all
@@ -59,7 +60,7 @@ class PairedProcess:
     """A process that runs the baseline or the candidate of a duel. Call `wait_until_ready` before `run_calls`."""
 
     def __init__(self, name: str, job: Job) -> None:
-        self._name, self._calls = name, 0
+        self._name, self._calls, self.first_call = name, 0, FirstCall(0.0)
         self.child = Child(process_env.command(_COMMAND), process_environment())
         self.pid = self.child.pid
         self.child.send(PREPARE, job)
@@ -67,7 +68,7 @@ class PairedProcess:
     def wait_until_ready(self, *, began: bytes = b"") -> None:
         """Wait for the answer of the process, which begins with the bytes `began`. Raise the errors of `run_calls`."""
         try:
-            kind, failure = self.child.receive(began=began)
+            kind, answer = self.child.receive(began=began)
         except Closed:
             error = PairedProcessError(
                 f"The process of the {self._name} {self.child.ending()}. Run its code without a duel to find out why."
@@ -76,7 +77,9 @@ class PairedProcess:
                 error.add_note("\n".join(printed))
             raise error from None
         if kind != DONE:
-            raise self._error(failure)
+            raise self._error(answer)
+        if answer:
+            self.first_call = FirstCall(answer["seconds"], tuple(answer["changed"]))
 
     def run_calls(self, calls: int) -> None:
         """Run `calls` calls in the process, and wait until they are finished.
@@ -193,6 +196,7 @@ def process_pairs(
             with _timed(waiting[0], core, chosen, wall) as first:
                 calls = common_calls(*map(calls_in_a_turn, first))
                 round_s = sum(one.turn(n).wall_s for one, n in zip(first, calls, strict=True))
+            first_calls = waiting[0][0].first_call, waiting[0][1].first_call
 
             @contextmanager
             def open_pair(number: int) -> Iterator[TurnPair]:
@@ -208,7 +212,9 @@ def process_pairs(
                     turns = [partial(one.net_turn, n, overhead) for one, n in zip(workers, calls, strict=True)]
                     yield TurnPair(number, *turns)
 
-            yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
+            yield PairSource(
+                open_pair, round_s, first_calls, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall)
+            )
     finally:
         end_all([one.child for one in started], _END_S)
 

@@ -14,6 +14,7 @@ from harness.errors import UsageError
 from harness.machine.clocks import Clock
 from harness.machine.environment import Environment
 from harness.rendering import units
+from harness.timeable import first_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ def grid(
     the GPU has finished its work before it reads the time. `seed` fixes the random order of the repetitions.
 
     Raise `UsageError` if there are no functions, sizes or threads. Also raise `UsageError` if a number is not positive,
-    or if a size or a number of threads is given twice. Exceptions of a function are not caught.
+    if a size or a number of threads is given twice, or if a function cannot be timed (`harness.timeable`). Exceptions
+    of a function are not caught.
     """
     if not (functions and sizes and threads):
         raise UsageError("A grid needs at least one function, one size and one number of threads.")
@@ -110,6 +112,8 @@ def grid(
     if turns < 1 or not min_run_time > 0:
         raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")
     arguments = {size: tuple(inputs(size)) for size in sizes}
+    for function in functions.values():
+        first_result(function, *arguments[sizes[0]])
     timers = {
         (name, size, number): Timer(
             stmt="function(*arguments)",

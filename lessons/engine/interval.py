@@ -105,8 +105,17 @@ class Interval:
 
     @classmethod
     def duel(cls, duel: "Duel") -> "Interval":
-        """Return the interval of the ratio in a duel's result, which already includes the machine's noise."""
-        return cls(duel.ratio, duel.low, duel.high)
+        """Return the interval of the ratio in a duel's result, which already includes the machine's noise.
+
+        After too few rounds, the interval is (0, ∞).
+        """
+        low, high = duel.low, duel.high
+        return cls(duel.ratio, 0.0, math.inf) if low is None or high is None else cls(duel.ratio, low, high)
+
+    def inverse(self) -> "Interval":
+        """Return the interval of 1 ÷ a positive value."""
+        low, high = (1 / end if end else math.inf for end in (self.high, self.low))
+        return Interval(1 / self.middle, low, high)
 
     @property
     def lowest(self) -> float:

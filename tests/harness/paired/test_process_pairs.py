@@ -94,7 +94,10 @@ def test_a_turn_contains_the_time_that_both_sides_of_a_request_waited_for_the_co
 
 @linux
 def test_the_clock_of_a_process_counts_work_and_not_waiting() -> None:
-    with ground("sum(range(20_000))", "time.sleep(0.005)", setup="import time") as here, here.open_pair(0) as pair:
+    work, setup = "n += 1; sum(range(20_000))", "import time; n = 0"
+    with ground(work, "time.sleep(0.005)", setup=setup) as here, here.open_pair(0) as pair:
+        assert [first.changed for first in here.first_calls] == [(), ("n",)]
+        assert here.first_calls[0].seconds >= 0.004
         played = [pair.play(baseline_first=number % 2 == 0) for number in range(5)]
     assert min(one.baseline.wall_s for one in played) >= 0.004
     assert max(one.baseline.cpu_s for one in played) < 0.004
@@ -220,8 +223,8 @@ def conversation(*requests: tuple[str, str] | tuple[str, str, str] | int, path: 
                 names = ("statement", "setup", "place")
                 child.send(PREPARE, {"place": "", **dict(zip(names, request, strict=False)), "path": entries})
             kind, body = child.receive()
-            assert kind == (FAILED if body else DONE)
-            found.append(body)
+            assert kind == (FAILED if "message" in body else DONE)
+            found.append(body if kind == FAILED else {})
         if found[-1]:
             with pytest.raises(Closed):
                 child.receive()

@@ -18,10 +18,15 @@ from typing import Any
 import pytest
 import torch
 
+from harness.bytecode.instructions import count_opcodes
+from harness.compilers.capture import traffic
 from harness.errors import UsageError
-from harness.paired.blocks import timing_loop
+from harness.machine.clocks import FakeClock, wall
+from harness.memory.resident import peak_of, traced_peak
+from harness.paired.blocks import checked_loop
 from harness.paired.duel import duel
 from harness.timeable import first_result
+from harness.torch_benchmark.grid import grid
 
 
 async def coroutine() -> None: ...
@@ -121,10 +126,93 @@ def test_both_sides_of_a_duel_are_looked_at_once_as_functions_and_as_statements(
     lazy: list[Any] = [generator, "f()", "g()", "for _ in v: g()", "if v:\n    map(str, v)", "pass; (x for x in v)"]
     for code in lazy:
         with pytest.raises(UsageError, match="returns"):
-            timing_loop(code, setup=STATEMENTS, check=True)
+            checked_loop(code, STATEMENTS, {}, wall, wall)
     for side, sides in (("candidate", ("g()", "pass")), ("baseline", ("pass", generator))):
         with pytest.raises(UsageError, match=f"In the {side}: `g"):
             duel(*sides, setup=STATEMENTS)
     fine = "x = g(); list(g()); asyncio.run(f())\ndef h():\n    g()\nclass C:\n    g()\n(lambda: g())\n'text'; v"
-    timing_loop(fine, setup=STATEMENTS, check=True)(2)
+    checked_loop(fine, STATEMENTS, {}, wall, wall)
     assert capfd.readouterr() == ("", "")
+
+
+def test_no_other_measurement_takes_a_generator_function_either() -> None:
+    entries: tuple[Callable[..., object], ...] = (peak_of, traced_peak, count_opcodes, traffic)
+    for measure in (*entries, lambda code: grid({"f": lambda _: code()}, lambda size: (size,), [1])):
+        with pytest.raises(UsageError, match=r"returns an iterator \(generator\)"):
+            measure(generator)
+
+
+class Hidden:
+    """Attributes that a comparison of the variables before and after a call does not see, as those of a compiler."""
+
+    __slots__ = ("calls", "clock")
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock, self.calls = clock, 0
+
+    def warm_up(self) -> None:
+        self.clock.advance(1e-3 if self.calls == 0 else 1e-5)
+        self.calls += 1
+
+    def drift(self) -> None:
+        self.calls += 1
+        self.clock.advance(1e-6 * self.calls)
+
+
+CACHED = "from functools import lru_cache\nf = lru_cache(lambda n: clock.advance(n / 1000))"
+STATE = [
+    ("n = 0", "n += 1; clock.advance(n * 1e-6)", "which change `n`: its late calls"),
+    ("v = [1000]", "clock.advance(max(v) * 1e-6); v[:] = [10]", "which change `v`: its first call took 67"),
+    ("it = iter(range(1000))", "clock.advance(sum(1e-6 for _ in it))", "which change `it`: its first call"),
+    (CACHED, "f(1)", "which change `f`: its first call"),
+    ("class C: n = 1000\nc = C()", "clock.advance(c.n * 1e-6); c.n = 10", "which change `c`: its first call"),
+    ("def f(v=[]): v.append(1); clock.advance(len(v) * 1e-6)", "f()", "`a default value`: its late calls"),
+    ("pass", "hidden.drift()", "of its calls: its late calls"),
+    ("pass", "hidden.warm_up()", ""),  # ordinary: it compiles, imports, or fills the processor's caches
+    ("n = 0", "n += 1", ""),  # a change without effect on the cost
+]
+
+
+@pytest.mark.parametrize(("setup", "code", "words"), STATE)
+def test_code_whose_calls_change_its_variables_and_its_cost_is_named_on_both_sides(
+    setup: str, code: str, words: str
+) -> None:
+    clock = FakeClock()
+    for side in ("candidate", "baseline"):
+        names = {"clock": clock, "hidden": Hidden(clock)}
+        steady = "clock.advance(1e-5)"
+        stateful = f"clock.advance(5e-6); {code}"
+        sides = (stateful, steady) if side == "candidate" else (steady, stateful)
+        code_setup = {f"{side}_setup": setup}
+        outcome = duel(*sides, **code_setup, globals=names, clock=clock, wall=clock, budget_s=0.05)  # type: ignore[arg-type]
+        assert (f"The cost of the {side} depends" in outcome.state) == bool(words)
+        assert words in outcome.state
+        assert outcome.state in str(outcome)
+
+
+def test_a_function_is_compared_with_its_arguments_its_object_and_the_functions_that_it_calls() -> None:
+    values, clock = [1000], FakeClock()
+
+    def helper() -> bool:
+        clock.advance(max(values) * 1e-6)
+        values[:] = [10]
+        return False
+
+    functions: list[Callable[[], object]] = [
+        lambda: helper(),  # noqa: PLW0108 - a function that calls another
+        functools.partial(lambda given: helper() or given, values),
+        Emptied(clock).call,
+    ]
+    for function, name in zip(functions, ("values", "argument 1", "its Emptied"), strict=True):
+        values[:] = [1000]
+        outcome = duel(function, lambda: clock.advance(1e-5), clock=clock, wall=clock, budget_s=0.05)
+        assert f"`{name}" in outcome.state, name
+
+
+class Emptied:
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock, self.queue = clock, list(range(1000))
+
+    def call(self) -> None:
+        self.clock.advance((len(self.queue) or 10) * 1e-6)
+        self.queue.clear()
