@@ -20,8 +20,9 @@ from rich.console import Console
 from grader import catalogue, paths
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
-from grader.desk.exercise_files import ExerciseFile, FileChoice
+from grader.desk.exercise_files import ExerciseFile
 from grader.desk.file_watch import LOOK_S, FileWatch
+from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
@@ -52,23 +53,20 @@ def practise(lesson: str, console: Console) -> int:
     except Exception:
         practice.kit.follow(practice.lesson)
         raise
-    mine = [student_state.points_by_lesson().get(each, (0.0, 0.0)) for each in path_of_student()]
-    finished = sum(0 < possible <= points for points, possible in mine)
-    say(console, f"You have full marks in {finished} of {len(mine)} exercises of your path. Your points are kept.", 1)
-    following = "practise" if unfinished_after("") else "submit"
-    say(console, f"{'To go on' if following == 'practise' else 'To hand in'}: fairclock {following}", 1)
+    points, path = student_state.points_by_lesson(), path_of_student()
+    finished = sum(_is_full(points.get(each)) for each in path)
+    say(console, f"You have full marks in {finished} of {len(path)} exercises of your path. Your points are kept.", 1)
+    say(console, "To hand in: fairclock submit" if finished == len(path) else "To go on: fairclock practise", 1)
     return code
 
 
 def path_of_student() -> list[str]:
-    """Return the lessons of the path that the student chose with `python -m lessons --path`, in order."""
-    listed, known = tomllib.loads(paths.LESSONS.read_text(encoding="utf-8")), catalogue.load().lessons
-    short = False
+    """Return the lessons of the path that the student chose with `fairclock lessons --path`, in order."""
+    listed, chosen = tomllib.loads(paths.LESSONS.read_text(encoding="utf-8")), ""
     with suppress(OSError, ValueError):
-        short = (state_folder() / "lesson_path.txt").read_text(encoding="utf-8").strip() == "short"
-    return [name for name in listed["short_path"] if short and name in known] or [
-        name for name in listed["lessons"] if name in known
-    ]
+        chosen = (state_folder() / "lesson_path.txt").read_text(encoding="utf-8").strip()
+    known = [name for name in listed["lessons"] if name in catalogue.load().lessons]
+    return [name for name in listed["short_path"] if chosen == "short" and name in known] or known
 
 
 def unfinished_after(lesson: str) -> str:
@@ -81,11 +79,6 @@ def unfinished_after(lesson: str) -> str:
 
 def _is_full(points: tuple[float, float] | None) -> bool:
     return points is not None and points[0] >= points[1]
-
-
-def counting(choice: FileChoice) -> ExerciseFile | None:
-    """Return the file of an exercise that counts: of several changed ones, the last saved."""
-    return choice.taken or next(iter(choice.candidates), None)
 
 
 class KitFolder:
@@ -103,9 +96,8 @@ class KitFolder:
         try:
             here = Path.cwd()
         except OSError:
-            raise UsageError(
-                f"The folder of the kit, {paths.KIT}, was deleted or replaced. Run practise again."
-            ) from None
+            gone = f"{paths.KIT}, the folder of the kit, was deleted or replaced. Start practise again in the new one."
+            raise UsageError(gone) from None
         print(f"\nThe folder of the kit is now {here}. practise goes on there.", flush=True)
         python = Path(sys.executable)
         python = here / python.relative_to(paths.KIT) if python.is_relative_to(paths.KIT) else python
@@ -126,10 +118,9 @@ class Practice:
     def exercise(self) -> str:
         """Let the student solve the exercise. Return the next exercise, or "" when the student leaves."""
         self.report = None
-        files = exercise_files.find_files([self.lesson])[self.lesson]
         folders = (paths.EXERCISES, paths.KIT / "notebooks", Path.cwd())
-        watch = FileWatch([*(file.path for file in files), *folders])
-        self._show(exercise_files.choose(self.lesson, files))
+        watch = FileWatch([*(file.path for file in self._files()), *folders])
+        self._show()
         for event in self._events(watch):
             if isinstance(event, Path):
                 self.console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
@@ -147,7 +138,15 @@ class Practice:
     def _is_full(self) -> bool:
         return self.report is not None and self.report.points == self.report.max_points
 
-    def _show(self, choice: FileChoice) -> None:
+    def _files(self) -> list[ExerciseFile]:
+        return exercise_files.find_files([self.lesson])[self.lesson]
+
+    def _choice(self) -> tuple[ExerciseFile | None, str]:
+        """Return the file that counts, of several changed ones the last saved, and if there is none the reason."""
+        choice = exercise_files.choose(self.lesson, self._files())
+        return choice.taken or next(iter(choice.candidates), None), choice.why_no_file
+
+    def _show(self) -> None:
         """Print the exercise, its tasks, and the result of the file that counts."""
         path, points = path_of_student(), student_state.points_by_lesson().get(self.lesson)
         number = f"{path.index(self.lesson) + 1} of {len(path)}" if self.lesson in path else "outside your path"
@@ -156,9 +155,12 @@ class Practice:
         say(self.console, f"Exercise {number} · {self.lesson}{had}", 1)
         for task in catalogue.load().tasks(self.lesson):
             say(self.console, f"{task.name} ({task.points:g} points): {task.summary}", check_screen.INDENT)
-        file = counting(choice)
-        where = file.path if file else choice.why_no_file
-        say(self.console, f"File:   {where}\nLesson: fairclock lessons {self.lesson}", check_screen.INDENT)
+        file, why_none = self._choice()
+        say(
+            self.console,
+            f"File:   {file.path if file else why_none}\nLesson: fairclock lessons {self.lesson}",
+            check_screen.INDENT,
+        )
         if file and file.changed:
             self._check(file.path)
         self._print_keys()
@@ -176,23 +178,23 @@ class Practice:
         while True:
             self.kit.follow(self.lesson)
             if select.select([STANDARD_INPUT], [], [], LOOK_S)[0]:
-                if not (typed := _read()):
+                typed = b""
+                with suppress(OSError):  # the terminal is gone
+                    typed = os.read(STANDARD_INPUT, 4096)
+                if not typed:
                     return self._end_of_input()
                 self.has_typed = True
                 *lines, self.typed = (self.typed + typed).split(b"\n")
                 yield from (line.decode(errors="replace").strip().lower()[:1] for line in lines)
             if changed := watch.changed():
-                saved = [path for path in changed if not path.is_dir()]
-                files = exercise_files.find_files([self.lesson])[self.lesson]
-                new = watch.add(file.path for file in files)
-                yield from (saved or new)[-1:]
+                new = watch.add(file.path for file in self._files())
+                saved = [path for path in changed if suffix_of(path)]
+                yield from ([path for path in saved if path.exists()] or new or saved)[-1:]
 
     def _end_of_input(self) -> None:
         if not self.has_typed and not os.isatty(STANDARD_INPUT):
-            raise UsageError(
-                "practise needs keys, but nothing can be typed here. To check at each save without keys: "
-                f"fairclock check {self.lesson} --watch"
-            )
+            without = f"To check at each save without keys: fairclock check {self.lesson} --watch"
+            raise UsageError(f"practise needs keys, but nothing can be typed here. {without}")
         self.console.print()
 
     def _check(self, path: Path, *, again: bool = False) -> None:
@@ -203,6 +205,7 @@ class Practice:
                 self.report = checking.check(self.lesson, path, pool)
         except FairclockError as error:
             self.kit.follow(self.lesson)
+            self.report = None
             say(self.console, str(error) if path.exists() else f"{path} is gone. To go on, save it again.", 1)
         else:
             student_state.keep_points(self.report)
@@ -224,11 +227,11 @@ class Practice:
         elif key == "v" and self.report:
             self._print_report(check_screen.screen(self.report, {}, verbose=True))
         elif key in {"", "v"}:
-            choice = exercise_files.choose(self.lesson, exercise_files.find_files([self.lesson])[self.lesson])
-            if file := counting(choice):
+            file, why_none = self._choice()
+            if file:
                 self._check(file.path, again=True)
             else:
-                say(self.console, choice.why_no_file, 1)
+                say(self.console, why_none, 1)
 
     def _hint(self) -> None:
         full = {each.task for each in self.report.verdicts if each.points == each.max_points} if self.report else set()
@@ -242,13 +245,6 @@ class Practice:
         for name in path_of_student():
             mark = "→" if name == self.lesson else "✓" if _is_full(points.get(name)) else " "
             say(self.console, f"{mark} {name:24} {check_screen.out_of(*points[name]) if name in points else ''}", 1)
-
-
-def _read() -> bytes:
-    try:
-        return os.read(STANDARD_INPUT, 4096)
-    except OSError:  # the terminal is gone
-        return b""
 
 
 def _hang_up(signal_number: int, _frame: object) -> NoReturn:
