@@ -50,7 +50,7 @@ class _Check:
         """Grade these files, print the results and store the points. Return the exit code."""
         with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
             graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]
-        if self.is_overview:
+        if self.is_overview and len(graded) > 1:
             checking.print_lines(check_screen.total(graded), out_console)
             say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
         if self.json_file:
@@ -59,21 +59,23 @@ class _Check:
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
     def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
-        lesson = choice.lesson
-        for warning in (*exercise_files.warnings_on(path, lesson), *checking.missing_imports(path, lesson)):
-            say(out_console, warning, 1)
+        notes = list(checking.missing_imports(path, choice.lesson))
+        if not pool.sandboxed:  # then the points can differ from those in the graded class
+            checking.print_lines([ScreenLine(note, 1) for note in notes], out_console)
+            notes = []
         with waiting(f"Checking {path.name} …"):
-            report = checking.check(lesson, path, pool, self.only)
-        checking.print_lines(self._lines(path, choice, report), out_console)
+            report = checking.check(choice.lesson, path, pool, self.only)
+        checking.print_lines(self._lines(path, choice, report, notes), out_console)
         if self.only is None:
             student_state.keep_points(report)
         self.before[path] = {verdict.task: verdict for verdict in report.verdicts}
         return report
 
-    def _lines(self, path: Path, choice: FileChoice, report: Report) -> list[ScreenLine]:
+    def _lines(self, path: Path, choice: FileChoice, report: Report, notes: list[str]) -> list[ScreenLine]:
         if self.is_overview:
             return check_screen.overview(report)
-        notes = [] if path in self.before else _notes(choice)
+        notes += exercise_files.warnings_on(path, choice.lesson)
+        notes += [] if path in self.before else _notes(choice)
         hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
         return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 

@@ -108,7 +108,7 @@ def watch(
         while True:
             time.sleep(LOOK_S)
             if saved := files_watch.changed():
-                console.rule(f"{datetime.now().astimezone():%H:%M:%S}", style="dim")
+                console.rule(f"{datetime.now().astimezone():%H:%M:%S}")
                 code = run(saved)
                 say(console, prompt)
     return code

@@ -94,7 +94,7 @@ class FileChoice:
 
 def not_used(file: ExerciseFile, why: str) -> str:
     """Return a sentence on a file that is not selected, with the reason `why`."""
-    return f"Not used: {file.path}. {why[:1].upper()}{why[1:].rstrip('.')}."
+    return f"Not used: {file.path}: {why.rstrip('.')}."
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:

@@ -64,10 +64,13 @@ def python_text(data: bytes, name: str) -> str:
     refuse_utf_16(data, name)
     try:
         text = data.decode(_encoding(data))
-    except UnicodeDecodeError:
-        raise Refusal(f"{name} is not UTF-8 text; save it as UTF-8 in your editor and hand it in again.") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        how = f"save it as UTF-8 in your editor and hand it in again (see line {line})."
+        raise Refusal(f"{name} is not UTF-8 text; {how}") from None
     if "\0" in text:
-        raise Refusal(f"{name} contains binary data; hand in the exercise as a Python file.")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise Refusal(f"{name} contains binary data in line {line}; hand in the exercise as a Python file.")
     return text
 
 

@@ -61,7 +61,7 @@ def test_without_grading_the_files_are_listed_and_one_that_cannot_be_taken_is_na
     notebook_of(kit).write_text("not json")
     ended = in_kit(kit, "submit", "--no-grade")
     assert ended.code == 1
-    assert re.search(rf"Not used: {NOTEBOOK}\. .* is not a notebook", ended.out)
+    assert re.search(rf"Not used: {NOTEBOOK}: .* is not a notebook", ended.out)
     assert len(packed(kit)) == 2
 
 
@@ -83,7 +83,7 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     assert not (kit / "submission.zip").exists()
     taken = in_kit(kit, "submit", "--no-grade", "--take", NOTEBOOK)
     assert taken.code == 0
-    assert f"Not used: {FILE}. You chose {NOTEBOOK}." in taken.out
+    assert f"Not used: {FILE}: you chose {NOTEBOOK}." in taken.out
     assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}
 
 
@@ -154,7 +154,7 @@ def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(ki
     solve(notebook_of(kit))
     exercise_of(kit, "13_bytecode").write_text("x = 1")
     outside = in_kit(kit, "submit", exercise_of(kit, "13_bytecode"), "--no-grade")
-    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in outside.out
+    assert f"Not used: {NOTEBOOK}: this exercise is not in the places that you named." in outside.out
     exercise_of(kit, "13_bytecode").unlink()
     assert in_kit(kit, "submit", "--take", FILE, "--no-grade").code == 0
     assert f"{LESSON}.py" in packed(kit)
