@@ -164,48 +164,30 @@ def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_and_partial_overl
 
 
 TRACE: Final = json.dumps({"traceEvents": [event("ü", 1, 2), {"ph": "M"}]}, ensure_ascii=False).encode()
-NO_TRACES: Final = {
-    "empty": b"",
-    "another object": b"{}",
-    "a number": b"3",
-    "a list of numbers": b"[3]",
-    "no events": b'{"traceEvents": 1}',
-    "an event without a time": b'[{"ph": "X"}]',
-    "NaN": TRACE.replace(b"1,", b"NaN,"),
-    "infinite": TRACE.replace(b'"dur": 2', b'"dur": 1e999'),
-    "negative": TRACE.replace(b'"dur": 2', b'"dur": -2'),
-    "a large number": TRACE.replace(b'"dur": 2', b'"dur": 1' + b"0" * 400),
-    "nested": b"[" * 100_000,
-    "another gzip": gzip.compress(b"text"),
-    "a cut gzip": gzip.compress(TRACE)[:-9],
-    "binary": b"\x0a\xff\x00",
-}
-SAVED: Final = marshal.dumps({("a.py", 1, "f"): (1, 2, 0.5, 1.0, {("b.py", 2, "g"): (1, 2, 0.5, 1.0)})})
-NO_PROFILES: Final = {
-    "empty": b"",
-    "text": b"function calls",
-    "another object": marshal.dumps([1]),
-    "another dictionary": marshal.dumps({1: 2}),
-    "short": marshal.dumps({("a.py", 1, "f"): (1, 2)}),
-    "NaN": marshal.dumps({("a.py", 1, "f"): (1, 1, math.nan, 1.0, {})}),
-    "a wrong caller": marshal.dumps({("a.py", 1, "f"): (1, 1, 1.0, 1.0, {1: 2})}),
-    "a list of 2 ** 31 - 1 objects": b"{[\xff\xff\xff\x7f",
-}
-
-
-@pytest.mark.parametrize(
-    ("read", "data"),
-    [(kineto.read_trace, each) for each in NO_TRACES.values()] + [(stats.rows, each) for each in NO_PROFILES.values()],
-    ids=[*(f"trace: {name}" for name in NO_TRACES), *(f"profile: {name}" for name in NO_PROFILES)],
+NO_TRACES: Final = (
+    *(b"", b"{}", b"3", b"[3]", b'{"traceEvents": 1}', b'[{"ph": "X"}]', b"\x0a\xff\x00", b"[" * 100_000),
+    *(TRACE.replace(b'"dur": 2', b'"dur": ' + number) for number in (b"NaN", b"1e999", b"-2", b"1" + b"0" * 400)),
+    *(gzip.compress(b"text"), gzip.compress(TRACE)[:-9], TRACE.replace(b'"ts": 1', b'"ts": NaN')),
 )
+KEY: Final = ("a.py", 1, "f")
+SAVED: Final = marshal.dumps({KEY: (1, 2, 0.5, 1.0, {("b.py", 2, "g"): (1, 2, 0.5, 1.0)})})
+NO_PROFILES: Final = (
+    *(b"", b"function calls", marshal.dumps([1]), marshal.dumps({1: 2}), marshal.dumps({KEY: (1, 2)})),
+    *(marshal.dumps({KEY: (1, 1, *rest)}) for rest in ((math.nan, 1.0, {}), (1.0, 1.0, {1: 2}))),
+    b"{[\xff\xff\xff\x7f",  # a list of 2 ** 31 - 1 objects
+)
+
+
+@pytest.mark.parametrize(("read", "cases"), [(kineto.read_trace, NO_TRACES), (stats.rows, NO_PROFILES)])
 def test_a_file_that_is_no_trace_or_no_profile_is_named_in_one_sentence(
-    read: Callable[[Path], object], data: bytes, tmp_path: Path
+    read: Callable[[Path], object], cases: tuple[bytes, ...], tmp_path: Path
 ) -> None:
-    file = tmp_path / "a\nb"
-    for path in (file, tmp_path, tmp_path / "missing"):
+    files = [tmp_path, tmp_path / "missing", *(tmp_path / f"{at}\nb" for at in range(len(cases)))]
+    for file, data in zip(files[2:], cases, strict=True):
         file.write_bytes(data)
-        with pytest.raises(UsageError, match=path.name.replace("\n", r"\\n")) as error:
-            read(path)
+    for file in files:
+        with pytest.raises(UsageError, match=file.name.replace("\n", r"\\n")) as error:
+            read(file)
         assert "\n" not in str(error.value)
 
 
