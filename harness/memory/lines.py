@@ -9,7 +9,6 @@ import atexit
 import builtins
 import linecache
 import os
-import re
 import runpy
 import signal
 import sys
@@ -25,12 +24,11 @@ from typing import Any, Final
 from harness.errors import UsageError
 from harness.processes.channel import Closed, Late, stdio_channel
 from harness.processes.launcher import KIT, Child
-from harness.profiles.stats import TIMEOUT_S
+from harness.profiles.stats import TIMEOUT_S, write_script
 
 MIB: Final = 1 << 20
 _MOST_CHARACTERS: Final = 300  # of an error of the script
 
-_ENCODING: Final = re.compile(r"\A(.*\n?[ \t\f]*#.*?coding)[:=]")  # the comment that declares a file's encoding
 _INNER: Final = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel")
 """The attributes in which a decorator, a method, a partial function or a property has the functions below it."""
 
@@ -59,7 +57,7 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
     with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
         path = Path(script).expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
         if isinstance(script, str):
-            path.write_bytes(_ENCODING.sub(r"\1 ", script).encode(errors="surrogatepass"))
+            write_script(path, script)
         places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-P", "-m", "harness.memory.lines", str(path)]
         with Child(command, {**os.environ, "PYTHONPATH": places}) as child:

@@ -23,7 +23,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 from harness.charts import svg as drawing
 from harness.errors import UsageError
 from harness.memory.lines import MIB
-from harness.profiles.stats import run_module
+from harness.profiles.stats import run_module, write_script
 from harness.timeable import first_result
 
 _CLEAR: Final = Path("/proc/self/clear_refs")
@@ -148,12 +148,12 @@ def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-mprof-") as folder:
         path, data, plot = (str(Path(folder, name)) for name in ("script.py", "memory.dat", "memory.svg"))
-        Path(path).write_text(script, encoding="utf-8")
+        write_script(Path(path), script)
         run_module("mprof", "run", "--interval", "0.01", "--output", data, "--exit-code", path)
         samples, functions = parse_samples(Path(data).read_text(encoding="utf-8"))
         if not plotted:
             return Timeline(samples, functions)
-        run_module("mprof", "plot", "--backend", "svg", "--title", title, "--output", plot, data)
+        run_module("mprof", "plot", "--backend", "svg", f"--title={title}", "--output", plot, data)
         most = max(bytes_ for _, bytes_ in samples) / MIB
         facts = f"{len(samples)} samples over {samples[-1][0]:.2f} s, at most {most:.1f} MiB."
         words, svg = drawing.title_and_description(title, facts), Path(plot).read_text(encoding="utf-8")

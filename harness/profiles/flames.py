@@ -128,10 +128,15 @@ def without_frames(stacks: Stacks, pattern: str) -> list[tuple[tuple[str, ...], 
 
 
 def placed(frame: FlameFrame, below: tuple[str, ...] = (), start: float = 0.0) -> Iterator[Placed]:
-    """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box."""
+    """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box.
+
+    Raise `ValueError` if the stacks are too deep for a picture.
+    """
     waiting = [Placed(frame, below, start)]
     while waiting:
         each = waiting.pop()
+        if len(each.below) > _MOST_LEVELS:
+            raise ValueError(f"A flame graph shows at most {_MOST_LEVELS} levels; shorten the stacks.")
         yield each
         names = (*each.below, each.frame.name)
         starts = accumulate((inner.total for inner in each.frame.above), initial=each.start + each.frame.own)
@@ -139,18 +144,10 @@ def placed(frame: FlameFrame, below: tuple[str, ...] = (), start: float = 0.0) -
 
 
 def drawable(root: FlameFrame) -> list[Placed]:
-    """Return `root` and all frames above it, with their positions. Raise `ValueError` if the total cost is 0.
-
-    Also raise `ValueError` if the total cost is infinite, or if the stacks are too deep for a picture.
-    """
+    """Return the positions as `placed` does. Raise `ValueError` if the total cost is 0 or infinite."""
     if not 0 < root.total < math.inf:
         raise ValueError("A flame graph needs stacks with a cost above 0 and a finite sum.")
-    places = list[Placed]()
-    for each in placed(root):
-        if len(each.below) > _MOST_LEVELS:
-            raise ValueError(f"A flame graph shows at most {_MOST_LEVELS} levels; shorten the stacks.")
-        places.append(each)
-    return places
+    return list(placed(root))
 
 
 def own_cost_by_name(frame: FlameFrame) -> Mapping[str, float]:

@@ -26,6 +26,7 @@ Key = tuple[str, int, str]  # the key of a function in pstats: file, line, name
 
 _BUILTIN: Final = re.compile(r"<built-in method (?P<function>.+)>|<method '(?P<method>.+?)' of '(?P<owner>.+?)'.*>")
 
+_ENCODING: Final = re.compile(r"\A(.*\n?[ \t\f]*#.*?coding)[:=]")
 FILE: Final = "FILE"  # an option that is replaced by the path of the file for the profile
 FIRST_SAMPLING: Final = (3, 15)  # the first version of Python with `profiling.sampling`
 TIMEOUT_S: Final = 120.0  # time limit in seconds for a script under a profiler
@@ -147,10 +148,15 @@ def run_script(script: str, profiler: str, *options: str) -> ProfiledScript:
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-profile-") as folder:
         path, saved = Path(folder) / "script.py", Path(folder) / "out.prof"
-        path.write_text(script, encoding="utf-8")
+        write_script(path, script)
         named = [str(saved) if option == FILE else option for option in options]
         printed = run_module(profiler, *named, str(path))
         return ProfiledScript(printed, rows(saved) if saved.exists() else ())
+
+
+def write_script(path: Path, script: str) -> None:
+    """Write a script in UTF-8, without the comment that declares another encoding."""
+    path.write_bytes(_ENCODING.sub(r"\1 ", script).encode(errors="surrogatepass"))
 
 
 def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> str:

@@ -16,6 +16,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 
 from harness.errors import MachineError
 from harness.profiles.servers import family
+from harness.profiles.stats import write_script
 
 START_S: Final = 400.0  # time limit in seconds for the first printed line of a live program
 CPU_S: Final = 300  # the system ends a live program that has used this many seconds of CPU time
@@ -43,7 +44,7 @@ class LiveProgram:
     def __init__(self, script: str, options: tuple[str, ...]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="fairclock-live-"))
         self.script = self._folder / "program.py"
-        self.script.write_text(script, encoding="utf-8")
+        write_script(self.script, script)
         self._errors = self.script.with_name("errors.txt")
         self._output = self.script.with_name("output.txt")
         self._seen = 0
