@@ -5,11 +5,14 @@ They are magics of IPython, because grading skips magics. No command raises an e
 
 import ast
 import io
+import json
 import os
 import shlex
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -22,13 +25,14 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from IPython.display import display
 from rich.console import Console
 
-from grader import catalogue
+from grader import catalogue, paths
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
 from grader.desk.exercise_files import ExerciseFile, settle
 from grader.errors import FairclockError, UsageError
+from grader.hand_ins.ipython_cells import CellTransformer, TooManyMagicsError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.trials.faults import NOT_WRITTEN
@@ -89,15 +93,7 @@ class NotebookCommands:
         tasks = catalogue.load().tasks(file.lesson)
         only = None if len(tasks) == 1 else only
         self._warn_if_unsaved(file.path)
-        with Pool(sandboxed=sandbox.problem() is None) as pool:
-            report = checking.check(file.lesson, file.path, pool, only)
-        if only is None:
-            student_state.keep_points(report)
-        notes = list(checking.missing_imports(file.path, file.lesson))
-        lines = check_screen.screen(report, {}, notes=notes, verbose=verbose)
-        if all(verdict.attempt.help == NOT_WRITTEN for verdict in report.verdicts):
-            lines = [line for line in lines if line.indent < check_screen.INDENT]  # one line for a task to write
-        _show(*_texts(lines))
+        _show(*_texts(_graded(file, only, verbose=verbose)))
 
     def hint(self, words: list[str]) -> None:
         """Show the next hint of a task, folded, below those that were read before."""
@@ -131,8 +127,8 @@ class NotebookCommands:
     def _defines(self, text: str) -> bool:
         """Return whether a cell does more than evaluate expressions and run magics."""
         try:
-            body = syntax.parse(self.shell.transform_cell(text)).body  # type: ignore[no-untyped-call]  # as in `_show`
-        except SyntaxError:
+            body = syntax.parse(CellTransformer().python(text)).body
+        except (SyntaxError, ValueError, TooManyMagicsError):
             return False
         return any(not isinstance(node, ast.Expr) for node in body)
 
@@ -177,6 +173,32 @@ class NotebookCommands:
         return [exercise_files.read_file(path, lesson)] if lesson in lessons else []
 
 
+def _graded(file: ExerciseFile, only: str | None, *, verbose: bool) -> list[ScreenLine]:
+    """Return the lines on the grading of a file, which runs in another process.
+
+    Code that ran in the kernel may have replaced the clock, or made warnings errors.
+    """
+    command = [sys.executable, "-P", "-m", __name__, file.lesson, str(file.path), only or "", str(int(verbose))]
+    found = os.pathsep.join(filter(None, [str(paths.GRADER.parent), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": found})
+    if done.returncode:
+        raise UsageError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+    return [ScreenLine(*line) for line in json.loads(done.stdout)]
+
+
+def main(lesson: str, path: Path, only: str | None, *, verbose: bool) -> None:
+    """Grade a file, and print the lines of the screen as JSON. A task that is not written yet gets one line."""
+    with Pool(sandboxed=sandbox.problem() is None) as pool:
+        report = checking.check(lesson, path, pool, only)
+    if only is None:
+        student_state.keep_points(report)
+    notes = list(checking.missing_imports(path, lesson))
+    lines = check_screen.screen(report, {}, notes=notes, verbose=verbose)
+    if all(verdict.attempt.help == NOT_WRITTEN for verdict in report.verdicts):
+        lines = [line for line in lines if line.indent < check_screen.INDENT]
+    print(json.dumps([astuple(line) for line in lines]))
+
+
 def _texts(lines: Sequence[ScreenLine]) -> tuple[str, str]:
     """Return the lines on a report as plain text, and as an HTML table with a row for each task and each note."""
     rows = list[list[str]]()
@@ -194,3 +216,10 @@ def _show(text: str, html: str = "") -> None:
     """Show a text in a cell's output, as `html` where HTML can be shown."""
     data = {"text/plain": text, "text/html": html or f"<p>{escape(text)}</p>"}
     display(data, raw=True)  # type: ignore[no-untyped-call]  # IPython's functions have no types
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1], Path(sys.argv[2]), sys.argv[3] or None, verbose=sys.argv[4] == "1")
+    except FairclockError as error:
+        sys.exit(str(error))
