@@ -15,6 +15,7 @@ from grader.desk import check_screen, early_start, exercise_files, exercise_note
 from grader.desk import practise as practising
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
+from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import FileChoice, settle
 from grader.errors import UsageError
 from grader.files import write_atomically
@@ -40,6 +41,7 @@ class _Check:
     is_complete: bool
     verbose: bool
     before: dict[Path, dict[str, Verdict]] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
 
     @property
     def is_overview(self) -> bool:
@@ -59,9 +61,10 @@ class _Check:
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
     def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
-        notes = list(checking.missing_imports(path, choice.lesson))
+        notes = list(class_differences(path, choice.lesson))
         if not pool.sandboxed:  # then the points can differ from those in the graded class
-            checking.print_lines([ScreenLine(note, 1) for note in notes], out_console)
+            checking.print_lines([ScreenLine(note, 1) for note in notes if note not in self.warned], out_console)
+            self.warned.update(notes)
             notes = []
         with waiting(f"Checking {path.name} …"):
             report = checking.check(choice.lesson, path, pool, self.only)

@@ -1,9 +1,8 @@
 """The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
-import ast
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -19,17 +18,12 @@ from grader.desk.exercise_files import FileChoice
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
 from grader.grade import grade
-from grader.hand_ins import originals
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
 from grader.ways import ways_of
-from harness import syntax
 from harness.rendering.wrapping import columns, say, wrapped
-
-KIT = frozenset({"grader", "harness", "lessons", "solutions"})
-"""The modules of the kit. They are not there when a class is graded."""
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
@@ -62,28 +56,6 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
     if any(task.needs_torch for task in tasks):
         pool.warm(early_start.TREES)
     return grade(submission, seeds.new(), pool, tasks)
-
-
-def missing_imports(path: Path, lesson: str) -> Iterator[str]:
-    """Yield a sentence for each module that the file at `path` imports and that is not there in the graded class."""
-    try:
-        tree = syntax.parse(str(submission_of(path, student="you", lesson=lesson).source or ""))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    tree.body = [node for node in tree.body if not originals.is_main(node)]
-    for name in dict.fromkeys(name.partition(".")[0] for name in _imported(tree)):
-        beside = next((each for each in (f"{name}.py", name) if name and (path.parent / each).exists()), "")
-        if name in KIT or (beside and path.stem != name):
-            what = "is part of the kit" if name in KIT else f"is {path.parent / beside}"
-            yield f"When your class is graded, `import {name}` fails: it {what}, and only {path.name} is handed in."
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module or ""
 
 
 def watch(

@@ -16,6 +16,7 @@ from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
+from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
@@ -203,7 +204,8 @@ def _graded(file: ExerciseFile, pool: Pool) -> tuple[float, list[str]]:
     student_state.keep_points(report)
     if is_faulted(report):
         return 0, [_row(file, f"not graded here; run fairclock check {file.lesson}")]
-    lines = [_row(file, "", points=grade_texts.points(report.points)), *(f"      {each}" for each in report.remarks)]
+    notes = (*class_differences(file.path, file.lesson), *report.remarks)
+    lines = [_row(file, "", points=grade_texts.points(report.points)), *(f"      {each}" for each in notes)]
     if before and before.points > report.points and before.code != file.code:
         lines.append(f"      `check` gave {grade_texts.points(before.points)} points to {before.path} before")
     for task, verdict in check_screen.tasks_with_verdicts(report):

@@ -277,7 +277,7 @@ def warm_up(*, tensors: bool) -> types.ModuleType | None:
 def serve_workers(control: socket.socket, torch: types.ModuleType | None, folder: str = "") -> None:
     """Fork a worker process on each request. In a worker, set limits and serve requests. Never return.
 
-    `folder` is the tree's own folder, which is removed if the grader has ended.
+    `folder` is the tree's own folder if there is no sandbox. It is removed if the grader has ended.
     """
     workers: list[int] = []
 
@@ -293,7 +293,7 @@ def serve_workers(control: socket.socket, torch: types.ModuleType | None, folder
         ending.end_tree(workers, folder)
     try:
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
-        confine.restrict_files()
+        confine.restrict_files(sandboxed=not folder)
         if given["filter"]:
             confine.install_filter(given["filter"])  # before any thread starts
         if given["returns_memory"]:

@@ -13,7 +13,8 @@ from grader import catalogue, overlays, paths
 from grader.commands import student
 from grader.commands.apps import run_grader
 from grader.desk import early_start, student_state
-from grader.desk.check import missing_imports, selected
+from grader.desk.check import selected
+from grader.desk.class_differences import class_differences
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
 from lessons.engine import listing
@@ -39,6 +40,9 @@ IMPORTS = {
     "def f():\n    from harness.paired import duel": ["harness"],
     "import folder.inside, grader.task": ["folder", "grader"],
     "import math\nimport torch.nn\nfrom . import my_helper": [],
+    "import importlib\nimportlib.import_module('lessons.exercises')\n__import__('my_helper')": ["lessons", "my_helper"],
+    "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
+    "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
     "import my_helper\nthis is no Python": [],
 }
 
@@ -261,5 +265,5 @@ def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Pa
     (tmp_path / "folder").mkdir()
     path = tmp_path / "04_autorange.py"
     path.write_text(source, encoding="utf-8")
-    warned = [*missing_imports(path, "04_autorange")]
+    warned = [*class_differences(path, "04_autorange")]
     assert [warning.split("`")[1].removeprefix("import ") for warning in warned] == IMPORTS[source]
