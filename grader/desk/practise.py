@@ -209,7 +209,7 @@ class Practice:
             say(self.console, str(error) if path.exists() else f"{path} is gone. To go on, save it again.", 1)
         else:
             student_state.keep_points(self.report)
-            notes = list(checking.missing_imports(path, self.lesson))
+            notes = list(class_differences(path, self.lesson))
             self._print_report(check_screen.screen(self.report, {}, notes=notes, before=before))
 
     def _print_report(self, lines: Sequence[check_screen.ScreenLine]) -> None:
