@@ -20,6 +20,7 @@ from rich.console import Console
 from grader import catalogue, paths
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
+from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import ExerciseFile
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.desk.recognition import suffix_of
