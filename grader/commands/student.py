@@ -60,6 +60,14 @@ class _Check:
         full = self.is_complete and all(report.points == report.max_points for report in graded)
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
+    def find(self) -> list[Path]:
+        """Return the exercise files that exist now, also new files under any name."""
+        lessons = {choice.lesson for choices in self.choices.values() for choice in choices}
+        for files in exercise_files.find_files(sorted(lessons)).values():
+            for file in files:
+                self.choices.setdefault(file.path, [FileChoice(file.lesson, file)])
+        return list(self.choices)
+
     def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
         notes = list(class_differences(path, choice.lesson))
         if not pool.sandboxed:  # then the points can differ from those in the graded class
@@ -124,7 +132,10 @@ def check(
     files = list(by_file)
     by_file = {file.path: [choice] for choice in choices for file in choice.unchanged} | by_file
     grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
-    return checking.watch(grade_files, files, list(by_file), err_console) if watched else grade_files(files)
+    if not watched:
+        return grade_files(files)
+    folders = [] if target and exercise_files.is_path(target) else [path.parent for path in by_file] + [Path.cwd()]
+    return checking.watch(grade_files, files, [*by_file, *folders], err_console, grade_files.find)
 
 
 def practise(

@@ -59,11 +59,16 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
 
 
 def watch(
-    check_files: Callable[[Sequence[Path]], int], files: Sequence[Path], watched: Sequence[Path], console: Console
+    check_files: Callable[[Sequence[Path]], int],
+    files: Sequence[Path],
+    watched: Sequence[Path],
+    console: Console,
+    find: Callable[[], Iterable[Path]],
 ) -> int:
     """Check `files`, and then each of the files `watched` that is saved, until Ctrl-C. Return the last exit code.
 
-    If a file cannot be checked, for example because it is half-written, print the error and wait for the next save.
+    If a folder in `watched` changes, the new files that `find` returns are watched and checked, too. If a file cannot be
+    checked, for example because it is half-written, print the error and wait for the next save.
     """
 
     def run(some: Sequence[Path]) -> int:
@@ -79,7 +84,9 @@ def watch(
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(LOOK_S)
-            if saved := files_watch.changed():
+            changed = files_watch.changed()
+            new = files_watch.add(find()) if any(path.is_dir() for path in changed) else []
+            if saved := [*filter(Path.is_file, changed), *new]:
                 console.rule(f"{datetime.now().astimezone():%H:%M:%S}")
                 code = run(saved)
                 say(console, prompt)

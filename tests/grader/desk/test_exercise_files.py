@@ -104,6 +104,17 @@ def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(ki
     new.replace(exercise_of(kit))  # editors save by replacing the file
     child.expect("not written yet")
     child.expect("Watching")
+    (kit / "final.py").write_bytes(paths.solution(LESSON).read_bytes())
+    child.expect("Checking final.py")
+    child.expect("Watching")
+    assert "10 / 10" in child.before
+    (kit / "final.py").rename(kit / "final 2.py")
+    child.expect("Checking final 2.py")
+    child.expect("Watching")
+    assert "10 / 10" in child.before
+    exercise_of(kit).touch()
+    child.expect("Nothing changed")
+    child.expect("Watching")
     child.sendcontrol("c")
     child.expect(pexpect.EOF)
     child.close()
