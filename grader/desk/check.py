@@ -67,8 +67,8 @@ def watch(
 ) -> int:
     """Check `files`, and then each of the files `watched` that is saved, until Ctrl-C. Return the last exit code.
 
-    If a folder in `watched` changes, the new files that `find` returns are watched and checked, too. If a file cannot be
-    checked, for example because it is half-written, print the error and wait for the next save.
+    If a folder in `watched` changes, the new files that `find` returns are watched and checked, too. If a file cannot
+    be checked, for example because it is half-written, print the error and wait for the next save.
     """
 
     def run(some: Sequence[Path]) -> int:
