@@ -4,6 +4,7 @@ import difflib
 import platform
 import re
 import shlex
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,6 +51,11 @@ class Verbs(TyperGroup):
             if later and f"--{args[0]}" not in _options(self.commands[later]):
                 raise UsageError(f"The command comes first: {ctx.command_path} {with_first(later, args)}")
             listed = {name: (name,) for name, command in self.commands.items() if not command.hidden}
+            option = f"--{args[0]}"
+            having = [name for name in listed if option in _options(self.commands[name])]
+            if len(having) == 1:
+                right = shlex.join([*having, *args[1:], option])
+                raise UsageError(f"There is no command {args[0]!r}. Did you mean {ctx.command_path} {right}?")
             one_of(args[0], listed, [], "command")
         return super().resolve_command(ctx, args)
 
@@ -63,6 +69,8 @@ def guarded(
     the `obj` of the app's context. `whole` returns the app with all commands, if `app` has only some of them.
     """
     standard_streams.open_closed()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `installation.require` leaves it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     typed = f"{name} {shlex.join(arguments)}"
     try:
         code = app(args=list(arguments), prog_name=name, standalone_mode=False, obj=typed, **_SETTINGS)

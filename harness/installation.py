@@ -6,6 +6,7 @@ Commands call `require` before they import a package. This file also runs with P
 import importlib.util
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +25,11 @@ ON_WINDOWS = (
 def require(*, linux: bool = False) -> None:
     """End this process with exit code 2 and one sentence if fairclock cannot run with this Python.
 
-    With `linux`, the command does not run on Windows either.
+    With `linux`, the command does not run on Windows either. Until `guarded` begins, Ctrl-C ends the process without
+    the traceback of an import.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if said := (linux and sys.platform == "win32" and ON_WINDOWS) or problem():
         print(said, file=sys.stderr)
         sys.exit(2)

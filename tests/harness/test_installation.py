@@ -1,5 +1,6 @@
 """Commands start in any folder, or print one sentence on what the installation lacks."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,8 @@ def test_on_windows_the_first_command_names_wsl_and_lessons_start() -> None:
     assert started("-c", check) == (2, f"{installation.ON_WINDOWS}\n")
     code, said = started("-c", f"{WINDOWS}from lessons.__main__ import main\nsys.exit(main(['--version']))")
     assert (code, said.partition(" ")[0]) == (0, "fairclock")
+
+
+def test_ctrl_c_while_a_command_imports_its_modules_ends_it_without_a_traceback() -> None:
+    interrupt = "from harness import installation; installation.require(); signal.raise_signal(signal.SIGINT)"
+    assert started("-c", f"import signal; {interrupt}") == (-signal.SIGINT, "")

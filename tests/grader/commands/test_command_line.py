@@ -135,6 +135,8 @@ SLIPS = {
     "fairclock check 4 —hint": "Did you mean fairclock check 4 --hint?",
     "fairclock check 4 hint": "Did you mean fairclock check 4 --hint?",
     "fairclock help check": "Did you mean fairclock check --help?",
+    "fairclock hint 4": "Did you mean fairclock check 4 --hint?",
+    "fairclock practise 4 --watch": "It is an option of fairclock check.",
     "fairclock --check 4": "Did you mean fairclock check?",
     "fairclock check 4 --jobs 2": "It is an option of fairclock run.",
     "fairclock check 4 --calibrated": "There are: --help, --hint",
