@@ -67,7 +67,7 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
                 raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
             except Closed:
                 status = child.exit_status()
-                how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+                how = f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit status {status}"
                 raise UsageError(f"The process of the script ended too early, with {how}.") from None
     if answer["error"]:
         raise UsageError(answer["error"])

@@ -75,7 +75,7 @@ class ProfileServer:
         """Return the page of the profile as HTML. Raise `MachineError` if SnakeViz cannot show the profile."""
         body = self.fetch(urlsplit(self.url).path)
         if body is None:
-            raise MachineError("SnakeViz cannot show this profile. Profile again with this version of Python.")
+            raise MachineError("SnakeViz cannot show this profile. Profile again with cProfile, not with profile.")
         return body.decode()
 
     def standalone(self) -> str:

@@ -275,7 +275,7 @@ def test_a_line_has_its_growth_in_every_kind_of_function(tmp_path: Path) -> None
         "pass": "@profile",
         "@profile\ndef work(): pass": "call it",
         "import os; os._exit(0)": "exit status 0",
-        "import os; os.kill(os.getpid(), 9)": "SIGKILL",
+        "import os; os.kill(os.getpid(), 9)": "signal 9",
         "raise SystemExit('bad\\nend')": "sys.exit",
         "while True: pass": "longer than 1 s",
         "profile(sorted)": "written in Python",
