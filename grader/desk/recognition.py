@@ -21,7 +21,7 @@ from harness.storage.notebook_files import stamp_of
 LESSON: Final = "lesson"
 """The key of an exercise notebook's lesson in its stamp."""
 
-_MOST_DEEP, _MOST_ENTRIES, _MOST_READ, _MOST_BYTES = 6, 10_000, 500, 20_000_000
+_MOST_DEEP, _MOST_ENTRIES, _MOST_READ, _MOST_BYTES = 6, 10_000, 500, 100_000_000
 """The bounds of a search: levels of folders, listed files and folders, read files, and bytes in these files."""
 
 _OF_KIT: Final = frozenset({"grader", "harness", "solutions", "tests", "engine", "recorded"})
