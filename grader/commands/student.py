@@ -1,13 +1,13 @@
 """The commands for students: `check`, `practise`, `submit`, `notebook` and `doctor`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from grader import catalogue
+from grader import catalogue, paths
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
@@ -17,6 +17,7 @@ from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
 from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import FileChoice, settle
+from grader.diagnosis.machine import HealthCheck
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation import sandbox
@@ -202,14 +203,31 @@ def _notes(choice: FileChoice) -> list[str]:
 
 
 def examine_machine(debug: Debug = False) -> int:
-    """Show what this machine has and what to install."""
+    """Show what this machine has, and what to install: for lessons and check, and for grading a class."""
     from grader.diagnosis import doctor  # noqa: PLC0415 - imports torch, and every command imports this module
 
-    can_grade = True
-    for part in doctor.examine():
-        can_grade &= part.works or not part.needed
+    works, complete = _print_parts(doctor.for_students())
+    if complete:
+        print("You can take every lesson and check your work.")
+    elif works:
+        print("You can take the lessons and check your work. Each line marked with – names what it is needed for.")
+    else:
+        print("You cannot take the lessons yet. See the list above.")
+    if not paths.SOLUTIONS.is_dir():
+        return 0 if works else 2
+    print("\nTo grade a class, these parts count too:")
+    can_grade = _print_parts(doctor.for_a_class())[0] and works
+    print("This machine can grade a class." if can_grade else "This machine cannot grade a class. See the list above.")
+    return 0 if can_grade else 2
+
+
+def _print_parts(parts: Iterable[HealthCheck]) -> tuple[bool, bool]:
+    """Print the result for each part. Return whether all needed parts work, and whether all parts work."""
+    works = complete = True
+    for part in parts:
+        works &= part.works or not part.needed
+        complete &= part.works
         print(f"{'✓' if part.works else '–'} {part.part:{PART_WIDTH}} {part.found}", flush=True)
         if not part.works:
             print(f"{'→':>{PART_WIDTH + 5}} {part.fix}")
-    print("This machine can grade a class." if can_grade else "This machine cannot grade a class. See the list above.")
-    return 0 if can_grade else 2
+    return works, complete

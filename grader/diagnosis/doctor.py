@@ -35,24 +35,29 @@ _C: Final = "#include <stdint.h>\n#include <string.h>\nint probe(void) { return 
 _CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }\n"
 
 
-def examine() -> Iterator[HealthCheck]:
-    """Yield the result for each part of this machine that grading and the lessons need.
-
-    This takes several seconds, because torch is imported, valgrind is run, and the noise is measured.
-    """
-    yield machine.gil()
+def for_students() -> Iterator[HealthCheck]:
+    """Yield the result for each part of this machine that lessons and `check` need. This takes several seconds."""
     yield torch()
-    yield from _sandbox()
-    yield machine.clock()
-    yield machine.layout()
-    yield machine.cores()
+    lacks = sandbox.problem()
+    missing = f"missing, because {lacks.found}" if lacks else "the same as when your class is graded"
+    fix = "nothing: check works, and before the points it names what it cannot notice" if lacks else ""
+    yield HealthCheck("sandbox of check", missing, fix)
     yield from machine.folders()
     yield valgrind()
     yield from compilers()
     yield headers()
     yield cuda()
     yield free_threaded()
-    yield notebooks()
+
+
+def for_a_class() -> Iterator[HealthCheck]:
+    """Yield the result for each further part of this machine that the grading of a class needs."""
+    yield machine.gil()
+    yield from _sandbox()
+    yield machine.clock()
+    yield machine.layout()
+    yield machine.cores()
+    yield machine.locks()
     yield machine.noise_level()
 
 
@@ -126,8 +131,7 @@ def cuda() -> HealthCheck:
     """Check whether `nvidia-smi`, a program of NVIDIA's driver, is installed."""
     if path := shutil.which("nvidia-smi"):
         return HealthCheck("nvidia-smi", path)
-    fix = "nothing: without a GPU, lesson 03 simulates a CUDA stream"
-    return HealthCheck("nvidia-smi", "missing: no GPU (lesson 03 uses a GPU with CUDA)", fix)
+    return HealthCheck("nvidia-smi", "no GPU, so lesson 03 simulates a CUDA stream")
 
 
 def free_threaded() -> HealthCheck:

@@ -105,7 +105,6 @@ def folders() -> Iterator[HealthCheck]:
     ):
         trouble, fix = _trouble(folder, runs=runs), f"set {variable} to another folder: `export {variable}=FOLDER`"
         yield HealthCheck(part, trouble or str(folder), fix if trouble else "")
-    yield locks()
 
 
 def temporary() -> HealthCheck:

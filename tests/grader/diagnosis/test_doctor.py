@@ -17,9 +17,11 @@ import pytest
 from commanding import ROOT
 from container import DOCKER, container
 
+from grader import paths
 from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
 from grader.diagnosis import doctor, machine
+from grader.diagnosis.machine import HealthCheck
 from grader.isolation import sandbox, sandbox_problems
 from harness.machine import programs
 
@@ -37,9 +39,9 @@ def report(command: Sequence[str]) -> tuple[int, dict[str, list[str]]]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     parts = dict[str, list[str]]()
     for line in done.stdout.splitlines()[:-1]:
-        if line[0] in "✓–":
+        if line[:1] in {"✓", "–"}:
             parts[line[2 : PART_WIDTH + 3].strip()] = found = [line[0], line[PART_WIDTH + 3 :], ""]
-        else:
+        elif "→ " in line:
             found[2] = line.partition("→ ")[2]
     return done.returncode, parts
 
@@ -57,10 +59,11 @@ DOCTOR = [sys.executable, "-m", "grader", "doctor"]
 def test_every_part_of_the_machine_is_named_with_what_was_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here = list(doctor.examine())
+    here = [*doctor.for_students(), *doctor.for_a_class()]
     assert {one.part for one in here} >= {*PARTS.split("; "), *(f"· {layer.name}" for layer in sandbox.layers())}
     assert all(one.found and len(one.part) <= PART_WIDTH for one in here)
-    monkeypatch.setattr(doctor, "examine", lambda: here)
+    monkeypatch.setattr(doctor, "for_students", lambda: here)
+    monkeypatch.setattr(doctor, "for_a_class", lambda: ())
     assert run_grader(["doctor"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n{'✓' if one.works else '–'} {one.part} " in f"\n{said}" for one in here)
@@ -71,11 +74,18 @@ def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sandbox, "problem", lambda: sandbox_problems.NOT_INSTALLED)
-    monkeypatch.setattr(doctor, "examine", doctor._sandbox)
+    fine, lacking = (HealthCheck("valgrind", "found", fix) for fix in ("", "install it"))
+    monkeypatch.setattr(doctor, "for_students", lambda: [lacking])
+    monkeypatch.setattr(doctor, "for_a_class", doctor._sandbox)
     assert run_grader(["doctor"]) == 2
     said = capsys.readouterr().out
     assert programs.BUBBLEWRAP in said
     assert said.splitlines()[-1] == "This machine cannot grade a class. See the list above."
+    monkeypatch.setattr(paths, "SOLUTIONS", Path("none"))
+    for part, says in ((lacking, "You can take the lessons and"), (fine, "You can take every lesson and check")):
+        monkeypatch.setattr(doctor, "for_students", lambda part=part: [part])
+        assert run_grader(["doctor"]) == 0, "a student's machine need not grade a class"
+        assert capsys.readouterr().out.splitlines()[-1].startswith(says)
 
 
 @pytest.mark.long
