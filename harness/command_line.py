@@ -47,15 +47,14 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name. If there is none, raise `UsageError` with similar names."""
         if args and args[0] not in self.commands:
-            later = next((word for word in args if word in self.commands), "")
-            if later and f"--{args[0]}" not in _options(self.commands[later]):
-                raise UsageError(f"The command comes first: {ctx.command_path} {with_first(later, args)}")
             listed = {name: (name,) for name, command in self.commands.items() if not command.hidden}
-            option = f"--{args[0]}"
+            option, later = f"--{args[0]}", next((word for word in args if word in self.commands), "")
             having = [name for name in listed if option in _options(self.commands[name])]
             if len(having) == 1:
                 right = shlex.join([*having, *args[1:], option])
                 raise UsageError(f"There is no command {args[0]!r}. Did you mean {ctx.command_path} {right}?")
+            if later and not having and not similar(args[0], listed):
+                raise UsageError(f"The command comes first: {ctx.command_path} {with_first(later, args)}")
             one_of(args[0], listed, [], "command")
         return super().resolve_command(ctx, args)
 
@@ -114,8 +113,8 @@ class _Typed:
     def with_forgotten_hyphens(self, sentence: str) -> str:
         """Return the error, or if it is about an option that was typed without "--", the right command line."""
         for at, word in enumerate(self.words):
-            option = f"--{word.lstrip('-–—')}"
-            if option in _options(self._command) and option != word and word in sentence:
+            option, is_named = f"--{word.lstrip('-–—')}", f"'{word}'" in sentence or f"({word})" in sentence
+            if is_named and option != word and option in _options(self._command):
                 right = with_first(self._verb, [*self.words[:at], option, *self.words[at + 1 :]])
                 return f"{sentence.partition('. ')[0].rstrip('.')}. Did you mean {self.name} {right}?"
         return sentence

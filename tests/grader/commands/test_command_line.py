@@ -146,6 +146,8 @@ SLIPS = {
     "fairclock check 4 own_tme": "Did you mean 09_cprofile.own_time?",
     "fairclock check 40": "There are: 01_correct_first",
     "fairclock check --json": "See fairclock check --help.",
+    "fairclock rnu hw --out report": "Did you mean run?",
+    "fairclock run nowhere --out out": "nowhere cannot be read (No such file or directory); give the folder",
     "python -m grader lessons 4": "python -m lessons 4",
     "python -m lessons check 4": "python -m grader check 4",
     "python -m lessons glosary": "Did you mean glossary?",
