@@ -21,7 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from harness import syntax
-from harness.errors import UsageError
+from harness.errors import UsageError, described
 from harness.timeable import checked
 
 FILE: Final = "<statement"
@@ -83,6 +83,14 @@ def of_statement(error: BaseException) -> BaseException:
     ):
         frames = frames.tb_next
     return error.with_traceback(frames)
+
+
+def sentence(error: BaseException) -> str:
+    """Return an exception of user code as one sentence, with the last line of the user's code that ran."""
+    if isinstance(error, UsageError):
+        return str(error)
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(FILE)]
+    return f"{described(error)} in the line {frames[-1].line!r}." if frames else f"{described(error)}."
 
 
 def traceback_text(error: BaseException) -> str:

@@ -32,6 +32,7 @@ class SuiteWorker:
         self._mode = mode
         self._folder = tempfile.TemporaryDirectory(prefix="fairclock-suite-")
         self._child: Child | None = None
+        self._stopped = False
 
     def run(self, request: Answer, limit_s: float) -> Answer:
         """Run one benchmark, and return its result. In the mode "count", the result has the "instructions".
@@ -51,11 +52,19 @@ class SuiteWorker:
             why = f"gave no answer within {waited_s:g} s"
         except Closed:
             assert self._child is not None
+            if self._stopped:
+                raise
             why = f"ended its worker: {(self._child.log_lines() or ['it printed nothing'])[-1]}"
         else:
             return self._counted(answer) if "repeats" in answer else answer
         self._end()
         return {"failure": why}
+
+    def stop(self) -> None:
+        """Kill the process, so that `run` in another thread raises `Closed`."""
+        self._stopped = True
+        if self._child is not None:
+            self._child.kill()
 
     def _start(self) -> Child:
         out = f"--callgrind-out-file={self._folder.name}/out.%p"
@@ -104,7 +113,7 @@ def serve_all(mode: str, benchmarks: Sequence[Benchmark], jobs: int, serve: Serv
 
     At most `jobs` workers run at the same time, each on its own reserved cores.
     """
-    physical = lanes.physical_cores()
+    physical, workers = lanes.physical_cores(), list[SuiteWorker]()
     widths: dict[int, deque[Benchmark]] = {}
     for benchmark in sorted(benchmarks, key=lambda each: -each.args.num_threads):
         # One core is enough for counting: valgrind runs one thread at a time, and the core does not change a count.
@@ -113,17 +122,20 @@ def serve_all(mode: str, benchmarks: Sequence[Benchmark], jobs: int, serve: Serv
     for width, queue in widths.items():
         count = max(1, min(jobs, physical // width, len(queue)))
         with ThreadPoolExecutor(count) as pool:
-            ending = [pool.submit(_serve_queue, mode, width, queue, serve) for _ in range(count)]
+            ending = [pool.submit(_serve_queue, mode, width, queue, serve, workers) for _ in range(count)]
             try:
                 for each in ending:
                     each.result()
             except BaseException:
                 queue.clear()  # so no worker starts another benchmark
+                for worker in workers:
+                    worker.stop()
                 raise
 
 
-def _serve_queue(mode: str, width: int, queue: deque[Benchmark], serve: Serve) -> None:
+def _serve_queue(mode: str, width: int, queue: deque[Benchmark], serve: Serve, workers: list[SuiteWorker]) -> None:
     with lanes.lane(width=width) as held, SuiteWorker(mode, held.cores) as worker:
+        workers.append(worker)
         while True:
             try:
                 benchmark = queue.popleft()

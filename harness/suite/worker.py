@@ -25,10 +25,10 @@ from torch.utils.benchmark import Timer
 
 from harness import statements
 from harness.compilers.inductor import torchscript_warnings_hidden
-from harness.errors import UsageError, described
 from harness.processes.channel import Channel, Closed, stdio_channel
 from harness.processes.launcher import ended
 from harness.suite import models
+from harness.timeable import finished
 
 BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 
@@ -36,6 +36,11 @@ _NO_REQUEST: Final = "no more requests"
 
 _WARM_UPS: Final = 10
 
+_FIRST: Final = """\
+def statement(finished):
+    SETUP
+    FIRST
+"""
 _LOOP: Final = """\
 def statement(calls, clock):
     SETUP
@@ -80,7 +85,7 @@ def _serve(mode: str, channel: Channel, written: TextIO) -> None:
             with torchscript_warnings_hidden():
                 answer = (_time if mode == "time" else _count)(request)
         except BaseException as error:  # noqa: BLE001 - a benchmark may raise any exception
-            answer = {"failure": str(error) if isinstance(error, UsageError) else described(error)}
+            answer = {"failure": statements.sentence(error)}
         text = json.dumps({**answer, "process": os.getpid()})
     written.write(text)
     written.flush()
@@ -135,8 +140,9 @@ class _Interpreted:
     def __init__(
         self, request: dict[str, Any], names: dict[str, Any], clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        self._loop = statements.function(_LOOP, names, setup=request["setup"], statement=request["stmt"])
-        self._clock = clock
+        code = {"setup": request["setup"], "statement": request["stmt"]}
+        statements.function(_FIRST, names, **code)(finished)
+        self._loop, self._clock = statements.function(_LOOP, names, **code), clock
 
     def timeit(self, number: int) -> float:
         gc.disable()
