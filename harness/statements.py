@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from harness import syntax
 from harness.errors import UsageError, described
-from harness.timeable import checked
+from harness.timeable import checked, finished
 
 FILE: Final = "<statement"
 """The beginning of the file names that tracebacks show for statements, such as "<statement 2>"."""
@@ -30,6 +30,7 @@ FILE: Final = "<statement"
 _INDENTED: Final = re.compile(r"(?:[ \t\f]*(?:#.*)?[\r\n])*[ \t]+[^\s#]")
 _REFUSALS: Final = (SyntaxError, ValueError, RecursionError, MemoryError)  # of the compiler
 _SHOWN: Final = 20  # the number of lines that are shown of the beginning and the end of a traceback
+_ONCE: Final = "def statement(finished):\n    SETUP\n    FIRST"
 _files: dict[str, str] = {}  # the file name of each source text
 
 
@@ -60,7 +61,7 @@ def compiled(template: str, **sources: str) -> CodeType:
     frame = syntax.parse(template)
     for part in ast.walk(frame):
         if isinstance(part, ast.stmt | ast.expr | ast.arg):  # no line of the sources may be shown for the template
-            part.lineno = part.end_lineno = len(lines) + 1
+            part.lineno, part.end_lineno, part.col_offset, part.end_col_offset = len(lines) + 1, None, 0, None
     return _compiled(" or ".join(sources), [*future, *_Splice(bodies).visit(frame).body], file, lines)
 
 
@@ -70,6 +71,11 @@ def function(template: str, names: Mapping[str, object], **sources: str) -> Call
     names[".import_all"] = lambda line: exec(line, names)  # noqa: S102 - a line of the caller's code
     code = next(each for each in compiled(template, **sources).co_consts if isinstance(each, CodeType))
     return FunctionType(code, names)
+
+
+def run_once(names: Mapping[str, object], *, setup: str, statement: str) -> None:
+    """Run the setup and the statement once. Raise `UsageError` if the work of the statement has not run then."""
+    function(_ONCE, names, setup=setup, statement=statement)(finished)
 
 
 def of_statement(error: BaseException) -> BaseException:
@@ -158,7 +164,7 @@ class _Splice(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         body = self.bodies.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        return self.generic_visit(node) if body is None else body or ast.Pass()
+        return self.generic_visit(node) if body is None else body or ast.copy_location(ast.Pass(), node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         node.id = f".{node.id}"

@@ -10,6 +10,7 @@ It is torch's `Timer.collect_callgrind` without timing the statement first, and 
 """
 
 import dataclasses
+import marshal
 import os
 import shutil
 import stat
@@ -18,11 +19,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import torch
 from torch.utils.benchmark import Timer
 from torch.utils.benchmark.utils import cpp_jit
+from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper import timer_interface
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
 
+from harness import statements
 from harness.callgrind import tools
 from harness.processes.channel import stdio_channel
 from harness.torch_benchmark.result_store import callgrind_to_dict
@@ -38,13 +42,21 @@ exec {valgrind} --vgdb-prefix={prefix} "$@"
 _CONTROL_SHIM = """#!/bin/sh
 exec {callgrind_control} --vgdb-prefix={prefix} "$@"
 """
-_ON_PYTHON = """import atexit as _atexit, gc as _gc, os as _os, subprocess as _subprocess
-def _instrumentation(state):
-    _subprocess.run(["callgrind_control", "-i", state, str(_os.getpid())], check=True, stdout=-3)
-_gc.collect()
-_gc.freeze()
-_atexit.register(_instrumentation, "off")
-_instrumentation("on")
+_ON_PYTHON = """import atexit
+def instrumentation(state):
+    subprocess.run(["callgrind_control", "-i", state, str(os.getpid())], check=True, stdout=-3)
+gc.collect()
+gc.freeze()
+atexit.register(instrumentation, "off")
+instrumentation("on")
+SETUP"""
+# The script that valgrind runs instead of torch's, which would indent statements. `code` is that of torch's script.
+_SCRIPT = """import builtins, marshal, torch
+{extension}
+names = dict(globals())
+names |= {{f".{{name}}": each for name, each in {{**vars(builtins), **names}}.items()}}
+names[".import_all"] = lambda line: exec(line, names)
+exec(marshal.loads({code!r}), names)
 """
 # Compiling with `torch/extension.h` instead would take half a minute.
 _HEADERS = "#include <torch/csrc/Exceptions.h>\n#include <torch/csrc/utils/pybind.h>\n"
@@ -64,13 +76,14 @@ def main() -> None:
     """
     channel = stdio_channel()
     kind, request = channel.receive()
-    counts = []
+    counts: list[Any] = []
     with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
         os.environ.update(tools.environment(_shims(Path(folder))))
         for snippet in request["snippets"]:
-            setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
+            extension = _extension(snippet, Path(folder)) if snippet["extension"] else ""
             with mock.patch.dict(os.environ, snippet["environment"]):
-                counts.append([callgrind_to_dict(each) for each in _collect(snippet, setup)])
+                failure = _failure(snippet, extension) if snippet["language"] == "python" else ""
+                counts.append(failure or [callgrind_to_dict(each) for each in _collect(snippet, extension)])
     channel.send(kind, {"counts": counts})
 
 
@@ -82,23 +95,46 @@ def _shims(folder: Path) -> Path:
     return folder
 
 
-def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
+def _failure(snippet: dict[str, Any], extension: str) -> str:
+    """Run the setup and the statement once without valgrind. Return why they fail as one sentence, or ""."""
+    names: dict[str, object] = {"torch": torch}
+    try:
+        exec(extension, names)  # noqa: S102 - the lines that `_extension` returns
+        statements.run_once(names, setup=snippet["setup"], statement=snippet["stmt"])
+    except BaseException as error:  # noqa: BLE001 - a snippet may raise any exception
+        return statements.sentence(statements.of_statement(error))
+    return ""
+
+
+def _collect(snippet: dict[str, Any], extension: str) -> tuple[CallgrindStats, ...]:
     is_python = snippet["language"] == "python"
     cpp_jit.CXX_FLAGS = [flag for flag in cpp_jit.CXX_FLAGS or () if flag != "-g"]
-    timer = Timer(stmt=snippet["stmt"], setup=setup, language=snippet["language"])
+    setup, statement, wrapper = snippet["setup"], snippet["stmt"], timer_interface.wrapper_singleton()
+    timer = Timer(language="python") if is_python else Timer(statement, setup, language=snippet["language"])
     spec = timer._task_spec  # noqa: SLF001 - the argument that `Timer.collect_callgrind` passes
-    switched = dataclasses.replace(spec, setup=(_ON_PYTHON if is_python else _ON_CPP) + spec.setup)
+    construct = wrapper._construct_script  # noqa: SLF001 - there is no other way to change it
+
+    def script(task: TaskSpec, **options: Any) -> str:
+        code = statements.compiled(construct(task, **options), setup=setup, statement=statement)
+        return _SCRIPT.format(extension=extension, code=marshal.dumps(code))
+
+    if is_python:
+        spec = dataclasses.replace(spec, setup=statements.indented(setup), stmt=statements.indented(statement))
+        switched = dataclasses.replace(spec, setup=_ON_PYTHON, stmt="STATEMENT")
+    else:
+        switched = dataclasses.replace(spec, setup=_ON_CPP + spec.setup)
     found: list[CallgrindStats] = []
-    for _ in range(snippet["runs"]):
-        found += timer_interface.wrapper_singleton().collect_callgrind(
-            task_spec=switched,
-            globals={},
-            number=snippet["number"],
-            repeats=snippet["repeats"],
-            collect_baseline=is_python,
-            is_python=is_python,
-            retain_out_file=False,
-        )
+    with mock.patch.object(wrapper, "_construct_script", script):
+        for _ in range(snippet["runs"]):
+            found += wrapper.collect_callgrind(
+                task_spec=switched,
+                globals={},
+                number=snippet["number"],
+                repeats=snippet["repeats"],
+                collect_baseline=is_python,
+                is_python=is_python,
+                retain_out_file=False,
+            )
     return tuple(dataclasses.replace(each, task_spec=spec) for each in found)
 
 

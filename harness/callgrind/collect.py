@@ -76,7 +76,7 @@ class SnippetCounts:
         Raise `MachineError` if there are no counts.
         """
         if not self.all:
-            raise MachineError(f"Nothing was counted: {self.reason}.")
+            raise MachineError(f"Nothing was counted: {self.reason.removesuffix('.')}.")
         return self.all[-1]
 
 
@@ -154,8 +154,9 @@ def _counts(snippets: Sequence[Snippet], child: Child) -> list[SnippetCounts]:
     finally:
         child.end()
     for snippet, runs in zip(snippets, found, strict=True):
-        disk_cache.keep(KIND, snippet.key, runs)
-    return [SnippetCounts(decode(runs)) for runs in found]
+        if not isinstance(runs, str):
+            disk_cache.keep(KIND, snippet.key, runs)
+    return [SnippetCounts(reason=runs) if isinstance(runs, str) else SnippetCounts(decode(runs)) for runs in found]
 
 
 def decode(runs: Any) -> tuple[CallgrindStats, ...]:

@@ -28,7 +28,6 @@ from harness.compilers.inductor import torchscript_warnings_hidden
 from harness.processes.channel import Channel, Closed, stdio_channel
 from harness.processes.launcher import ended
 from harness.suite import models
-from harness.timeable import finished
 
 BENCHMARK: Final = b"b"  # the kind of all messages: a request, or its answer
 
@@ -36,11 +35,6 @@ _NO_REQUEST: Final = "no more requests"
 
 _WARM_UPS: Final = 10
 
-_FIRST: Final = """\
-def statement(finished):
-    SETUP
-    FIRST
-"""
 _LOOP: Final = """\
 def statement(calls, clock):
     SETUP
@@ -141,7 +135,7 @@ class _Interpreted:
         self, request: dict[str, Any], names: dict[str, Any], clock: Callable[[], float] = time.perf_counter
     ) -> None:
         code = {"setup": request["setup"], "statement": request["stmt"]}
-        statements.function(_FIRST, names, **code)(finished)
+        statements.run_once(names, **code)
         self._loop, self._clock = statements.function(_LOOP, names, **code), clock
 
     def timeit(self, number: int) -> float:
