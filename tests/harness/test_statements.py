@@ -83,7 +83,7 @@ IN_PROCESSES: dict[str, tuple[str, ...]] = {
     "input": ("pass", "input()", "EOFError"),
     "input in the setup": ("input()", "pass", "EOFError"),
     "prints": ("import os, sys", "print('x' * 99); os.write(1, b'x'); sys.stderr.write('x')", ""),
-    "closes": ("import os; os.close(0); os.close(1)", "pass", ""),
+    "closes": ("import os; os.closerange(0, 2)", "pass", ""),
     "ends": ("import os", "os._exit(0)", "ended with exit status 0"),
     "exits": ("import sys", "sys.exit()", "SystemExit"),
     "crashes": ("import ctypes", "ctypes.string_at(0)", "was killed by SIGSEGV"),
