@@ -136,35 +136,41 @@ class NotebookCommands:
     def _notebook(self, lessons: Sequence[str], named: Sequence[str]) -> ExerciseFile:
         """Return the saved file of the notebook whose cells this kernel runs.
 
-        This is the file with most of the cells that ran. Of several, it is the file for which the kernel was started.
-        Raise `UsageError` if no file of these lessons is found, or if it is unclear which one it is.
+        This is the file with most of the cells that ran. Of several, it is the file for which the kernel was started,
+        or the one in the current folder. Raise `UsageError` if there is no such file, or if it is unclear which it is.
         """
         if named:
             return exercise_files.read_named(Path(named[0]))[0]
-        found = [file for files in exercise_files.find_files(lessons).values() for file in files]
-        started = self._started_for(lessons)
+        searches = [exercise_files.find_files(lessons)]
+        started, name = self._started_for(lessons), self._start_path
+        if not name.exists():  # the notebook was moved, perhaps to a folder beside its own
+            searches.append(exercise_files.find_files(lessons, [name.parent.parent]))
+        found = [file for search in searches for files in search.values() for file in files]
         by_path = {file.path.resolve(): file for file in (*found, *started) if file.path.suffix == ".ipynb"}
         kept = {path: len(self.ran.keys() & code_texts(path.read_bytes())) for path in by_path}
         best = [by_path[path] for path, number in kept.items() if number == max(kept.values())]
-        first = {file.path.resolve() for file in started}
+        first, here = {file.path.resolve() for file in started}, Path.cwd().resolve()
         best = [file for file in best if file.path.resolve() in first] or best
+        best = [file for file in best if file.path.resolve().parent == here] or best
         if len({file.code for file in best}) == 1:
             return best[0]
         if best:
-            names = " and ".join(str(file.path) for file in best)
+            more = f" and {len(best) - 3} more" if len(best) > 3 else ""
+            names = ", ".join(str(file.path) for file in best[:3]) + more
             raise UsageError(f"Several notebooks may be this one: {names}. Add the right name to %check or %submit.")
         raise UsageError(
             f"No notebook of this exercise was found in {Path.cwd()} and in the kit. Save this notebook there, or add "
             "the path of its file to %check or %submit."
         )
 
-    def _started_for(self, lessons: Sequence[str]) -> list[ExerciseFile]:
-        """Return the notebook for which VS Code or Jupyter started this kernel, unless it is of another lesson.
+    @property
+    def _start_path(self) -> Path:
+        """The path of the notebook when VS Code or Jupyter started this kernel. It stays if the notebook is renamed."""
+        return Path(str(self.shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")))
 
-        If somebody renames it later, the name stays as it was, and the file may not exist.
-        """
-        name = self.shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
-        path = Path(str(name))
+    def _started_for(self, lessons: Sequence[str]) -> list[ExerciseFile]:
+        """Return the notebook for which this kernel was started, unless it is gone, or is of another lesson."""
+        path = self._start_path
         if path.suffix != ".ipynb" or not path.is_file():
             return []
         try:

@@ -32,6 +32,8 @@ _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
 _LONGEST_NAME: Final = 54
 """The maximum number of characters of a name in a cell's id. An id has at most 64 characters."""
 
+FIRST: Final = "# Run this cell first: it makes %check, %hint and %submit work in this notebook."
+
 START: Final = """\
 from grader.desk import cells
 cells.load()"""
@@ -108,7 +110,7 @@ def cells(lesson: str, source: str) -> tuple[Cell, ...]:
 
     add("title-words", "markdown", _title(lesson, source))
     start = kernel_cell(START).text + WITHOUT_KIT
-    add("kernel", "code", f'if __name__ == "__main__":\n{indent(start, "    ")}')
+    add("kernel", "code", f'{FIRST}\nif __name__ == "__main__":\n{indent(start, "    ")}')
     above: Task | None = None
     for block in blocks:
         section = block.section or section

@@ -157,7 +157,12 @@ def test_the_notebook_is_found_under_another_name_and_several_are_named(
     original.unlink()
     copy.rename(paths.KIT / "moved.ipynb")
     assert output(shell, "%check") == "moved.ipynb"
-    (paths.KIT / "moved.ipynb").unlink()
+    beside = paths.KIT.parent / "beside"
+    beside.mkdir()
+    (paths.KIT / "moved.ipynb").rename(beside / "again.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(paths.KIT.parent / "elsewhere" / "old.ipynb"))
+    assert output(shell, "%check") == "again.ipynb"
+    (beside / "again.ipynb").unlink()
     assert "No notebook of this exercise was found" in output(shell, f"%check {TASK}")
 
 
