@@ -133,7 +133,7 @@ def settle(choices: Sequence[FileChoice], command: str, console: Console) -> lis
     """
     open_ = [choice for choice in choices if choice.candidates]
     if open_ and not (sys.stdin.isatty() and console.is_terminal):
-        raise UsageError("\n".join(_unsettled(choice, command) for choice in open_))
+        raise UsageError(". ".join(_unsettled(choice, command) for choice in open_))
     return [_asked(choice, command, console) if choice.candidates else choice for choice in choices]
 
 

@@ -91,7 +91,7 @@ def _without_loss(choice: FileChoice, outside: Sequence[ExerciseFile], *, is_nam
     elif best and path:
         better = f"For {lesson}, `check` gave {grade_texts.points(best.points)} points to {path}"
     if better and file and file.changed and not file.refusal:
-        better += f". To hand it in: fairclock submit --take {shlex.quote(str(path))}"
+        better += f" (to hand it in: fairclock submit --take {shlex.quote(str(path))})."
     elif better:
         gone = "is not there any more" if not file else "cannot be read" if file.refusal else "is unchanged now"
         better += f", but this file {gone}. Find your work first."
@@ -104,14 +104,14 @@ def _require_best(choices: Sequence[FileChoice]) -> None:
     better = [choice for choice in choices if choice.better]
     others = " ".join(choice.lesson for choice in choices if choice.taken and not choice.better)
     stubs = [file.path for choice in better for file in (choice.taken, *choice.unchanged) if file]
-    told = [
-        "Nothing was written, because the zip would lack work that you have done.",
-        *(choice.better for choice in better),
-        *([f"To hand in only the others: fairclock submit {others}"] if others else []),
-        *(f"To hand in the unchanged exercise: fairclock submit --take {shlex.quote(str(path))}" for path in stubs[:1]),
-    ]
+    instead = [f"only the others (fairclock submit {others})"] if others else []
+    instead += [f"the unchanged exercise (fairclock submit --take {shlex.quote(str(path))})" for path in stubs[:1]]
     if better:
-        error = UsageError("\n".join(told))
+        sentences = " ".join(choice.better for choice in better)
+        also = f" You can also hand in {' or '.join(instead)}." if instead else ""
+        error = UsageError(
+            f"Nothing was written, because the zip would lack work that you have done. {sentences}{also}"
+        )
         error.exit_code = 1
         raise error
 
