@@ -28,8 +28,17 @@ MOST_PRINTED: Final = 5
 MOST_NOTES: Final = 4
 """The number of rows that are kept free for notes on a file, such as the exceptions of a notebook's cells."""
 
+SIMILAR: Final = 1.1
+"""A ratio that rose or fell by less than this factor is not a change: two measurements of one function differ, too."""
+
 SAME: Final = "The reason is the same."
 OTHER_WAYS: Final = "To see how the reference solution works, and other ways, add --verbose."
+NEXT: Final = {
+    Status.RAISED: "Correct the error in the last line of your code that is shown below.",
+    Status.WRONG: "Call your function on the case that is shown below, and find the first step that is wrong.",
+}
+"""The next step if a result comes without advice."""
+
 COLOURS: Final = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
 
@@ -59,7 +68,7 @@ def screen(
     before = before or {}
     graded = [pair for pair in tasks_with_verdicts(report) if not _is_same(before.get(pair[1].task), pair[1])]
     if not graded:
-        return [ScreenLine(f"Nothing changed: {'; '.join(line.text for line in overview(report))}", 1)]
+        return [ScreenLine(f"Nothing changed: {out_of(report.points, report.max_points)} points", 1)]
     heads = [_heading(task, verdict, before.get(verdict.task)) for task, verdict in graded]
     messages = _messages([verdict for _, verdict in graded], PurePath(report.submission.path).name)
     blocks = [
@@ -163,28 +172,28 @@ def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
 
 
 def _is_same(before: Verdict | None, now: Verdict) -> bool:
-    """Return whether a task ended as before: equal points, and the same first sentence apart from its numbers.
+    """Return whether a task ended as before: equal points, a similar ratio, and the same first sentence.
 
-    Hidden inputs are new in each check, and a measured ratio varies, so the whole message always differs.
+    Numbers in a sentence are ignored, because hidden inputs are new in each check, and an edit moves lines.
     """
-    return before is not None and _key(before) == _key(now)
+    if before is None or _key(before) != _key(now):
+        return False
+    old, new = before.attempt.speed, now.attempt.speed
+    return not (old and new) or old.low / SIMILAR < new.ratio < old.high * SIMILAR
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:
-    attempt = verdict.attempt
-    first = "" if verdict.status in EARNS else re.split(r"\. |\n", attempt.rationale, maxsplit=1)[0]
-    return verdict.status in EARNS or verdict.status, verdict.points, re.sub(r"[\d.]+", "", first + attempt.help)
+    attempt, earns = verdict.attempt, verdict.status in EARNS
+    sentence = "" if earns else re.split(r"\. |\n", attempt.rationale, maxsplit=1)[0]
+    return earns or verdict.status, verdict.points, re.sub(r"[\d.]+", "", f"{sentence} {attempt.help}")
 
 
 def _heading(task: Task, verdict: Verdict, before: Verdict | None = None) -> ScreenLine:
     earned = out_of(verdict.points, verdict.max_points)
     if before and before.points != verdict.points:
         earned += f" (before: {grade_texts.points(before.points)})"
-    return ScreenLine(
-        f"{earned}  {task.lesson} · {task.name}: {task_state(task, verdict)}",
-        1,
-        COLOURS.get(verdict.status, "yellow"),
-    )
+    text = f"{earned}  {task.lesson} · {task.name}: {task_state(task, verdict)}"
+    return ScreenLine(text, 1, COLOURS.get(verdict.status, "yellow"))
 
 
 def _messages(verdicts: Sequence[Verdict], file: str) -> Iterator[str]:
@@ -207,12 +216,7 @@ def _block(task: Task, verdict: Verdict, message: str, hints: Sequence[str], *, 
     if message == SAME:
         return _Block((), hints, details)
     advice = f"Read {task.read}, then write it." if attempt.help == NOT_WRITTEN else attempt.help
+    advice = advice or NEXT.get(verdict.status, "")
     printed = [f"  {line}" for line in shown(attempt.output_tail).strip().split("\n")]
-    return _Block(
-        [f"→ {advice}"] if advice else (),
-        hints,
-        details,
-        ["Your code printed:", *(printed if verbose else printed[-MOST_PRINTED:])]
-        if any(map(str.strip, printed))
-        else (),
-    )
+    output = ["Your code printed:", *printed[0 if verbose else -MOST_PRINTED :]] if any(map(str.strip, printed)) else ()
+    return _Block([f"→ {advice}"] if advice else (), hints, details, output)

@@ -71,7 +71,11 @@ def test_a_watched_file_repeats_only_what_changed() -> None:
     moved = replace(stub, rationale=stub.rationale.replace("41", "43"))
     noisy = replace(slow, speed=Speed(1.5, 1.4, 1.6, 35, 0), rationale="Right. Next tier: 2.0×.")
     (nothing,) = check_screen.screen(report("02_timeit_vs_timer", (noisy, moved), (4, 0)), {}, before=before)
-    assert nothing.text.startswith("Nothing changed: 4 / 10")
+    assert nothing.text == "Nothing changed: 4 / 20 points"
+    quicker = replace(slow, speed=Speed(1.9, 1.8, 2.0, 35, 0))
+    assert (
+        "ratio 1.90×" in rows(check_screen.screen(report("02_timeit_vs_timer", (quicker,), (4,)), {}, before=before))[0]
+    )
     faster = replace(slow, speed=Speed(2.4, 2.3, 2.5, 35, 1))
     lines = rows(check_screen.screen(report("02_timeit_vs_timer", (faster, moved), (7, 0)), {}, before=before))
     assert lines[1].startswith(" 7 / 10 (before: 4)  02_timeit_vs_timer · time_per_call: right, tier 1 of ")
