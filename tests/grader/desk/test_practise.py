@@ -13,6 +13,7 @@ from commanding import command, nothing_left_running
 from student_kit import LESSON, at_a_terminal, exercise_of, notebook_of, solve, student_kit
 
 from grader.desk import practise, student_state
+from grader.desk.file_watch import FileWatch
 
 ENDLESS = "def blocked_autorange(*arguments, **names):\n    while True:\n        pass\n"
 
@@ -71,6 +72,18 @@ def test_the_next_exercise_is_the_first_unfinished_one_of_the_chosen_path(
     (tmp_path / "lesson_path.txt").write_text("short\n")
     assert practise.unfinished_after("") == "04_autorange"
     assert practise.unfinished_after("05_compare") == "04_autorange"
+
+
+def test_a_saved_or_deleted_file_is_reported_once_and_only_when_it_no_longer_changes(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    watch = FileWatch([file])
+    assert watch.changed() == []
+    for text in ("a", "ab"):
+        file.write_text(text)
+        assert watch.changed() == [], "it changed since the last look"
+    assert (watch.changed(), watch.changed()) == ([file], [])
+    file.unlink()
+    assert (watch.changed(), watch.changed(), watch.changed()) == ([], [file], [])
 
 
 @pytest.mark.long
