@@ -272,7 +272,7 @@ def test_of_a_file_and_its_export_the_one_that_went_on_counts(kit: Path) -> None
 
 def test_a_notebook_that_cannot_be_read_is_named_and_the_other_file_counts(kit: Path) -> None:
     solve(notebook_of(kit))
-    edit(notebook_of(kit), "%hint", "%timeit 3\\n%hint")
+    edit(notebook_of(kit), "%hint blocked", "%timeit 3\\n%hint blocked")
     assert taken(kit) == NOTEBOOK
     solve(exercise_of(kit))
     notebook_of(kit).write_bytes(b"not json")
