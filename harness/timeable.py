@@ -42,7 +42,7 @@ def first_result(function: Callable[..., object], *arguments: object) -> object:
     Raise `UsageError` if the function cannot be called with these arguments, or if its work has not run yet. Other
     exceptions of the function are not caught.
     """
-    name = getattr(function, "__name__", "f")
+    name = str(getattr(function, "__name__", "f"))
     name = name if name.isidentifier() else "f"
     if not callable(function):
         raise UsageError(f"{reprlib.repr(function)} is not a function. Pass a function or a statement in a string.")

@@ -95,7 +95,7 @@ def checked_loop(
     used = {name: names[name] for name in blocks.gi_code.co_names if name in names}
 
     def seen() -> dict[str, object]:
-        function = {getattr(statement, "__name__", "its object"): statement}
+        function = {str(getattr(statement, "__name__", "its object")): statement}
         code = used | blocks.gi_frame.f_locals if isinstance(statement, str) else function
         return contents({name: value for name, value in code.items() if not name.startswith(".")})
 
@@ -154,8 +154,7 @@ def gc_off_one_thread() -> Iterator[None]:
         with one_torch_thread():
             yield
     finally:
-        if collecting:
-            gc.enable()
+        (gc.enable if collecting else gc.disable)()
 
 
 def common_calls(one: int, other: int) -> tuple[int, int]:

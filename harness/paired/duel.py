@@ -47,6 +47,7 @@ MIN_ROUNDS: Final = 14
 """Smallest number of rounds of a slice, if the time limit allows it. With half as many, noise that lasts for ten rounds
 is not recognised, and a pair looks more certain than it is (`tests/benchmarks/decisions.py`)."""
 
+_CONTRADICTING: Final = 10  # a verdict is UNDECIDED if more than one of this many pairs shows the opposite
 _ENOUGH_ROUNDS: Final = 40  # in this time, a duel has an interval, however long a round takes
 
 
@@ -88,6 +89,9 @@ class Duel:
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
         low, high = (known.low, known.high) if known.bounded else (None, None)
+        if verdict in {Finding.FASTER, Finding.SLOWER} and (against := _contradicting(outcome, verdict, margin)):
+            caveat = f"{caveat}; {against}" if caveat else against
+            verdict = Finding.UNDECIDED
         return cls(known.ratio, low, high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
 
     @property
@@ -217,6 +221,20 @@ def duel(
         outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall)
     found = Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
     return replace(found, state=describe(pairs.first_calls, found.rounds, by_wall=found.hidden_work))
+
+
+def _contradicting(outcome: Outcome, verdict: Finding, margin: float) -> str:
+    """Return a text if too many pairs show the opposite of a verdict, or "".
+
+    The interval assumes that the memory layouts of most pairs have little effect. For a call that fills a new array of
+    100 numbers, the address of the array changed the ratio by 20 % in either direction, and most pairs then erred.
+    """
+    pairs = by_pair(outcome.rounds).values()
+    ratios = [median(one.wall_ratio if outcome.hidden_work else one.ratio for one in played) for played in pairs]
+    opposite = sum(ratio < 1 / (1 + margin) if verdict is Finding.FASTER else ratio > 1 + margin for ratio in ratios)
+    if opposite <= len(ratios) // _CONTRADICTING:
+        return ""
+    return f"{opposite} of {units.some(len(ratios), 'pair')} showed the opposite, because the memory layout differs"
 
 
 def duel_rules(budget_s: float = 1.0, round_s: float = 2 * BLOCK_S) -> Rules:

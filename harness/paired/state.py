@@ -30,7 +30,7 @@ DRIFT: Final = 3.0
 """The cost of calls drifts if late calls take this many times as long as early ones, or early ones as late ones. The
 first limit is for code that changes a variable, the second for other code, because a machine's speed drifts too."""
 
-_ITEMS, _BYTES, _DEPTH = 16, 256, 2  # the compared content of a variable: at most so many items, bytes, and levels
+_ITEMS, _DEPTH = 16, 2  # the compared content of a variable: at most so many items and levels, and no arrays
 _SIMPLE: Final = (int, float, complex, str, bytes, type(None), ModuleType)
 _CONTAINERS: Final = (list, tuple, dict, set, deque)
 
@@ -113,17 +113,15 @@ def _content(value: object, depth: int = _DEPTH) -> object:
         return value
     if isinstance(value, Iterator):
         return object()  # it differs from every other object: code uses an iterator only to take items from it
-    parts: list[object] = [type(value), getattr(value, "_version", 0)]  # the number of in-place changes of a tensor
+    parts: list[object] = [type(value)]
     items: object = ()
     if hasattr(type(value), "cache_info"):
         parts.append(value.cache_info().misses)  # type: ignore[attr-defined]
     if isinstance(value, _CONTAINERS):
         parts.append(len(value))
         items = value.items() if isinstance(value, dict) else value
-    elif hasattr(value, "__dict__"):
+    elif hasattr(value, "__dict__") and not hasattr(value, "__wrapped__"):  # as compilers of functions have
         items = vars(value).items()
-    with suppress(TypeError, ValueError):
-        parts.append(bytes(memoryview(value).cast("B")[:_BYTES]))  # type: ignore[arg-type]
     if depth:
         parts += [_content(item, depth - 1) for item in islice(items, _ITEMS)]  # type: ignore[call-overload]
     return parts

@@ -293,3 +293,15 @@ def test_the_seconds_per_call_are_the_median_over_the_rounds_and_a_result_can_be
     assert str(one).endswith("An estimate: because.")
     record = json.loads(json.dumps(one.to_dict(), allow_nan=False))
     assert (record["verdict"], record["high"], len(record["rounds"])) == (one.verdict, None, 40)
+
+
+def test_pairs_that_show_the_opposite_leave_a_verdict_undecided_unless_they_are_few() -> None:
+    for opposite, pairs, verdict in [(0, 5, Finding.FASTER), (1, 5, Finding.UNDECIDED), (2, 20, Finding.FASTER)]:
+        ratios = [1 / 1.2] * opposite + [1.2] * (pairs - opposite)
+        slow = [Reading(1e-3 * ratio, 1e-3 * ratio) for ratio in ratios]
+        rounds = [
+            Round(n, one, Reading(1e-3, 1e-3), baseline_first=True) for n, one in enumerate(slow) for _ in range(40)
+        ]
+        outcome = Duel.of(judge(rounds, (1 / 1.02, 1.02)), 0.02)
+        assert outcome.verdict is verdict
+        assert ("1 of 5 pairs showed the opposite" in str(outcome)) == (verdict is Finding.UNDECIDED)

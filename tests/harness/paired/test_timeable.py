@@ -9,6 +9,8 @@ import itertools
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
@@ -25,6 +27,7 @@ from harness.machine.clocks import FakeClock, wall
 from harness.memory.resident import peak_of, traced_peak
 from harness.paired.blocks import checked_loop
 from harness.paired.duel import duel
+from harness.processes.launcher import KIT
 from harness.timeable import first_result
 from harness.torch_benchmark.grid import grid
 
@@ -216,3 +219,13 @@ class Emptied:
     def call(self) -> None:
         self.clock.advance((len(self.queue) or 10) * 1e-6)
         self.queue.clear()
+
+
+@pytest.mark.long
+def test_no_function_of_the_standard_library_or_of_torch_is_faster_than_itself(tmp_path: Path) -> None:
+    script = [sys.executable, "tests/benchmarks/functions.py", str(tmp_path / "found.jsonl")]
+    script += ["--library", "20", "--torch", "10"]
+    environment = {**os.environ, "PYTHONPATH": str(KIT)}
+    done = subprocess.run(script, cwd=KIT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == 30
