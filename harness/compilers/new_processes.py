@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -27,6 +26,7 @@ from harness.machine import programs
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.rendering.wrapping import waiting
+from harness.statements import indented
 from harness.storage import disk_cache
 
 TIMEOUT_S: Final = 300.0  # time limit in seconds for each process
@@ -112,7 +112,7 @@ def times_under_each(
 
     The function must not use other names of its module. With `building=False`, the compilers do not run.
     """
-    source = "def " + textwrap.dedent(inspect.getsource(function)).partition("def ")[2]
+    source = "def " + indented(inspect.getsource(function)).partition("def ")[2]
     driver = _CALLS.replace("NAME", function.__name__)
     return tuple(_times(each, source, driver, (str(argument), str(calls)), building) for each in implementations())
 
@@ -213,7 +213,7 @@ def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float
 def _program(source: str, driver: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="fairclock-program-") as folder:
         for name, text in (("program.py", source), ("driver.py", driver)):
-            Path(folder, name).write_text(textwrap.dedent(text), encoding="utf-8")
+            Path(folder, name).write_text(indented(text), encoding="utf-8")
         yield Path(folder)
 
 

@@ -99,7 +99,9 @@ CASES = {**TIMED, **REFUSED, **IN_PROCESSES}
 
 
 def in_a_loop(setup: str, statement: str) -> None:
-    checked_loop(statement, setup, {}, time.perf_counter, time.perf_counter)[0](3)
+    names: dict[str, object] = {}
+    checked_loop(statement, setup, names, time.perf_counter, time.perf_counter)[0](3)
+    assert names == {}
 
 
 def in_a_process(setup: str, statement: str) -> None:

@@ -40,16 +40,6 @@ def test_the_setup_runs_once_and_its_time_does_not_count_for_a_statement_or_a_fu
     assert runs == [1, 1]
 
 
-def test_statements_keep_their_own_lines_and_strings_and_the_globals_are_not_changed() -> None:
-    seen: list[str] = []
-    names: dict[str, object] = {"seen": seen}
-    text = 'if True:\n    text = """a\nb"""\nseen.append(text)'
-    loop = timing_loop(text, setup="# a comment\nglobal extra; extra = 1", globals=names)
-    loop(1)
-    assert seen == ["a\nb"]
-    assert list(names) == ["seen"]
-
-
 def test_calibration_fills_a_block_or_makes_one_call_and_an_interruption_does_not_change_it() -> None:
     for call_s in (BLOCK_S / 64, BLOCK_S / 8, BLOCK_S / 3, BLOCK_S, BLOCK_S * 7):
         clock = FakeClock()

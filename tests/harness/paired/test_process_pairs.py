@@ -159,14 +159,21 @@ def test_a_paired_process_gets_only_what_python_needs_and_does_not_start_a_duel(
 ENDLESS_DUEL = """
 from harness.paired.duel import duel
 while True:  # with so small a margin, a disturbed duel may come to a verdict
-    duel("total += 1", "total += 1", setup="total = 0", margin=1e-9, budget_s=1e6, paired_processes=True)
+    duel(CODE, CODE, setup="import time; total = 0", margin=1e-9, budget_s=1e6, paired_processes=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
-@pytest.mark.parametrize(("how", "busy"), [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGKILL, True)])
-def test_an_interrupted_duel_leaves_no_process_behind(how: signal.Signals, busy: bool) -> None:
-    script = [sys.executable, "-c", ENDLESS_DUEL]
+@pytest.mark.parametrize(
+    ("how", "busy", "code"),
+    [
+        (signal.SIGINT, True, "total += 1"),
+        (signal.SIGTERM, False, "total += 1"),
+        pytest.param(signal.SIGKILL, True, "time.sleep(99)", marks=linux),  # in the middle of a call
+    ],
+)
+def test_an_interrupted_duel_leaves_no_process_behind(how: signal.Signals, busy: bool, code: str) -> None:
+    script = [sys.executable, "-c", ENDLESS_DUEL.replace("CODE", repr(code))]
     environment = {**os.environ, "PYTHONPATH": str(KIT)}
     with subprocess.Popen(script, env=environment, stderr=subprocess.PIPE, text=True) as caller:
         started = _wait_for_paired_processes(caller.pid, most_s=30)
