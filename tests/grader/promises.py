@@ -25,19 +25,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
+from classroom import ENVIRONMENT
 from commanding import CLASS, ROOT, Outcome
 
 from grader import catalogue, limits
+from grader.desk import check_screen
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation import forkserver
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.records import Submission, Verdict
+from grader.records import Report, Submission, Verdict
 from grader.session import Session
 from grader.task import SimulatedExam, Task
 from grader.trials import speed
 from harness.paired.decide import Rules
+from harness.rendering.wrapping import wrapped
 
 QUICK = Rules(min_pairs=1, max_pairs=1, min_rounds=15, cap_s=2.0)
 """One pair is enough to distinguish 1× from 2×, because a cheat's gain does not depend on memory layout. One pair needs
@@ -130,7 +133,13 @@ class Promised:
             with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
                 verdict = self.graded(pool, hanging(self.task))
         told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
-        return self.broken_by(verdict.points, verdict.status.value, told)
+        report = Report(self.submission(), (verdict,), ENVIRONMENT, sandboxed=True, duration_s=1.0)
+        lines = check_screen.screen(report, {})
+        rows = [row for line in lines for row in wrapped(line.text, check_screen.COLUMNS, line.indent)]
+        too_tall = (
+            f"{self.name}: {len(rows)} rows on the screen of check" if len(rows) > check_screen.ROWS - 2 else None
+        )
+        return self.broken_by(verdict.points, verdict.status.value, told) or too_tall
 
     def graded(self, pool: Pool, task: Task | None = None, hand_in: Submission | None = None) -> Verdict:
         """Return the verdict on the file, for its task or one with other limits, or on a `hand_in` with other bytes."""
