@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import astuple, dataclass
 from functools import cache, partial
 from html import escape
@@ -19,6 +20,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Final
 from urllib.parse import quote
+from warnings import catch_warnings
 
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -56,14 +58,18 @@ def load() -> None:
         commands = NotebookCommands(shell, {text.strip(): time.time() for text in before})
         shell.events.register("post_run_cell", commands.note_cell)
         for command in (commands.check, commands.hint, commands.submit):
-            run = partial(_without_traceback, command)
+            run = partial(_without_traceback, command, Path.cwd())
             shell.register_magic_function(run, magic_name=command.__name__)  # type: ignore[call-arg, arg-type]  # wrong in traitlets
 
 
-def _without_traceback(command: Callable[[list[str]], None], line: str) -> None:
-    """Run a command with the words of its line, and show each error as one sentence."""
+def _without_traceback(command: Callable[[list[str]], None], folder: Path, line: str) -> None:
+    """Run a command with the words of its line, and show each error as one sentence.
+
+    The command runs in the folder in which the kernel was started, and without warnings, whatever the cells have set.
+    """
     try:
-        command(shlex.split(line, comments=True))
+        with chdir(folder if folder.is_dir() else Path.cwd()), catch_warnings(action="ignore"):
+            command(shlex.split(line, comments=True))
     except (FairclockError, OSError) as error:
         _show(str(error))
     except KeyboardInterrupt as error:

@@ -166,10 +166,13 @@ def test_the_notebook_is_found_under_another_name_and_several_are_named(
     assert "No notebook of this exercise was found" in output(shell, f"%check {TASK}")
 
 
-def test_hints_come_one_by_one_and_the_zip_is_written_beside_the_notebook(shell: InteractiveShell) -> None:
+def test_hints_come_one_by_one_and_the_zip_is_written_beside_the_notebook(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert output(shell, f"%hint {TASK}").startswith("Hint 1 of 3")
     assert output(shell, f"%hint {TASK}").startswith("Hint 2 of 3")
     assert "nothing to hand in" in output(shell, "%submit")
+    monkeypatch.chdir("/")  # as a cell could
     edit(notebook_of(paths.KIT), "raise NotImplementedError", "return 3  # NotImplementedError")
     assert "1 exercise" in output(shell, "%submit")
     assert notebook_of(paths.KIT).with_name("submission.zip").is_file()
