@@ -152,7 +152,9 @@ def measured(name: str, code: Call | str, setup: str = "pass") -> dict[str, str]
         found.update(verdict=result.verdict.value, text=str(result), state=result.state)
 
     if error := failure(compare, limit_s=60):
-        found.update(verdict="refused" if error.startswith("UsageError") else "failed", text=error, state="")
+        kind = error.partition("(")[0]  # a function may raise its own exceptions at a later call
+        kind = {"UsageError": "refused", "MeasurementError": "failed", "TimeoutError": "failed"}.get(kind, "raised")
+        found.update(verdict=kind, text=error, state="")
     return found
 
 
