@@ -102,7 +102,7 @@ def fault_of(command: Command) -> str:
         return unknown_options(command, *map(typer.main.get_command, (suite._comparing, suite._running)))
     apps = {"grader": grader_app, "fairclock": fairclock_app, "lessons": lambda: lessons_app}
     if program not in apps:
-        return "" if program == "venv" or importlib.util.find_spec(program) else "no such module"
+        return "" if program in {"venv", "pip"} or importlib.util.find_spec(program) else "no such module"
     group = typer.main.get_command(apps[program]())
     known = dict(getattr(group, "commands", {}))
     if verb not in {*known, "", "VERB"}:
