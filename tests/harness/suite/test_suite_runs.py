@@ -2,6 +2,9 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -13,12 +16,15 @@ from typing import Any
 from unittest import mock
 from unittest.mock import Mock
 
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 from torch.utils.benchmark import Language
 
+from harness.command_line import INTERRUPTED
 from harness.errors import UsageError
 from harness.machine import lanes
 from harness.machine.environment import Environment
+from harness.processes.launcher import KIT
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import GroupedSetup, GroupedStmts, TimerArgs, cpp, flatten, materialize, pool, runner, worker
 from harness.suite.expand import Benchmark
@@ -218,6 +224,25 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
         assert bad[name].failure.startswith(why)
     assert len(bad["sound 2"].cores) == min(2, lanes.physical_cores())
     assert len(bad["sound 1"].cores) == 1
+
+
+@pytest.mark.long
+def test_an_interrupted_suite_ends_in_the_middle_of_a_benchmark_and_leaves_no_process(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "from harness.suite import TimerArgs\n"
+        "SETUP = 'import pathlib, time; pathlib.Path(\"PLACE\").touch(); time.sleep(99)'\n"
+        "BENCHMARKS = {'slow': TimerArgs('pass', SETUP)}\n".replace("PLACE", str(tmp_path / "began"))
+    )
+    command = [sys.executable, "-m", "harness.suite", str(tmp_path / "slow.py"), "--out", str(tmp_path / "out.json")]
+    with subprocess.Popen([*command, "--no-counts"], cwd=KIT, stderr=subprocess.PIPE) as suite:
+        while not (tmp_path / "began").exists():
+            assert suite.poll() is None
+            time.sleep(0.1)
+        started = psutil.Process(suite.pid).children(recursive=True)
+        suite.send_signal(signal.SIGINT)
+        _, printed = suite.communicate(timeout=30)
+    assert (suite.returncode, printed, len(started)) == (INTERRUPTED, b"", 2)
+    assert psutil.wait_procs(started, timeout=10)[1] == []
 
 
 def test_only_a_worker_that_counts_switches_valgrind_on(monkeypatch: pytest.MonkeyPatch) -> None:
