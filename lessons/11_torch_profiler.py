@@ -4,6 +4,8 @@ The steps appear on the screen in the order of this file. Some sentences of an e
 this machine. All operators use one thread. Only the step about threads profiles two threads.
 """
 
+import gzip
+import json
 import re
 import time
 import warnings
@@ -13,11 +15,13 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import torch
 import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
 from torch import Tensor, nn
+from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler_util import EventList
 from torch.profiler import (
     ProfilerActivity,
@@ -30,7 +34,9 @@ from torch.profiler import (
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.charts import plots
+from harness.errors import MachineError
 from harness.machine.clocks import BackgroundLoad, watch_background_load
+from harness.machine.environment import ABSENT, version_of
 from harness.profiles.flames import (
     flame_graph,
     flame_graph_svg,
@@ -42,17 +48,14 @@ from harness.profiles.flames import (
 )
 from harness.profiles.kineto import (
     Event,
-    NamedModules,
     Operator,
     Trace,
     columns,
-    every_thread,
     keep_stacks,
-    named_modules,
     operators,
     read_trace,
 )
-from harness.profiles.servers import BoardPages, TensorBoard, look_at
+from harness.profiles.servers import serving
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_files import state_folder
@@ -836,6 +839,28 @@ def microseconds(value: float) -> str:
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+class NamedModules(NamedTuple):
+    """How many events name a module (None: this torch lacks the option), and torch's warning about the option."""
+
+    events: int | None
+    warning: str
+
+
+def named_modules(call: Callable[[], object]) -> NamedModules:
+    """Profile a call with `with_modules=True`, and look for modules in the trace. torch 2.15 warns about the option."""
+    with warnings.catch_warnings(record=True) as seen, TemporaryDirectory(prefix="fairclock-trace-") as folder:
+        warnings.simplefilter("always")
+        file = Path(folder, "trace.json")
+        try:
+            with profile(activities=[ProfilerActivity.CPU], with_modules=True) as found:
+                call()
+        except TypeError:
+            return NamedModules(None, "")
+        found.export_chrome_trace(str(file))
+        events = file.read_text(encoding="utf-8").count("Module Hierarchy")
+    return NamedModules(events, next((text for each in seen if "with_modules" in (text := str(each.message))), ""))
+
+
 @lesson.given
 class Exported(NamedTuple):
     trace: Trace
@@ -965,6 +990,45 @@ def depth_of(event: Event, events: tuple[Event, ...]) -> int:
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+class TensorBoard(NamedTuple):
+    """The answers of a TensorBoard server, or the `reason` why it could not run.
+
+    `page_bytes` is the size of the first page. `workers` are the names of the traces that the plugin has loaded, and
+    `views` the plugin's views of them.
+    """
+
+    reason: str = ""
+    page_bytes: int = 0
+    workers: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+
+
+def look_at(folder: str, *, start: bool) -> TensorBoard:
+    if ABSENT in map(version_of, PLUGIN_PACKAGES):
+        return TensorBoard("needs TensorBoard with its plugin. Run: python -m pip install 'fairclock[tensorboard]'")
+    if not start:
+        return TensorBoard("a short run does not start TensorBoard")
+    options = ("--logdir", folder, "--host", "127.0.0.1", "--port", "0", "--load_fast", "false")
+    try:
+        with serving("tensorboard.main", *options) as server:
+
+            def ask(path: str, **query: str) -> Any:
+                body = server.fetch(f"/data/plugin/pytorch_profiler/{path}?{urlencode(query)}") or b"{}"
+                return json.loads(gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)
+
+            page, ends_s = server.fetch("/") or b"", time.monotonic() + 60
+            while (found := ask("runs")).get("loading") and time.monotonic() < ends_s:
+                time.sleep(0.2)
+            run = found["runs"][0]
+            views = ask("views", run=run)["views"]
+            return TensorBoard("", len(page), tuple(ask("workers", run=run, view=views[0])), tuple(views))
+    except (MachineError, OSError, EOFError, ValueError, LookupError, TypeError):
+        return TensorBoard("needs a TensorBoard that starts and answers on this machine")
+
+
+PLUGIN_PACKAGES = ("tensorboard", "torch-tb-profiler")
+
+
 @lesson.given
 class Scheduled(NamedTuple):
     plan: list[str]
@@ -1117,7 +1181,7 @@ def _(page: Page, found: Scheduled) -> None:
     )
     page.table(Table.of("The views of TensorBoard's plugin, and their replacements", PLUGIN_HEADS, PLUGIN))
     if board.reason:
-        show_recorded(page, BoardPages.load(lesson.recorded))
+        show_recorded(page)
     page.say(
         board_text(board),
         "PyTorch's documentation calls the plugin (`torch-tb-profiler`) deprecated, and recommends Perfetto. To write",
@@ -1131,31 +1195,32 @@ def board_text(board: TensorBoard) -> str:
     if board.reason:
         return "The command `python -m pip install 'fairclock[tensorboard]'` installs TensorBoard and its plugin."
     return (
-        f"TensorBoard {board.version} with version {board.plugin} of the plugin sent a page of"
-        f" {units.size(board.page_bytes)}. Its workers are {', '.join(board.workers) or 'missing'}. Its views are"
-        f" {', '.join(board.views) or 'missing'}."
+        f"TensorBoard {version_of('tensorboard')} with version {version_of('torch-tb-profiler')} of the plugin sent a"
+        f" page of {units.size(board.page_bytes)}. Its workers are {', '.join(board.workers) or 'missing'}. Its views"
+        f" are {', '.join(board.views) or 'missing'}."
     )
 
 
-def show_recorded(page: Page, pages: BoardPages) -> None:
-    """Show the recorded pages of TensorBoard's plugin."""
-    machine = pages.environment
+def show_recorded(page: Page) -> None:
+    """Show the recorded pages of TensorBoard's plugin: the first rows of their tables, and their pictures."""
+    pages = json.loads((lesson.recorded / "pages.json").read_text(encoding="utf-8"))
+    machine = pages["environment"]
     page.say(
         "This run did not start TensorBoard, so these pages are recorded. TensorBoard",
-        f"{pages.board} with version {pages.plugin} of the plugin showed them on {pages.date}, with torch",
-        f"{machine.torch} and Python {machine.python}, on the CPU {machine.cpu} with",
-        f"{units.some(machine.cores, 'core')}. One process made the traces of all views except “Distributed”. For this",
-        "view, two processes trained copies of the network, and exchanged their gradients with gloo. The view “Module”",
-        "comes from a second profile, with stacks, which takes longer. Do not compare times of different views.",
-        "The times only show what the pages contain, because other programs may have run during the record.",
+        f"{pages['board']} with version {pages['plugin']} of the plugin showed them on {pages['date']}, with torch",
+        f"{machine['torch']} and Python {machine['python']}, on the CPU {machine['cpu']} with",
+        f"{units.some(machine['cores'], 'core')}. One process made the traces of all views except “Distributed”. For"
+        " this view, two processes trained copies of the network, and exchanged their gradients with gloo. The view"
+        " “Module” comes from a second profile, with stacks, which takes longer. Do not compare times of different"
+        " views. The times only show what the pages contain, because other programs may have run during the record.",
     )
-    for view in pages.views:
-        if view.rows:
-            page.table(view.table())
-        if view.note:
-            page.say(f"{view.name}: {view.note}")
-        if view.picture:
-            page.photo(lesson.recorded / view.picture, caption=f"{view.name}: a picture of the page")
+    for view in pages["views"]:
+        if view["rows"]:
+            page.table(Table.of(f"{view['name']}: {view['title']}", dict.fromkeys(view["heads"]), view["rows"]))
+        if view["note"]:
+            page.say(f"{view['name']}: {view['note']}")
+        if view["picture"]:
+            page.photo(lesson.recorded / view["picture"], caption=f"{view['name']}: a picture of the page")
     trace = lesson.recorded / "trace.json.gz"
     if trace.is_file():
         page.say(f"Perfetto can open the recorded trace behind these pages: {trace}")
@@ -1350,6 +1415,14 @@ def batches_of(files: dict[str, int], worker: str) -> tuple[int, int]:
 
 
 # ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+def every_thread() -> _ExperimentalConfig | None:
+    """Return an `experimental_config` that also records other threads, or None if this torch has no such setting."""
+    try:
+        return _ExperimentalConfig(profile_all_threads=True)
+    except TypeError:
+        return None
+
+
 @lesson.given
 def products(number: int) -> None:
     x = torch.ones(64, 64)

@@ -1,4 +1,4 @@
-"""Record the allocations of a call or of a running script with memray, an optional package.
+"""Record the allocations of a call with memray, an optional package.
 
 memray replaces the functions of the C library that allocate and free memory, such as `malloc` and `mmap`. So it sees
 each call of these functions, also between two samples, and also from C and C++ code.
@@ -6,46 +6,19 @@ each call of these functions, also between two samples, and also from C and C++ 
 
 import importlib.util
 import logging
-import os
-import sys
 import tempfile
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
-import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
-
-from harness.errors import MachineError, UsageError
-from harness.processes.channel import Closed
-from harness.processes.launcher import KIT, Child
-from harness.profiles.servers import free_port
+from harness.errors import MachineError
 from harness.timeable import first_result
 
 INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
 WITHIN, MOST_FRAMES = 100, 12
 """Memory is temporary if it is freed before `WITHIN` further allocations. A stack keeps its innermost frames."""
-
-PAUSE: Final = """
-from harness.processes.channel import stdio_channel
-pause_channel = stdio_channel()
-def pause(name):
-    pause_channel.send(b"p", {"name": name})
-    pause_channel.receive()
-
-"""
-"""A function for scripts: it sends the name of a stage, and waits until this stage was read."""
-
-START_S: Final = 60.0
-"""Time limit for a script with all its stages, in seconds."""
-
-_SETTLE_S: Final = 5.0
-_POLL_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,79 +115,3 @@ def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...
         allocator = memray.AllocatorType(record.allocator).name.lower()
         found.append(Allocated(record.size, record.n_allocations, allocator, frames))
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class LiveStage:
-    """The allocated bytes of each function of a script at one stage, while the script waited."""
-
-    name: str
-    n_bytes: dict[str, int]
-
-
-def live_stages(script: str, functions: Sequence[str], *, timeout_s: float = START_S) -> tuple[LiveStage, ...]:
-    """Run a script under memray's live tracking, and return the memory of `functions` at each stage of the script.
-
-    The script calls `pause(name)` at the end of a stage. Raise `UsageError` if the script fails, or if it takes longer
-    than `timeout_s` seconds with all its stages. memray must be installed.
-    """
-    port, stages = free_port(), list[LiveStage]()
-    with tempfile.TemporaryDirectory(prefix="fairclock-live-") as folder:
-        path = Path(folder) / "script.py"
-        path.write_text(PAUSE + script, encoding="utf-8")
-        command = [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)]
-        places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with Child(command, {**os.environ, "PYTHONPATH": places}) as child:
-            limit = threading.Timer(timeout_s, child.kill)
-            limit.start()
-            try:
-                with _connected(child, port) as reader:
-                    with suppress(Closed):
-                        while True:
-                            _, stage = child.receive()
-                            stages.append(LiveStage(stage["name"], _settled(reader, functions)))
-                            child.send(b"g")
-                    status = child.exit_status()
-            finally:
-                limit.cancel()
-    if status:
-        raise UsageError(f"The script failed, or ran longer than {timeout_s:g} s, under memray's live tracking.")
-    return tuple(stages)
-
-
-def _connected(child: Child, port: int) -> Any:
-    """Return a reader for a new script that listens on `port`. Raise `UsageError` if the script ends before.
-
-    memray's reader would wait for ever for a script that never listens.
-    """
-    from memray import SocketReader  # noqa: PLC0415 - an optional package
-
-    with suppress(psutil.Error):
-        process = psutil.Process(child.pid)
-        connections = getattr(process, "net_connections", None) or process.connections  # psutil before version 6
-        while process.status() != psutil.STATUS_ZOMBIE:
-            listening = [each for each in connections("tcp") if each.status == psutil.CONN_LISTEN]
-            if any(each.laddr.port == port for each in listening):
-                return SocketReader(port=port)
-            time.sleep(_POLL_S)
-    raise UsageError("The script ended before memray's live tracking began. Run it again.")
-
-
-def _settled(reader: Any, functions: Sequence[str]) -> dict[str, int]:
-    """Return the bytes of each function as soon as several snapshots agree. memray sends its data late, in groups."""
-    ends_s = time.monotonic() + _SETTLE_S
-    seen, equal = _snapshot(reader, functions), 0
-    while equal < 6 and time.monotonic() < ends_s:
-        time.sleep(_POLL_S)
-        before, seen = seen, _snapshot(reader, functions)
-        equal = equal + 1 if seen == before else 0
-    return seen
-
-
-def _snapshot(reader: Any, functions: Sequence[str]) -> dict[str, int]:
-    found = Counter[str](dict.fromkeys(functions, 0))
-    for record in reader.get_current_snapshot(merge_threads=True):
-        for name, _, _ in record.stack_trace(max_stacks=1):
-            if name in functions:
-                found[name] += record.size
-    return dict(found)

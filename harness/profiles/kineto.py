@@ -9,17 +9,14 @@ import json
 import math
 import os
 import re
-import tempfile
-import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch._C._profiler import _ExperimentalConfig
-from torch.profiler import ProfilerActivity, profile
 
 from harness.errors import UsageError
 from harness.rendering.texts import shown
@@ -31,49 +28,6 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 def keep_stacks() -> _ExperimentalConfig:
     """Return an `experimental_config` with which `with_stack=True` records stacks. torch up to 2.13 has this bug."""
     return _ExperimentalConfig(verbose=True)
-
-
-def every_thread() -> _ExperimentalConfig | None:
-    """Return an `experimental_config` that also records other threads, or None if this torch has no such setting."""
-    try:
-        return _ExperimentalConfig(profile_all_threads=True)
-    except TypeError:
-        return None
-
-
-class NamedModules(NamedTuple):
-    """The measured effect of the profiler's option `with_modules=True`.
-
-    `events` is the number of events that name a module, or None if this torch no longer has the option. `warning` is
-    torch's warning about the option, or "".
-    """
-
-    events: int | None
-    warning: str
-
-
-def named_modules(call: Callable[[], object]) -> NamedModules:
-    """Profile a call with `with_modules=True`, and return the number of events in the trace that name a module.
-
-    torch 2.15 warns that the option is deprecated. The result contains this warning. Other warnings are shown as usual.
-    """
-    with warnings.catch_warnings(record=True) as seen, tempfile.TemporaryDirectory(prefix="fairclock-trace-") as folder:
-        warnings.simplefilter("always")
-        file = Path(folder) / "trace.json"
-        try:
-            with profile(activities=[ProfilerActivity.CPU], with_modules=True) as found:
-                call()
-        except TypeError:
-            return NamedModules(None, "")
-        found.export_chrome_trace(str(file))
-        events = file.read_text(encoding="utf-8").count("Module Hierarchy")
-    about_option = ""
-    for each in seen:
-        if "with_modules" in str(each.message):
-            about_option = about_option or str(each.message)
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return NamedModules(events, about_option)
 
 
 @dataclass(frozen=True, slots=True)

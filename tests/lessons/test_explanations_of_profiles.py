@@ -1,5 +1,6 @@
 """The explanations of lessons 08 to 11, 16 and 17, for made-up results."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,7 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Functio
 
 from harness.machine.clocks import BackgroundLoad
 from harness.memory.resident import MemoryUse, Timeline
-from harness.memory.tensors import CudaMemory
-from harness.profiles.kineto import Event, NamedModules, Operator, Trace
-from harness.profiles.servers import BoardPages, TensorBoard
+from harness.profiles.kineto import Event, Operator, Trace
 from harness.profiles.stats import ProfiledFunction
 from harness.sampling.pyspy import Samples, StackSample
 
@@ -91,32 +90,30 @@ def test_stacks_without_keep_stacks_refute_all_claims_about_stacks() -> None:
 
 
 def test_a_torch_that_deprecates_or_lacks_with_modules_is_named() -> None:
-    def exported(modules: NamedModules) -> Any:
+    def exported(events: int | None, warning: str) -> Any:
         return TORCH_PROFILER.Exported(
-            Trace((event("aten::conv2d", 0, 5),), Counter(X=1)), Operator("aten::conv2d", 1, 5e-6, 5e-6), modules
+            Trace((event("aten::conv2d", 0, 5),), Counter(X=1)),
+            Operator("aten::conv2d", 1, 5e-6, 5e-6),
+            TORCH_PROFILER.NamedModules(events, warning),
         )
 
     held, skipped = ({"modules-need-script": each} for each in ("held", "skipped"))
     warns = f"The installed torch, {TORCH_PROFILER.TORCH}, warns"
-    TORCH_PROFILER.check("the_trace", exported(NamedModules(0, "")), held, absent=[warns])
-    TORCH_PROFILER.check("the_trace", exported(NamedModules(0, "with_modules is deprecated")), held, warns)
-    TORCH_PROFILER.check("the_trace", exported(NamedModules(None, "")), skipped, "which this torch no longer has")
-
-
-def scheduled(board: TensorBoard) -> Any:
-    """Return a result in which the traces differ from the schedule."""
-    trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
-    return TORCH_PROFILER.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
+    TORCH_PROFILER.check("the_trace", exported(0, ""), held, absent=[warns])
+    TORCH_PROFILER.check("the_trace", exported(0, "with_modules is deprecated"), held, warns)
+    TORCH_PROFILER.check("the_trace", exported(None, ""), skipped, "which this torch no longer has")
 
 
 def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date() -> None:
-    pages = BoardPages.load(TORCH_PROFILER.lesson.recorded)
-    printed, _ = TORCH_PROFILER.explained("not_all_of_it", scheduled(TensorBoard("TensorBoard")))
-    assert f"TensorBoard {pages.board} with version {pages.plugin} of the plugin showed them on {pages.date}" in printed
-    assert f"torch {pages.environment.torch} and Python {pages.environment.python}" in printed
-    for view in pages.views:
-        assert f"{view.name}: {view.title or view.note}"[:60] in printed
-        assert (f"{view.name}: a picture of the page" in printed) == bool(view.picture)
+    trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))  # the traces differ from the schedule
+    board = TORCH_PROFILER.TensorBoard("needs TensorBoard")
+    found = TORCH_PROFILER.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
+    printed, _ = TORCH_PROFILER.explained("not_all_of_it", found)
+    pages = json.loads((TORCH_PROFILER.lesson.recorded / "pages.json").read_text(encoding="utf-8"))
+    assert f"TensorBoard {pages['board']} with version {pages['plugin']} of the plugin showed them on" in printed
+    for view in pages["views"]:
+        assert f"{view['name']}: {view['title'] or view['note']}"[:60] in printed
+        assert (f"{view['name']}: a picture of the page" in printed) == bool(view["picture"])
 
 
 SAMPLING = MadeUp("16_sampling")
@@ -214,6 +211,6 @@ def test_long_peaks_do_not_show_whether_samples_miss_them() -> None:
 
 def test_a_record_of_a_gpu_is_shown_and_a_missing_record_names_the_command() -> None:
     PEAKS.check("a_snapshot", None, "skipped", "python -m lessons.17_peaks_and_leaks --record")
-    changes = (("segment_alloc", 100), *(("alloc", 10), ("free_completed", 10)) * 20)
+    changes = [("segment_alloc", 100), *[("alloc", 10), ("free_completed", 10)] * 20]
     words = ("recorded on a GPU", "use a block that an earlier tensor has freed")
-    PEAKS.check("a_snapshot", CudaMemory("a GPU", changes), "held", *words)
+    PEAKS.check("a_snapshot", PEAKS.CudaMemory("a GPU", changes), "held", *words)

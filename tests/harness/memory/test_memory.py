@@ -1,6 +1,5 @@
 """Recordings of memray, the memory of tensors, resident memory, and scripts under memory_profiler and mprof."""
 
-import json
 import math
 import mmap
 import threading
@@ -13,8 +12,8 @@ import pytest
 import torch
 
 from harness.errors import UsageError
-from harness.memory import resident, tensors
-from harness.memory.allocations import lacking_memray, live_stages, of_function, record_allocations
+from harness.memory import resident
+from harness.memory.allocations import lacking_memray, of_function, record_allocations
 from harness.memory.lines import MIB, line_table
 from harness.memory.resident import memory_samples, parse_samples, peak_of, timeline, traced_peak
 from harness.memory.tensors import TensorMemory, changes_in, tensor_memory
@@ -53,41 +52,6 @@ def test_memory_that_is_still_used_after_the_call_is_kept_and_an_exception_ends_
     assert of_function(found.kept, "keep") >= MUCH
     assert found.kept[0].stack[0].startswith("keep:")
     assert record_allocations(lambda: bytearray(MUCH)).kept[0].n_bytes >= MUCH  # the result of the call
-
-
-SCRIPT = """
-def load():
-    return bytearray(20_000_000)
-
-data = load()
-pause("loaded")
-del data
-pause("freed")
-"""
-
-
-@needs_memray
-def test_each_stage_has_the_memory_that_is_in_use_then() -> None:
-    loaded, freed = live_stages(SCRIPT, ["load", "other"])
-    assert (loaded.name, freed.name) == ("loaded", "freed")
-    assert 20_000_000 <= loaded.n_bytes["load"] < 20_100_000
-    assert freed.n_bytes == {"load": 0, "other": 0}
-
-
-@needs_memray
-def test_a_script_that_fails_or_takes_too_long_is_an_error() -> None:
-    with pytest.raises(UsageError, match="script failed"):
-        live_stages("pause('begun')\n1 / 0\n", [])
-    with pytest.raises(UsageError, match=r"ended before|longer than 3 s"):
-        live_stages("import time\ntime.sleep(300)\n", [], timeout_s=3)
-
-
-@needs_memray
-def test_a_script_that_never_begins_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import time\ntime.sleep(300)\n", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with pytest.raises(UsageError, match="ended before"):
-        live_stages("", [], timeout_s=1)
 
 
 TENSOR = 4 * 1_000_000
@@ -135,21 +99,6 @@ def test_changes_are_added_up_in_order_of_time() -> None:
     assert changes_in(events) == (8, 4, -8)
     assert TensorMemory((8, 4, -8)).curve == (8, 12, 4)
     assert TensorMemory((8, 4, -8)).peak_bytes == 12
-
-
-def test_a_record_of_a_gpu_has_the_memory_of_tensors_and_of_segments_and_a_missing_one_is_none(tmp_path: Path) -> None:
-    assert tensors.read_record(tmp_path) is None
-    actions = ["segment_alloc", "alloc", "free_requested", "free_completed", "alloc", "snapshot", "segment_free"]
-    sizes = zip(actions, (100, 60, 60, 60, 30, 0, 100), strict=True)
-    changes = tensors.record_of([{"action": action, "size": size, "addr": 1} for action, size in sizes])
-    file = tmp_path / tensors.NAME
-    file.write_text(json.dumps({"made by": "a GPU", "changes": changes}), encoding="utf-8")
-    found = tensors.read_record(tmp_path)
-    assert found is not None
-    assert found.made_by == "a GPU"
-    assert found.tensor_bytes == (0, 60, 0, 30, 30)
-    assert found.segment_bytes == (100, 100, 100, 100, 0)
-    assert (found.count("alloc"), found.count("segment_alloc")) == (2, 1)
 
 
 MAPPED = 64 * MIB

@@ -1,23 +1,20 @@
-"""Real servers of SnakeViz and TensorBoard, without a browser and in one."""
+"""Real servers of SnakeViz, without a browser and in one."""
 
 import cProfile
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-import torch
-from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
 from harness.errors import MachineError, UsageError
 from harness.machine.environment import ABSENT
 from harness.profiles import servers
-from harness.profiles.servers import ProfileServer, look_at, served
+from harness.profiles.servers import ProfileServer, served
 from harness.profiles.stats import rows
 
 if TYPE_CHECKING:
@@ -153,31 +150,3 @@ def test_in_a_browser_both_charts_show_the_waits_and_the_table_names_the_functio
         assert page.is_hidden("#sv-error-div")
         assert page.locator("#pstats-table tbody tr", has_text="(wait_briefly)").count() == 1
     assert said == []
-
-
-def test_a_tensorboard_that_is_missing_or_does_not_start_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packages: dict[str, str] = {}
-    monkeypatch.setattr(servers, "version_of", lambda package: packages.get(package, ABSENT))
-    for missing in ("TensorBoard", "TensorBoard's plugin torch-tb-profiler"):
-        assert look_at(tmp_path).reason.startswith(f"needs {missing}. Run: python -m pip install")
-        packages["tensorboard"] = "2.21.0"
-    packages["torch-tb-profiler"] = "0.4.3"
-    assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"
-    monkeypatch.setattr(servers, "_CHILD", "print('no address')")
-    assert look_at(tmp_path).reason.startswith("needs a TensorBoard that starts")
-
-
-@pytest.mark.long
-@pytest.mark.equipment("TensorBoard and its plugin", find_spec("torch_tb_profiler"))
-def test_tensorboard_shows_the_worker_of_each_trace(tmp_path: Path) -> None:
-    for worker in ("rank0", "rank1"):
-        write = tensorboard_trace_handler(str(tmp_path), worker, use_gzip=True)
-        with profile(activities=[ProfilerActivity.CPU], on_trace_ready=write):
-            torch.ones(8, 8) @ torch.ones(8, 8)
-    found = look_at(tmp_path)
-    assert found.reason == ""
-    assert found.page_bytes > 1000
-    assert sorted(found.workers) == ["rank0", "rank1"]
-    assert {"Overview", "Operator", "Trace"} <= set(found.views)
