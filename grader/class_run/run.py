@@ -25,7 +25,6 @@ from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Status, Submission
-from grader.reports.leaderboard import names_for
 from grader.texts import shown
 from harness.machine.clocks import wall
 from harness.rendering import units
@@ -99,7 +98,6 @@ def grade_class(
     everyone = sorted({*found.students, *before.students_by(roster)})
     for_class(policy, everyone, roster, course_name or f"The course kept in {out}")
     regrade = [student_named(one, found.students, roster) for one in regrade]
-    names_for(board, "", everyone)  # refuse unusable names now, not after hours of grading
     listed = (*policy.students, *roster.students)
     with journal.claim(out, folder, kit=kit, students=found.students, listed=listed) as book:
         seed = book.secret_seed(seed_file)

@@ -119,7 +119,7 @@ class Summary:
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = " ".join(filter(None, (end, self._median(), self._look_at())))
-        told = filter(None, (said, _control(self.roll) if self.graded else ""))
+        told = filter(None, (said, class_statistics.control_line(self.roll) if self.graded else ""))
         return (*told, *people_lines(self.roll), *self._ungraded(), *self.told, *self.unmade, *self._next())
 
     def _next(self) -> Iterator[str]:
@@ -158,15 +158,3 @@ class Summary:
         found = Counter(one.status for one in concerns(self.roll)) + Counter({"not graded yet": len(self.roll.waiting)})
         listed = "; ".join(f"{units.count(number)} {what}" for what, number in found.items())
         return f"To check by hand: {listed}." if listed else "There is nothing that you must check by hand."
-
-
-def _control(roll: Roll) -> str:
-    """Return a line on how exactly this machine measures, from comparisons of a baseline with itself."""
-    if not (controls := class_statistics.controls(roll)):
-        return ""
-    same, slowed, planted = class_statistics.medians(controls, "same", "slowed", "planted")
-    first = f"the baseline against itself {units.ratio(same, 4)} (expected 1×)"
-    second = f"against a copy slowed on purpose {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
-    voided = sum(control.voided for control in controls)
-    again = f" {units.some(voided, 'duel')} repeated because the control failed." if voided else ""
-    return f"Timing on this machine: {first}, {second}.{again}"

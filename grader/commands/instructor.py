@@ -30,7 +30,7 @@ from grader.course.named_students import for_class
 from grader.course.roster import FILE
 from grader.errors import UsageError
 from grader.isolation import sandbox
-from grader.reports.leaderboard import board_names, names_for
+from grader.reports.leaderboard import board_names
 from grader.student_kit import release
 from grader.texts import shown
 from harness.rendering.wrapping import say
@@ -157,7 +157,6 @@ def report(
         everyone = before.students_by(roster)
         if course or students_file:
             for_class(course or before.course, everyone, roster, str(course_file or "The course file of the last run"))
-        names_for(board, "", everyone)
         ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = tuple(graded_on.restrict(book, graded_on.meant(lessons, ever))) if lessons else ()
         book.set(board=board, course=course, command=context.obj or "", roster=roster)

@@ -1,7 +1,7 @@
 """The options and consoles that several commands share, and the lesson names that the shell completes."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 from rich.console import Console
@@ -55,10 +55,6 @@ Lessons = Annotated[
     typer.Option("--lessons", help="Only these lessons. Can be repeated.", autocompletion=lesson_names),
 ]
 Names = Annotated[
-    str | None,
-    typer.Option(
-        "--leaderboard-names",
-        metavar="HOW",
-        help="pseudonyms, students, or a CSV file with two columns: student, name to show.",
-    ),
+    Literal["pseudonyms", "students"] | None,
+    typer.Option("--leaderboard-names", help="The names on the leaderboard."),
 ]

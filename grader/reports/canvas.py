@@ -13,7 +13,7 @@ from grader.course.people import fold
 from grader.course.roll import Roll
 from grader.course.roster import Person
 from grader.reports import grade_texts
-from grader.reports.csv_file import CsvFile, Row, csv_text, match_rows, number
+from grader.reports.csv_file import CsvFile, Row, csv_text, match_rows
 from grader.reports.grade_texts import PERCENT
 from harness.errors import UsageError
 
@@ -141,22 +141,12 @@ def _heading(lesson: str) -> str:
 
 
 def _factor(what: str, here: float, done: CsvFile, at: tuple[int, int], *, comma: bool, scale: bool) -> float:
-    """Return the maximum points in the cell `at` divided by those of a lesson or the total, or 1 if it is empty."""
     row, column = at
-    cell, heading, where = done.cell(row, column), done.cell(done.head, column), done.line(row)
-    there = number(cell, comma=comma)
+    cell, heading = done.cell(row, column), done.cell(done.head, column)
     if READ_ONLY in fold(cell):
-        raise UsageError(f"{where}: {heading!r} is computed by Canvas. Name the column of an assignment.")
-    if not cell.strip():
-        return 1.0
-    if there is None or there <= 0:
-        raise UsageError(f"{where}: {heading!r} has {cell!r} as its maximum. Set points in Canvas and export again.")
-    if round(there - here, 2) and not scale:
-        raise UsageError(
-            f"{where}: {heading!r} has {grade_texts.points(there)} points in Canvas, but {what} has "
-            f"{grade_texts.points(here)}. Set the same number in Canvas and export again, or use --scale."
-        )
-    return there / here if scale else 1.0
+        raise UsageError(f"{done.line(row)}: {heading!r} is computed by Canvas. Name the column of an assignment.")
+    named = f"{heading!r} (for {what})"
+    return done.factor(row, named, cell, here, comma=comma, scale=scale) if cell.strip() else 1.0
 
 
 def _names(heading: str) -> set[str]:

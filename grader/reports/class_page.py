@@ -67,7 +67,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         weak=class_statistics.weakest(tasks),
         totals=class_statistics.totals(totals, possible),
         mistakes=class_statistics.mistakes(roll),
-        noise=class_statistics.noise(roll),
+        noise=class_statistics.control_line(roll),
         median=grade_texts.points(statistics.median(totals)) if totals else units.UNKNOWN,
         possible=grade_texts.points(possible),
         missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),

@@ -1,13 +1,11 @@
-"""Statistics of a class: points and ratios per task, common mistakes, and the noise of grading."""
+"""Statistics of a class: points and ratios per task, common mistakes, and how exactly the machine measures."""
 
 import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Control, Speed, Status, Verdict
@@ -20,8 +18,6 @@ from harness.charts.pictures import Mark
 from harness.charts.plots import Axis
 from harness.rendering import measured, units
 
-_fine: Callable[[float], str] = partial(units.ratio, digits=4)
-
 
 @dataclass(frozen=True, slots=True)
 class TaskStatistics:
@@ -33,8 +29,6 @@ class TaskStatistics:
     points: str
     ratio: str
     ends: str
-    points_chart: Chart | None
-    ratio_chart: Chart | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +43,6 @@ class Mistake:
     case: str
     students: int
     share: str
-
-
-@dataclass(frozen=True, slots=True)
-class ControlNoise:
-    """The noise of the machine, measured by comparing a baseline with itself. `found` has sentences on the results."""
-
-    found: tuple[str, ...]
-    spread: Chart
 
 
 def by_task(roll: Roll) -> dict[str, list[Verdict]]:
@@ -88,17 +74,14 @@ def tasks(roll: Roll, infos: Mapping[str, Task]) -> tuple[TaskStatistics, ...]:
     return tuple(_task(one.task, one.points, verdicts[one.task], infos.get(one.task)) for one in roll.tasks)
 
 
-def totals(points: Sequence[float], possible: float) -> tuple[Chart, list[tuple[str, int]]] | None:
-    """Return a histogram of the students' total points, as a chart and as a table, or None if there are no points."""
+def totals(points: Sequence[float], possible: float) -> Chart | None:
+    """Return a histogram of the students' total points, or None if there are no points."""
     if not points or possible <= 0:
         return None
     axis = Axis(0.0, possible, charts.LEFT, charts.RIGHT)
-    edges = [grade_texts.points(axis.value(tenth / 10)) for tenth in range(11)]
     label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
-    chart = charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
-    bins = zip(pairwise(edges), axis.counts(points, 10), strict=True)
-    return chart, [(f"{low} to {high}", number) for (low, high), number in bins]
+    return charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
 
 
 def weakest(tasks_: Sequence[TaskStatistics], most: int = 10) -> list[TaskStatistics]:
@@ -152,35 +135,15 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], info: Task | No
     speeds = [speed for speed in believed if speed and math.isfinite(speed.ratio)]
     earned = [verdict.points for verdict in judged]
     ends = Counter(map(grade_texts.ended, verdicts))
-    how = {"measured with a clock" if verdict.cost.clock else "counted" for verdict in judged if verdict.cost}
-    axis, label = Axis(0.0, points, charts.LEFT, charts.RIGHT), f"Number of students by points on {task}"
-    points_chart = charts.histogram(earned, axis, label=label, unit=grade_texts.points)
-    chart = _ratio_chart(task, [speed.ratio for speed in speeds], charts.tier_marks(info), " or ".join(sorted(how)))
+    costs_count = bool(info and info.tiers) or {speed.ratio for speed in speeds} != {1.0}
     return TaskStatistics(
         task=task,
         graded=len(judged),
         share=right / len(judged) if judged else 0.0,
         points=f"{grade_texts.points(statistics.median(earned)) if earned else 0} of {grade_texts.points(points)}",
-        ratio=measured.ratio(*medians(speeds, "ratio", "low", "high")) if chart else units.UNKNOWN,
+        ratio=measured.ratio(*medians(speeds, "ratio", "low", "high")) if speeds and costs_count else units.UNKNOWN,
         ends=", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common()) or "none graded",
-        points_chart=points_chart if earned and points > 0 else None,
-        ratio_chart=chart,
     )
-
-
-def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how: str) -> Chart | None:
-    """Return a histogram of the ratios on a logarithmic axis, or None for a task in which the cost earns no points."""
-    if not ratios or (not tiers and set(ratios) == {1.0}):
-        return None
-    axis = charts.ratio_axis(charts.central_range(ratios), [tier.value for tier in tiers])
-    label = f"Cost of the baseline divided by the cost of the submission on {task}, {how}"
-    return charts.histogram(ratios, axis, label=label, unit=units.ratio, marks=tiers)
-
-
-def controls(roll: Roll) -> list[Control]:
-    """Return the control of each measurement that has one."""
-    controls_ = (verdict.attempt.control for report, _ in roll.gradings() for verdict in report.verdicts)
-    return [control for control in controls_ if control]
 
 
 def medians(of: Sequence[Control | Speed], *names: str) -> tuple[float, ...]:
@@ -188,33 +151,14 @@ def medians(of: Sequence[Control | Speed], *names: str) -> tuple[float, ...]:
     return tuple(statistics.median(getattr(one, name) for one in of) for name in names)
 
 
-def noise(roll: Roll) -> ControlNoise | None:
-    """Return the noise of the machine that graded the class, or None if nothing was timed."""
-    if not (found := controls(roll)):
-        return None
-    same, (planted,) = [control.same for control in found], medians(found, "planted")
-    reach = max(*(max(value, 1 / value) for value in (*same, 1 + planted)), 1.01) ** 1.1
-    axis = Axis(1 / reach, reach, charts.LEFT, charts.RIGHT, log=True)  # 1 is in its middle
-    marks = [Mark(1.0, units.ratio(1.0)), Mark(1 + planted, f"slowed: {units.ratio(1 + planted)}", "tier")]
-    label = "Measured ratio of the baseline to itself"
-    spread = charts.histogram(same, axis, label=label, bins=32, unit=_fine, marks=marks)
-    return ControlNoise(tuple(_found(found)), spread)
-
-
-def _found(of: Sequence[Control]) -> Iterator[str]:
-    n, voided, off = len(of), sum(control.voided for control in of), sorted(abs(control.same - 1) for control in of)
-    same, slowed, planted = medians(of, "same", "slowed", "planted")
-    yield (
-        f"In the controls of {units.some(n, 'duel')}, the baseline was compared with itself: the median ratio is "
-        f"{_fine(same)} (expected 1×). The baseline was also compared with a slowed copy of itself: the median ratio "
-        f"is {_fine(slowed)} (expected {units.ratio(1 + planted)})."
-    )
-    if n >= 20:
-        most = units.percent(off[-1 - n // 20])
-        yield f"In 95 % of the controls, the ratio of the baseline to itself differs from 1× by at most {most}."
-    yield f"The largest difference of such a ratio from 1× is {units.percent(off[-1])}."
-    if voided:
-        again, were = units.some(voided, "duel"), "was" if voided == 1 else "were"
-        yield f"{again} ({units.percent(voided / (n + voided))} of all) {were} repeated because the control failed."
-    else:
-        yield "No duel was repeated: every control passed the first time."
+def control_line(roll: Roll) -> str:
+    """Return a line on how exactly the machine measures, from comparisons of a baseline with itself, or ""."""
+    all_ = (verdict.attempt.control for report, _ in roll.gradings() for verdict in report.verdicts)
+    if not (controls := [one for one in all_ if one]):
+        return ""
+    same, slowed, planted = medians(controls, "same", "slowed", "planted")
+    first = f"the baseline against itself {units.ratio(same, 4)} (expected 1×)"
+    second = f"against a copy slowed on purpose {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
+    voided = sum(control.voided for control in controls)
+    again = f" {units.some(voided, 'duel')} repeated because the control failed." if voided else ""
+    return f"Timing on this machine: {first}, {second}.{again}"

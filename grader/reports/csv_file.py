@@ -116,6 +116,24 @@ class CsvFile:
         if number(self.cell(row, column), comma=comma) != float(text):
             self.changed += self.fill(row, column, text.replace(".", ",") if comma else text)
 
+    def factor(self, row: int, what: str, cell: str, here: float, *, comma: bool, scale: bool) -> float:
+        """Return the maximum points in the text `cell` of a row, divided by the points `here` if `scale`, else 1.
+
+        `what` names the cell. Raise `UsageError` if it is no positive number, or is not `here` and `scale` is not set.
+        """
+        most = number(cell, comma=comma)
+        if most is None or most <= 0:
+            raise UsageError(
+                f"{self.line(row)}: {what} has {cell!r} as its maximum. Set points in the course system, with one "
+                "maximum for all, and export again."
+            )
+        if round(most - here, 2) and not scale:
+            raise UsageError(
+                f"{self.line(row)}: {what} has {grade_texts.points(most)} points there, but {grade_texts.points(here)} "
+                "here. Set the same number there and export again, choose other lessons with --lessons, or use --scale."
+            )
+        return most / here if scale else 1.0
+
     def has_decimal_comma(self, cells: Iterable[str]) -> bool:
         """Return whether the numbers in these cells, or else the separator of the file, tell of a decimal comma."""
         for text in cells:

@@ -5,30 +5,26 @@ Students share a place if the best of them is not clearly better. The names are 
 student's name and a random key in the database of grades.
 """
 
-import csv
 import hashlib
 import hmac
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Final
 
 from grader.course.roll import Roll
 from grader.errors import UsageError
-from grader.files import read_text_file, storable
+from grader.files import storable
 from grader.records import Cost, Report, Speed, Status, Verdict
 from grader.reports import charts, templates
-from grader.reports.csv_file import csv_cell
 from grader.reports.grade_texts import speed_is_finite
 from harness.charts.plots import Axis
 from harness.rendering.measured import interval, ratio
 from harness.rendering.units import TIMES
 
 NameOf = Callable[[str], str]
-"""A function that returns a student's name on the leaderboard, or "" if the student is left out."""
+"""A function that returns a student's name on the leaderboard."""
 
 PSEUDONYMS: Final = "pseudonyms"
 STUDENTS: Final = "students"
@@ -52,7 +48,6 @@ MOST: Final = 100
 """The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
 COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change the cost."
 """The sentence on a list whose ratios do not depend on the machine."""
-MAX_BYTES: Final = 5_000_000  # of the file with names
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ def boards(roll: Roll, name_of: NameOf) -> dict[str, list[Board]]:
         name = name_of(report.submission.student)
         for verdict in report.verdicts:
             speed = verdict.attempt.speed
-            if name and speed and verdict.status in {Status.PASSED, Status.UNDECIDED} and speed_is_finite(speed):
+            if speed and verdict.status in {Status.PASSED, Status.UNDECIDED} and speed_is_finite(speed):
                 lists.setdefault(verdict.task, {}).setdefault(_comparable(report, verdict), []).append((name, speed))
     tasks: dict[str, list[Board]] = {}
     for task in roll.tasks:
@@ -147,52 +142,24 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
 
 
 def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
-    """Return a function that gives a student's name on the leaderboard.
+    """Return a function that gives a student's name on the leaderboard: the student's own, or a pseudonym.
 
-    `how` is "pseudonyms", "" (the same), "students", or the path of a CSV file with two columns: the student and the
-    name to show. An empty name leaves a student out. A student who is not in the file gets a pseudonym, computed with
-    `key`. Raise `UsageError` if the file cannot be read or names no student of the class, or if a name is not unique.
+    `how` is "students" or "pseudonyms", which are computed with `key`.
     """
-    if how == STUDENTS:
-        return lambda student: student
-    table = pseudonyms(key, students)
-    if how not in {PSEUDONYMS, ""}:
-        table |= _read(Path(how), students)
-    names = [name for name in table.values() if name]
-    if double := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"{how} gives two students the name {double[0]!r}. Give each student a different name.")
-    return lambda student: table.get(student, "")
+    return pseudonyms(key, students).__getitem__ if how == PSEUDONYMS else str
 
 
 def board_names(leaderboard: bool | None, names: str | None, before: str) -> str:
-    """Return "pseudonyms", "students" or the path of a CSV file for a leaderboard, or "" for no leaderboard.
+    """Return "pseudonyms" or "students", or "" for no leaderboard.
 
-    `leaderboard` and `names` are options of a command, and `before` is the choice of an earlier run. A path is made
-    absolute, because later commands read the file from other folders. Raise `UsageError` if the options contradict each
-    other.
+    `leaderboard` and `names` are options of a command, and `before` is the choice of an earlier run. Raise `UsageError`
+    if the options contradict each other.
     """
     if leaderboard is False:
         if names:
             raise UsageError("--leaderboard-names needs a leaderboard. Remove one of the two options.")
         return ""
-    if names is None:
-        return before or (PSEUDONYMS if leaderboard else "")
-    return names if names in {PSEUDONYMS, STUDENTS} else str(Path(names).resolve())
-
-
-def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
-    text = read_text_file(path, MAX_BYTES, "The file with the names for the leaderboard")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    except csv.Error as fault:
-        raise UsageError(f"{path} is not a CSV file ({fault}). Write two columns: the student and the name.") from None
-    known = {csv_cell(student).strip(): student for student in students} | {student: student for student in students}
-    names = {known[row[0].strip()]: row[1].strip() for row in rows if len(row) > 1 and row[0].strip() in known}
-    if not names:
-        raise UsageError(
-            f"The first column of {path} has no student of this class. Write the students as in gradebook.csv."
-        )
-    return names
+    return names or before or (PSEUDONYMS if leaderboard else "")
 
 
 def _name(key: str, student: str, tried: int) -> str:

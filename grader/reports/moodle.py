@@ -45,7 +45,11 @@ def fill(roll: Roll, data: bytes, name: str, *, scale: bool = False) -> CsvFile:
     most = {cells.get(MOST, "").strip(): row for row, cells in reversed(rows.items())}
     possible = PERCENT if totals else sum(map(roll.possible, roll.lessons))
     scale = scale or bool(totals)
-    factors = {text: _factor(done, row, text, possible, comma=comma, scale=scale) for text, row in most.items() if text}
+    factors = {
+        text: done.factor(row, "the assignment", text, possible, comma=comma, scale=scale)
+        for text, row in most.items()
+        if text
+    }
     if SCALE in at or len(set(factors.values())) > 1:
         what = "a scale of words" if SCALE in at else f"{len(factors)} maximum grades"
         raise UsageError(f"{name} uses {what}. {_ONE_MAXIMUM}")
@@ -94,20 +98,6 @@ def _write(
     if column is not None and (not (before := done.cell(row, column)).strip() or before.startswith(OURS)):
         done.fill(row, column, csv_cell(OURS + html.escape(comment)))
     return ""
-
-
-def _factor(done: CsvFile, row: int, cell: str, possible: float, *, comma: bool, scale: bool) -> float:
-    """Return the maximum grade in the text `cell` of a row, divided by the `possible` points of the lessons."""
-    most = number(cell, comma=comma)
-    if most is None or most <= 0:
-        raise UsageError(f"{done.line(row)}: the maximum grade {cell!r} is not a number of points. {_ONE_MAXIMUM}")
-    if round(most - possible, 2) and not scale:
-        raise UsageError(
-            f"{done.line(row)}: the maximum grade is {grade_texts.points(most)}, but the lessons have "
-            f"{grade_texts.points(possible)} points. Set the same number in Moodle and export again, choose other "
-            "lessons with --lessons, or use --scale."
-        )
-    return most / possible if scale else 1.0
 
 
 def _points_text(given: Mapping[str, float | None], handed_in: Collection[str]) -> str:

@@ -221,7 +221,7 @@ def test_run_refuses_in_one_sentence_and_touches_nothing(tmp_path: Path, capsys:
         ((folder, "--out", taken / "below"), "could not be written"),
         ((folder, "--out", taken), "is a file. Give a folder for the grades"),
         ((folder, *out, "--lessons", "04_autorang3"), "There is no exercise '04_autorang3'. Did you mean 04_autorange"),
-        ((folder, *out, "--leaderboard-names", tmp_path / "names.csv"), "names.csv cannot be read"),
+        ((folder, *out, "--leaderboard-names", "others"), "--leaderboard-names"),
         ((folder, *out, "--jobs", "0"), "--jobs"),
     ):
         refused(said(capsys, "run", *arguments), says)

@@ -328,7 +328,7 @@ def test_lessons_are_added_up_and_another_maximum_is_refused_or_scaled() -> None
     done = in_moodle(both, MOODLE.replace("10.00,", "20.00,"), ("01_dot", "02_timer"))
     assert moodle_rows(done.data)[0]["Grade"] == "12"
     text = MOODLE.replace("10.00,", "100.00,")
-    refused(r"maximum grade is 100, but the lessons have 10 points.*--scale", in_moodle, text)
+    refused(r"has 100 points there, but 10 here.*--scale", in_moodle, text)
     for most, grade in (("100.00,", "60"), ('"7,50",', "4,5")):
         done = in_moodle(class_of(submission("ada")), MOODLE.replace("10.00,", most), scale=True)
         assert moodle_rows(done.data)[0]["Grade"] == grade
@@ -337,9 +337,9 @@ def test_lessons_are_added_up_and_another_maximum_is_refused_or_scaled() -> None
         ("line 1: the column 'identifier' .* language of Moodle to English", german),
         ("line 1: the column 'last modified .grade.' ", MOODLE.replace("Last modified (grade)", "Modified")),
         ("line 1: 2 columns are named 'grade'", MOODLE.replace("Status", "Grade")),
-        ("line 2: the maximum grade 'Pass/Fail' is not a number", MOODLE.replace("10.00,", "Pass/Fail,")),
+        ("line 2: the assignment has 'Pass/Fail' as its maximum", MOODLE.replace("10.00,", "Pass/Fail,")),
         ("uses a scale of words", MOODLE.replace("Maximum Grade", "Scale")),
-        ("line 3: the maximum grade is 20", MOODLE.replace("4.00,10.00", "4.00,20.00")),
+        ("line 3: the assignment has 20 points there", MOODLE.replace("4.00,10.00", "4.00,20.00")),
     ):
         refused(says, in_moodle, text)
     with pytest.raises(UsageError, match="uses 2 maximum grades"):
@@ -383,6 +383,6 @@ def test_a_maximum_is_read_and_points_are_written_as_the_file_writes_numbers(
     head, possible = row(["Student", "ID", "Section", "Dot (7001)"]), row(["    Points Possible", "", "", f'"{most}"'])
     text = "\n".join([head, possible, row(['"Ota, Ren"', "9", "1", ""])])
     if most != "10.000":
-        refused("line 2: 'Dot .7001.' has .* --scale", in_canvas, text)
+        refused("line 2: 'Dot .7001.' .* --scale", in_canvas, text)
     done = in_canvas(class_of(submission("9")), text, scale=True)
     assert done.data.decode() == text + (f'"{written}"' if separator in written else written)
