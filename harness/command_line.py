@@ -8,7 +8,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -48,13 +47,6 @@ class Verbs(TyperGroup):
         """Return the command that the arguments name. If there is none, raise `UsageError` with similar names."""
         if args and args[0] not in self.commands:
             listed = {name: (name,) for name, command in self.commands.items() if not command.hidden}
-            option, later = f"--{args[0]}", next((word for word in args if word in self.commands), "")
-            having = [name for name in listed if option in _options(self.commands[name])]
-            if len(having) == 1:
-                right = shlex.join([*having, *args[1:], option])
-                raise UsageError(f"There is no command {args[0]!r}. Did you mean {ctx.command_path} {right}?")
-            if later and not having and not similar(args[0], listed):
-                raise UsageError(f"The command comes first: {ctx.command_path} {with_first(later, args)}")
             one_of(args[0], listed, [], "command")
         return super().resolve_command(ctx, args)
 
@@ -75,10 +67,9 @@ def guarded(
         code = app(args=list(arguments), prog_name=name, standalone_mode=False, obj=typed, **_SETTINGS)
         sys.stdout.flush()
     except typer.TyperException as error:
-        return complain(_Typed(name, arguments, get_command(whole() if whole else app)).usage_error(error), 2)
+        return complain(_usage_error(error, name, arguments, get_command(whole() if whole else app)), 2)
     except FairclockError as error:
-        typed_words = _Typed(name, arguments, get_command(app))
-        return complain(typed_words.with_forgotten_hyphens(str(error)), error.exit_code)
+        return complain(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - every other exception is an internal error
@@ -92,58 +83,22 @@ def guarded(
     return code if isinstance(code, int) else 0
 
 
-@dataclass(frozen=True)
-class _Typed:
-    """A wrong command line: the words after the name of the program, and the program's command or group of commands."""
-
-    name: str
-    words: Sequence[str]
-    whole: Any
-
-    def usage_error(self, error: typer.TyperException) -> str:
-        """Return a sentence on the error, which names similar options or the command that has this option."""
-        said, see = error.format_message().rstrip("."), f"See {' '.join(filter(None, (self.name, self._verb)))} --help."
-        if type(error).__name__ != "NoSuchOption":
-            return self.with_forgotten_hyphens(f"{said}. {see}")
-        given = str(getattr(error, "option_name", ""))
-        if not given.startswith("--"):  # typer reads `-hint` as options of one letter
-            given = next((word for word in self.words if re.match(r"-\w", word) and given[-1] in word), given)
-        return f"There is no option {given}. {self._meant(given)}"
-
-    def with_forgotten_hyphens(self, sentence: str) -> str:
-        """Return the error, or if it is about an option that was typed without "--", the right command line."""
-        for at, word in enumerate(self.words):
-            option, is_named = f"--{word.lstrip('-–—')}", f"'{word}'" in sentence or f"({word})" in sentence
-            if is_named and option != word and option in _options(self._command):
-                right = with_first(self._verb, [*self.words[:at], option, *self.words[at + 1 :]])
-                return f"{sentence.partition('. ')[0].rstrip('.')}. Did you mean {self.name} {right}?"
-        return sentence
-
-    @property
-    def _commands(self) -> Mapping[str, Any]:
-        return getattr(self.whole, "commands", {})
-
-    @property
-    def _verb(self) -> str:
-        return next((word for word in self.words if word in self._commands), "")
-
-    @property
-    def _command(self) -> Any:
-        return self._commands.get(self._verb, self.whole)
-
-    def _meant(self, given: str) -> str:
-        """Return a sentence on what the unknown option `given` can mean."""
-        bare, own = given.lstrip("-"), {option.strip("-"): option for option in _options(self._command)}
-        if self._verb and self.words[0] != self._verb:
-            return f"Write options after the command: {self.name} {with_first(self._verb, self.words)}"
-        if bare in self._commands:
-            return f"Did you mean {self.name} {bare}?"
-        having = [verb for verb, each in self._commands.items() if not each.hidden and given in _options(each)]
-        if having:
-            return f"It is an option of {self.name} {' and '.join(having)}."
-        firsts = {word.partition("-")[0]: option for word, option in own.items() if not word.startswith("no-")}
-        close = dict.fromkeys((firsts | own)[word] for word in similar(bare, firsts | own))
-        return f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(own.values())}."
+def _usage_error(error: typer.TyperException, name: str, words: Sequence[str], whole: Any) -> str:
+    """Return a sentence on a wrong command line. For an unknown option, it has similar options or the right command."""
+    commands: Mapping[str, Any] = getattr(whole, "commands", {})
+    verb = next((word for word in words if word in commands), "")
+    if type(error).__name__ != "NoSuchOption":
+        return f"{error.format_message().rstrip('.')}. See {' '.join(filter(None, (name, verb)))} --help."
+    given = str(getattr(error, "option_name", ""))
+    if not given.startswith("--"):  # typer reads `-hint` as options of one letter
+        given = next((word for word in words if re.match(r"-\w", word) and given[-1] in word), given)
+    own, said = _options(commands.get(verb, whole)), f"There is no option {given}."
+    if verb and words[0] != verb:
+        return f"{said} Write options after the command: {name} {with_first(verb, words)}"
+    if having := [each for each, one in commands.items() if not one.hidden and given in _options(one)]:
+        return f"{said} It is an option of {name} {' and '.join(having)}."
+    close = similar(f"--{given.lstrip('-')}", own)
+    return f"{said} Did you mean {' or '.join(close)}?" if close else f"{said} There are: {', '.join(own)}."
 
 
 def _options(command: Any) -> list[str]:

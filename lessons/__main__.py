@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness import glossary
-from harness.command_line import Verbs, Version, complain, guarded, lesson_aliases, matches, one_of, with_first
+from harness.command_line import Verbs, Version, complain, guarded, lesson_aliases, matches, one_of, similar, with_first
 from harness.errors import UsageError
 from harness.storage.user_files import EditedFileError
 from lessons.engine import check_claims as checking
@@ -36,6 +36,9 @@ GUIDE: Final = Path(__file__).parent / "guide"
 
 EXERCISE_COMMANDS: Final = frozenset({"check", "practise", "submit", "notebook", "doctor"})
 """The commands of `python -m grader`, which students may type here by mistake."""
+
+OPTIONS: Final = ("--help", "--path", "--version")
+"""The options of the list of lessons."""
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Verbs)
@@ -188,9 +191,17 @@ def main(arguments: Sequence[str]) -> int:
     commands = [command.name or "" for command in app.registered_commands]
     lessons = {name: lesson_aliases(name) for name in lesson_names()}
     named = [word for word in arguments if len(matches(word, lessons)) == 1]
-    if named and arguments[0].startswith("-") and arguments[0] != "--path":
+    first = arguments[0] if arguments else ""
+    at = 2 - ("=" in first)
+    if first.startswith("--path") and arguments[at:]:
+        both = " && ".join(f"python -m lessons {shlex.join(each)}" for each in (arguments[:at], arguments[at:]))
+        return complain(f"To choose a path and to take a lesson are two commands: {both}", 2)
+    if named and first.startswith("-") and first != "--path":
         return complain(f"Write options after the lesson: python -m lessons {with_first(named[-1], arguments)}", 2)
-    if not arguments or arguments[0].startswith("-") or arguments[0] in commands:
+    if first.startswith("--") and not similar(first.partition("=")[0], OPTIONS):
+        said = f"The list of lessons has no option {first}. It has: {', '.join(OPTIONS)}."
+        return complain(f"{said} For the options of a lesson: python -m lessons 4 --help", 2)
+    if not first or first.startswith("-") or first in commands:
         return guarded(app, "python -m lessons", arguments)
     if arguments[0] in EXERCISE_COMMANDS:
         return complain(f"Exercises are another program: python -m grader {shlex.join(arguments)}", 2)

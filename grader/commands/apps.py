@@ -109,7 +109,7 @@ class ExerciseVerbs(Verbs):
         """Return the command that the arguments name, or raise `UsageError`."""
         lessons = {lesson: lesson_aliases(lesson) for lesson in lesson_names("")}
         to_take = "fairclock lessons" if "lessons" in self.commands else "python -m lessons"
-        if len(args) == 1 and args[0] not in self.commands and matches(args[0], lessons):
+        if args[0] not in self.commands and matches(args[0], lessons):
             both = f"{ctx.command_path} check {args[0]} or {to_take} {args[0]}"
             raise UsageError(f"Write a command before the lesson: {both}")
         if args[0] == "lessons" and "lessons" not in self.commands:

@@ -1,8 +1,10 @@
 """Find a student's exercise files under any name, and recognise the lesson of each file by what is in it."""
 
+import ast
 import json
 import os
 import re
+import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,7 +18,10 @@ from grader.hand_ins.attempts import READERS
 from grader.hand_ins.entries import VENV, is_junk
 from grader.hand_ins.left_out import folded, likely_lesson
 from grader.hand_ins.refusal import UTF_16
+from harness import syntax
 from harness.storage.notebook_files import stamp_of
+
+_Parameters = dict[str, tuple[str, ...] | None]
 
 LESSON: Final = "lesson"
 """The key of an exercise notebook's lesson in its stamp."""
@@ -25,11 +30,7 @@ _MOST_DEEP, _MOST_ENTRIES, _MOST_READ, _MOST_BYTES = 6, 10_000, 500, 100_000_000
 """The bounds of a search: levels of folders, listed files and folders, read files, and bytes in these files."""
 
 _OF_KIT: Final = frozenset({"grader", "harness", "solutions", "tests", "engine", "recorded"})
-_HEADLINE: Final = re.compile(r"Exercises? of lesson (\d+)\b")
 _DEFINITION: Final = re.compile(r"^(?:async +)?def +(\w+) *\(", re.MULTILINE)
-_WORDS: Final = re.compile(r"""#.*|'[^']*'|"[^"]*"|\w+|[^\s\w*]""")
-_BEGINNING: Final = 500  # characters, in which a file has the headline of its exercise
-_LONGEST: Final = 2_000  # the maximum number of characters of a function's parameters
 
 
 def suffix_of(path: Path) -> str:
@@ -41,8 +42,9 @@ def suffix_of(path: Path) -> str:
 def files_below(roots: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
     """Yield each Python file and notebook in and below these folders with its content, the nearest first.
 
-    Skip the files of the kit, of tools and of systems, and unreadable folders. The content of a file that is too large
-    or cannot be read is empty.
+    Skip the files of the kit, of tools and of systems, and unreadable folders. A folder that contains the home folder
+    or the folder of temporary files is not searched below. The content of a file that is too large or cannot be read is
+    empty.
     """
     read, size, seen = 0, 0, set[str]()
     for path in _paths_below(roots):
@@ -61,8 +63,10 @@ def files_below(roots: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
 def _paths_below(roots: Sequence[Path]) -> Iterator[Path]:
     """Yield the paths with the suffix of an exercise in and below these folders, without those of tools and the kit."""
     seen, left = set[str](), _MOST_ENTRIES
+    shared = [os.path.realpath(each) for each in (Path.home(), tempfile.gettempdir())]
     for root in roots:
-        pending = deque([(root, 0)])
+        is_broad = any(Path(each).is_relative_to(os.path.realpath(root)) for each in shared)
+        pending = deque([(root, _MOST_DEEP if is_broad else 0)])
         while pending and left > 0:
             folder, depth = pending.popleft()
             if (real := os.path.realpath(folder)) in seen:
@@ -89,61 +93,59 @@ def lessons_of(path: Path, data: bytes, *, every: bool = False) -> tuple[str, ..
     """Return the lesson of a file with the content `data`, several if that is unclear, or () if there is none.
 
     A file with the name of an exercise is that exercise. Otherwise the functions decide: their names and parameters
-    are those of the exercise. A notebook's metadata, the headline and the name of the file decide between several:
-    their lesson is the only one, or with `every` the first one.
+    are those of the exercise. A notebook's metadata and the name of the file decide between several: their lesson is
+    the only one, or with `every` the first one.
     """
     lessons, stem = catalogue.load().lessons, folded(path.stem)
     if stem in lessons or not data:
         return (stem,) if stem in lessons else ()
-    text, stamped = data.decode("utf-16" if UTF_16.match(data) else "utf-8", "replace"), ""
+    texts, stamped = [data.decode("utf-16" if UTF_16.match(data) else "utf-8", "replace")], ""
     if suffix_of(path) == ".ipynb":
-        stamped, text = stamp_of(data, LESSON), _cells(text)
-    defined = _defined(text)
-    headline = _HEADLINE.search(text[:_BEGINNING])
-    numbered = [lesson for lesson in lessons if headline and lesson.startswith(f"{int(headline[1]):02}_")]
-    of_lesson = {lesson: _functions(lesson) for lesson in lessons} if defined else {}
-    named = [likely_lesson(path.name, [one for one, functions in of_lesson.items() if functions.keys() & defined])]
-    written = [
-        lesson
-        for lesson, functions in of_lesson.items()
-        if any(functions[name] in {None, _parameters(text, defined[name])} for name in functions.keys() & defined)
+        stamped, texts = stamp_of(data, LESSON), _cells(texts[0])
+    defined = _defined(texts)
+    named = [
+        likely_lesson(path.name, [lesson for lesson in lessons if defined and _functions(lesson).keys() & defined])
     ]
-    hints = [lesson for lesson in (stamped, *numbered, *named) if lesson in (written or lessons)]
+    written = [lesson for lesson in lessons if defined and _is_in(defined, _functions(lesson))]
+    hints = [lesson for lesson in (stamped, *named) if lesson in (written or lessons)]
     return tuple(dict.fromkeys((*hints[:1], *written))) if every else tuple(hints[:1] or written)
 
 
+def _is_in(defined: _Parameters, functions: _Parameters) -> bool:
+    return any(
+        None in (pair := {functions[name], defined[name]}) or len(pair) == 1 for name in functions.keys() & defined
+    )
+
+
 @cache
-def _functions(lesson: str) -> dict[str, tuple[str, ...] | None]:
+def _functions(lesson: str) -> _Parameters:
     """Return the functions that students write for a lesson, with their parameters, or None if no file shows them."""
-    try:
+    text = ""
+    with suppress(OSError):
         text = paths.stub(lesson).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    defined, tasks = _defined(text), catalogue.load().tasks(lesson)  # `functions` of a task takes 20 ms
+    defined, tasks = _defined([text]), catalogue.load().tasks(lesson)  # `functions` of a task takes 20 ms
     names = [name for task in tasks for name in ([task.name] if task.name in defined else task.functions)]
-    return {name: _parameters(text, defined[name]) if name in defined else None for name in names}
+    return {name: defined.get(name) for name in names}
 
 
-def _defined(text: str) -> dict[str, int]:
-    """Return where the parameters of each function begin, also if the text is not valid Python."""
-    return {one[1]: one.end() for one in _DEFINITION.finditer(text)}
+def _defined(texts: Sequence[str]) -> _Parameters:
+    """Return the functions that these texts define, with their parameters, or None if a text is not valid Python."""
+    found: _Parameters = {}
+    for text in texts:
+        if names := _DEFINITION.findall(text):
+            try:
+                body = syntax.parse(text).body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                found |= dict.fromkeys(names)
+                continue
+            for node in body:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found[node.name] = tuple(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    return found
 
 
-def _parameters(text: str, start: int) -> tuple[str, ...]:
-    """Return the names of the parameters between `start` and the closing parenthesis."""
-    depth, begins, names = 1, True, list[str]()
-    for word in _WORDS.findall(text, start, start + _LONGEST):
-        depth += (word in "([{") - (word in ")]}")
-        if not depth:
-            break
-        names += [word] * (begins and word.isidentifier())
-        begins = (word == "," and depth == 1) or (begins and word.startswith("#"))
-    return tuple(names)
-
-
-def _cells(text: str) -> str:
-    """Return the text of a notebook's cells, or "" if the notebook is damaged."""
+def _cells(text: str) -> list[str]:
     try:
-        return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        return ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
+        return []
