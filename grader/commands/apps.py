@@ -46,8 +46,6 @@ Examples:
   fairclock check time_per_call --hint  show the next hint for this task
 """
 
-_Completion = Annotated[bool, typer.Option("--install-completion", "--show-completion", hidden=True)]
-
 
 def run_grader(arguments: Sequence[str]) -> int:
     """Run `python -m grader` with these arguments, print every error as one sentence, and return the exit code."""
@@ -61,21 +59,19 @@ def run_fairclock(arguments: Sequence[str]) -> int:
 
 def grader_app(verb: str = "") -> typer.Typer:
     """Return the commands of `python -m grader`. If `verb` is a student's command, leave out those for staff."""
-    made = _app("Check, hand in and grade the exercises of fairclock.", callback=grader_options, add_completion=False)
+    made = _app("Check, hand in and grade the exercises of fairclock.", add_completion=False)
     _add_commands(made, verb)
     return made
 
 
 def fairclock_app(verb: str = "") -> typer.Typer:
     """Return the commands of `fairclock`. If `verb` is a student's command, leave out those for staff."""
-    made = _app("Take lessons, and check, hand in and grade their exercises.", callback=fairclock_options)
-    for name in ("lessons", "lesson"):
-        made.command(
-            name=name,
-            hidden=name == "lesson",
-            context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-            add_help_option=False,  # the lessons have their own --help
-        )(take_lesson)
+    made = _app("Take lessons, and check, hand in and grade their exercises.")
+    made.command(
+        name="lessons",
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+        add_help_option=False,  # the lessons have their own --help
+    )(take_lesson)
     _add_commands(made, verb)
     return made
 
@@ -117,14 +113,14 @@ class ExerciseVerbs(Verbs):
         return super().resolve_command(ctx, args)
 
 
-def _app(purpose: str, *, callback: Callable[..., None], add_completion: bool = True) -> typer.Typer:
+def _app(purpose: str, *, add_completion: bool = True) -> typer.Typer:
     return typer.Typer(
         help=purpose,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         cls=ExerciseVerbs,
-        callback=callback,
+        callback=options,
         invoke_without_command=True,
     )
 
@@ -158,14 +154,7 @@ def staff_commands() -> Mapping[str, Callable[..., int]]:
     }
 
 
-def grader_options(context: typer.Context, version: Version = False, completion: _Completion = False) -> None:
-    """Print the help if no command is given."""
-    if completion:
-        raise UsageError("Tab completion belongs to the command fairclock. Run: fairclock --install-completion")
-    fairclock_options(context)
-
-
-def fairclock_options(context: typer.Context, version: Version = False) -> None:
+def options(context: typer.Context, version: Version = False) -> None:
     """Print the help if no command is given."""
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)

@@ -11,21 +11,20 @@ from grader import catalogue, paths
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import check_screen, early_start, exercise_files, exercise_notebook, student_state
+from grader.desk import check_screen, early_start, exercise_files, exercise_notebook
 from grader.desk import practise as practising
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
-from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import FileChoice, settle
+from grader.desk.recognition import suffix_of
 from grader.diagnosis.machine import HealthCheck
 from grader.errors import UsageError
-from grader.files import write_atomically
+from grader.hand_ins.left_out import folded
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Report, Verdict
 from grader.texts import shown
-from harness.rendering.wrapping import say, waiting
-from harness.storage.user_files import refuse_edited
+from harness.rendering.wrapping import say
 
 PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
 
@@ -38,11 +37,9 @@ class _Check:
     only: str | None
     ask_hint: bool
     past_hints: bool
-    json_file: Path | None
     is_complete: bool
     verbose: bool
     before: dict[Path, dict[str, Verdict]] = field(default_factory=dict)
-    warned: set[str] = field(default_factory=set)
 
     @property
     def is_overview(self) -> bool:
@@ -52,12 +49,12 @@ class _Check:
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
         with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
+            if self.is_overview and not pool.sandboxed:
+                say(out_console, check_screen.NO_SANDBOX, 1)
             graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]
         if self.is_overview and len(graded) > 1:
             checking.print_lines(check_screen.total(graded), out_console)
             say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
-        if self.json_file:
-            write_atomically(self.json_file, checking.as_json(graded).encode())
         full = self.is_complete and all(report.points == report.max_points for report in graded)
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
@@ -70,24 +67,15 @@ class _Check:
         return list(self.choices)
 
     def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
-        notes = list(class_differences(path, choice.lesson))
-        if not pool.sandboxed:  # then the points can differ from those in the graded class
-            checking.print_lines([ScreenLine(note, 1) for note in notes if note not in self.warned], out_console)
-            self.warned.update(notes)
-            notes = []
-        with waiting(f"Checking {path.name} …"):
-            report = checking.check(choice.lesson, path, pool, self.only)
-        checking.print_lines(self._lines(path, choice, report, notes), out_console)
-        if self.only is None:
-            student_state.keep_points(report)
+        report = checking.check(choice.lesson, path, pool, self.only)
+        checking.print_lines(self._lines(path, choice, report), out_console)
         self.before[path] = {verdict.task: verdict for verdict in report.verdicts}
         return report
 
-    def _lines(self, path: Path, choice: FileChoice, report: Report, notes: list[str]) -> list[ScreenLine]:
+    def _lines(self, path: Path, choice: FileChoice, report: Report) -> list[ScreenLine]:
         if self.is_overview:
             return check_screen.overview(report)
-        notes += exercise_files.warnings_on(path, choice.lesson)
-        notes += [] if path in self.before else _notes(choice)
+        notes = [] if path in self.before else _notes(choice)
         hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
         return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 
@@ -106,19 +94,13 @@ def check(
         bool, typer.Option("--hint", help="Show the next hint: check 4 --hint, or check 2 --hint TASK.")
     ] = False,
     past_hints: Annotated[bool, typer.Option("--hints", help="Show again the hints that you have read.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the verdicts to a file.")
-    ] = None,
     watched: Annotated[bool, typer.Option("--watch", help="Check again after each save, until Ctrl-C.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show all details, and other ways after full marks.")
     ] = False,
-    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Grade your own exercises on this machine."""
-    if json_file:
-        refuse_edited(json_file, force=force)
     found, only = checking.selected(target, task)
     choices = settle(found, "fairclock check", err_console)
     by_file: dict[Path, list[FileChoice]] = {}
@@ -132,7 +114,7 @@ def check(
         say(err_console, why, 1)
     files = list(by_file)
     by_file = {file.path: [choice] for choice in choices for file in choice.unchanged} | by_file
-    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
+    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, not missing, verbose)
     if not watched:
         return grade_files(files)
     folders = [] if target and exercise_files.is_path(target) else [path.parent for path in by_file] + [Path.cwd()]
@@ -195,7 +177,11 @@ def notebook(
 
 def _notes(choice: FileChoice) -> list[str]:
     """Return which file of an exercise is checked, and which other changed files are not."""
-    taken, notes = choice.taken, []
+    taken, notes = choice.taken, list[str]()
+    if taken and (suffix := suffix_of(taken.path)) and folded(taken.path.name) != (name := f"{choice.lesson}{suffix}"):
+        notes.append(
+            f"Hand in {taken.path} with submit, which packs it as {name}. Under another name it is not graded."
+        )
     if taken and taken.code:  # "" if the student named the file
         how = "which you have changed." if taken.changed else "which you have not changed yet."
         notes.append(f"Checked: {taken.path}, {how}")
@@ -203,7 +189,7 @@ def _notes(choice: FileChoice) -> list[str]:
 
 
 def examine_machine(debug: Debug = False) -> int:
-    """Show what this machine has, and what to install: for lessons and check, and for grading a class."""
+    """Show what this machine has, and what to install."""
     from grader.diagnosis import doctor  # noqa: PLC0415 - imports torch, and every command imports this module
 
     works, complete = _print_parts(doctor.for_students())

@@ -32,7 +32,6 @@ from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
-from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import ExerciseFile, settle
 from grader.errors import FairclockError, UsageError
 from grader.hand_ins.ipython_cells import CellTransformer, TooManyMagicsError
@@ -203,10 +202,7 @@ def main(lesson: str, path: Path, only: str | None, *, verbose: bool) -> None:
     """Grade a file, and print the lines of the screen as JSON. A task that is not written yet gets one line."""
     with Pool(sandboxed=sandbox.problem() is None) as pool:
         report = checking.check(lesson, path, pool, only)
-    if only is None:
-        student_state.keep_points(report)
-    notes = list(class_differences(path, lesson))
-    lines = check_screen.screen(report, {}, notes=notes, verbose=verbose)
+    lines = check_screen.screen(report, {}, verbose=verbose)
     if all(verdict.attempt.help == NOT_WRITTEN for verdict in report.verdicts):
         lines = [line for line in lines if line.indent < check_screen.INDENT]
     print(json.dumps([astuple(line) for line in lines]))

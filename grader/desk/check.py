@@ -1,10 +1,9 @@
 """The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from rich.text import Text
 from grader import catalogue, seeds
 from grader.desk import early_start, exercise_files, student_state
 from grader.desk.check_screen import ScreenLine, tasks_with_verdicts
+from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import FileChoice
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
@@ -22,8 +22,7 @@ from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
-from grader.ways import ways_of
-from harness.rendering.wrapping import columns, say, wrapped
+from harness.rendering.wrapping import columns, say, waiting, wrapped
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
@@ -45,9 +44,10 @@ def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], st
 
 
 def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
-    """Grade the file of a lesson, or only its task `only`, and return the report.
+    """Grade the file of a lesson, or only its task `only`, in processes of `pool`. Keep the points of a whole lesson.
 
-    `pool` provides the processes. Raise `UsageError` if the file cannot be graded at all.
+    The first remarks of the report are on imports that the graded class may lack. Raise `UsageError` if the file cannot
+    be graded at all.
     """
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.refused:
@@ -55,7 +55,13 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
     tasks = [task for task in catalogue.load().tasks(lesson) if only in {None, task.name}]
     if any(task.needs_torch for task in tasks):
         pool.warm(early_start.TREES)
-    return grade(submission, seeds.new(), pool, tasks)
+    with waiting(f"Checking {path.name} …"):
+        report = grade(submission, seeds.new(), pool, tasks)
+    differences = class_differences(path, str(submission.source or ""))
+    report = replace(report, remarks=(*differences, *report.remarks))
+    if only is None:
+        student_state.keep_points(report)
+    return report
 
 
 def watch(
@@ -118,28 +124,3 @@ def hint_lines(report: Report, *, ask_hint: bool, past_hints: bool) -> dict[str,
         else:
             found[verdict.task] = [student_state.hint_offer(task)]
     return found
-
-
-def as_json(reports: Sequence[Report]) -> str:
-    """Return all results and a description of the machine as JSON, for an editor or a course page."""
-    tasks = []
-    for task, verdict in (each for report in reports for each in tasks_with_verdicts(report)):
-        attempt, is_full = verdict.attempt, verdict.points == verdict.max_points
-        tasks.append(
-            {
-                "task": verdict.task,
-                "status": verdict.status.value,
-                "points": verdict.points,
-                "max_points": verdict.max_points,
-                "rationale": shown(attempt.rationale),
-                "help": shown(attempt.help),
-                "ratio": attempt.speed and attempt.speed.ratio,
-                "tier": attempt.speed and attempt.speed.tier,
-                "most_ratio": attempt.control and attempt.control.most_ratio,
-                "idea": task.idea if is_full else "",
-                "ways": [asdict(way) for way in ways_of(task).ways if is_full],
-            }
-        )
-    remarks = [remark for report in reports for remark in report.remarks]
-    made = {"environment": reports[0].environment.to_dict(), "remarks": remarks, "tasks": tasks}
-    return json.dumps(made, indent=1) + "\n"

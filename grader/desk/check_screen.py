@@ -32,6 +32,11 @@ SIMILAR: Final = 1.1
 """A ratio that rose or fell by less than this factor is not a change: two measurements of one function differ, too."""
 
 SAME: Final = "The reason is the same."
+VERBOSE: Final = "--verbose"
+NO_SANDBOX: Final = (
+    "This machine has no sandbox, so check cannot notice if your code uses other files, the network or other programs. "
+    "When your class is graded, it cannot use them."
+)
 OTHER_WAYS: Final = "To see how the reference solution works, and other ways, add --verbose."
 NEXT: Final = {
     Status.RAISED: "Correct the error in the last line of your code that is shown below.",
@@ -58,13 +63,16 @@ def screen(
     notes: Sequence[str] = (),
     verbose: bool = False,
     before: Mapping[str, Verdict] | None = None,
+    to_see_more: str = VERBOSE,
 ) -> list[ScreenLine]:
     """Return the lines for the report of one lesson: its points, then each task with its next step and its details.
 
     `hints` has the lines on hints by the task's full name. `notes` are sentences on the file. With `verbose`, nothing
     is left out, and ways to solve a task follow full marks. Else the lines fill at most `ROWS` rows. `before` has the
-    verdicts of the last check: a task whose result is the same now is left out.
+    verdicts of the last check: a task whose result is the same now is left out. `to_see_more` is what a student types
+    to see what is left out.
     """
+    warned = [ScreenLine(NO_SANDBOX, 1)] if before is None and not report.sandboxed else []
     before = before or {}
     graded = [pair for pair in tasks_with_verdicts(report) if not _is_same(before.get(pair[1].task), pair[1])]
     if not graded:
@@ -75,18 +83,19 @@ def screen(
         _block(task, verdict, message, hints.get(verdict.task, ()), verbose=verbose)
         for (task, verdict), message in zip(graded, messages, strict=True)
     ]
-    more = [OTHER_WAYS] if not verbose and any(verdict.points == verdict.max_points for _, verdict in graded) else []
+    is_full = any(verdict.points == verdict.max_points for _, verdict in graded)
+    more = [OTHER_WAYS] if is_full and not verbose and to_see_more == VERBOSE else []
     notes = [shown(note) for note in (*notes, *report.remarks, *report.notes)]
     if verbose:
         bodies = [block.lines() for block in blocks]
     else:
         reserved = min(_height(notes, 1), MOST_NOTES)
-        above = (*total([report]), *heads, *map(ScreenLine, more))
+        above = (*warned, *total([report]), *heads, *map(ScreenLine, more))
         room = ROWS - 2 - reserved - sum(_height([line.text], 1) for line in above)
-        bodies = _shared(blocks, room)
-        notes = fitted(notes, reserved + room - sum(map(_height, bodies)), 1)
+        bodies = _shared(blocks, room, to_see_more)
+        notes = fitted(notes, reserved + room - sum(map(_height, bodies)), to_see_more, 1)
     tasks = [[head, *map(ScreenLine, body)] for head, body in zip(heads, bodies, strict=True)]
-    return [*total([report]), *chain(*tasks), *(ScreenLine(text, 1) for text in (*more, *notes))]
+    return [*warned, *total([report]), *chain(*tasks), *(ScreenLine(text, 1) for text in (*more, *notes))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,30 +107,30 @@ class _Block:
     details: Sequence[str] = ()
     printed: Sequence[str] = ()
 
-    def lines(self, most: int | None = None) -> list[str]:
+    def lines(self, most: int | None = None, more: str = "") -> list[str]:
         """Return the lines of all parts. With `most`, the parts are shortened, so that they fill this many rows."""
         steps, hints, details, printed = self.steps, self.hints, self.details, self.printed
         if most is not None:
-            steps = fitted(steps, most // 3)
-            hints = fitted(hints, most - _height(steps) - 2)
+            steps = fitted(steps, most // 3, more)
+            hints = fitted(hints, most - _height(steps) - 2, more)
             left = most - _height(steps) - _height(hints)
-            printed = fitted(printed, min(MOST_PRINTED + 2, max(left - _height(details), left // 3)), head=1)
-            details = fitted(details, left - _height(printed))
+            printed = fitted(printed, min(MOST_PRINTED + 2, max(left - _height(details), left // 3)), more, head=1)
+            details = fitted(details, left - _height(printed), more)
         return [*steps, *hints, *details, *printed]
 
 
-def _shared(blocks: Sequence[_Block], room: int) -> list[list[str]]:
+def _shared(blocks: Sequence[_Block], room: int, more: str) -> list[list[str]]:
     """Return the lines of the blocks of all tasks in `room` rows. Rows that a short block does not need are shared."""
     lines = [list[str]() for _ in blocks]
     by_height = sorted(range(len(blocks)), key=lambda at: _height(blocks[at].lines()))
     for number, at in enumerate(by_height):
-        lines[at] = blocks[at].lines(room // (len(blocks) - number))
+        lines[at] = blocks[at].lines(room // (len(blocks) - number), more)
         room -= _height(lines[at])
     return lines
 
 
-def fitted(lines: Sequence[str], most: int, indent: int = INDENT, head: int | None = None) -> list[str]:
-    """Return lines that fill at most `most` rows of the smallest terminal.
+def fitted(lines: Sequence[str], most: int, more: str, indent: int = INDENT, head: int | None = None) -> list[str]:
+    """Return lines that fill at most `most` rows of the smallest terminal. `more` is what shows all rows.
 
     From too many rows, the ones in the middle are left out: `head` rows are kept before them, by default half of all.
     """
@@ -130,7 +139,7 @@ def fitted(lines: Sequence[str], most: int, indent: int = INDENT, head: int | No
     rows = [row for line in lines for row in wrapped(line, COLUMNS - indent)]
     first = max(most // 2 if head is None else min(head, most - 1), 0)
     last = max(most - first - 1, 0)
-    return [*rows[:first], f"… {len(rows) - first - last} more rows: --verbose shows them", *rows[len(rows) - last :]]
+    return [*rows[:first], f"… {len(rows) - first - last} more rows: {more} shows them", *rows[len(rows) - last :]]
 
 
 def _height(lines: Sequence[str], indent: int = INDENT) -> int:

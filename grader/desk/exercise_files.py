@@ -4,17 +4,13 @@ The file that the student has changed is selected, under any name. If several fi
 if all others have the same code or an earlier version of it. Otherwise the student must choose a file.
 """
 
-import ast
-import re
 import shlex
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from rich.console import Console
 from rich.prompt import Prompt
@@ -25,17 +21,10 @@ from grader.errors import UsageError
 from grader.hand_ins import originals
 from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import collect_one, submission_of
-from grader.hand_ins.left_out import folded, likely_lesson
-from harness import syntax
+from grader.hand_ins.left_out import likely_lesson
 from harness.rendering.units import few
 from harness.rendering.wrapping import say
 from harness.storage.notebook_files import is_unedited, stamp_of
-
-_REST: Final = "other code"
-_MOST_ASKED: Final = 9
-_CONFLICT: Final = re.compile(r"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
-_HAS_SUFFIX: Final = re.compile(r"#?(.+\.(?:py|ipynb))(?!\w)", re.IGNORECASE)
-_UNSAVED: Final = b"U"  # at the end of the first 1,008 bytes of the swap files of vim and nano
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +32,7 @@ class ExerciseFile:
     """One file in which a student may have solved the exercise of `lesson`.
 
     `code` is the SHA-256 of its code, and `began_with` that of the code with which a notebook was exported, or "".
-    `refusal` is the reason why the file cannot be graded. `text` is its code, or "" if the student has not changed it.
+    `refusal` is the reason why the file cannot be graded.
     """
 
     lesson: str
@@ -52,7 +41,6 @@ class ExerciseFile:
     changed: bool = True
     began_with: str = ""
     refusal: str = ""
-    text: str = field(default="", repr=False)
 
     def is_older(self, other: "ExerciseFile") -> bool:
         """Return whether `other` is a later version of this file.
@@ -113,7 +101,7 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
             candidates.append(file)
     taken = next(iter(candidates or readable), None) if len(candidates) < 2 else None
     unchanged = tuple(file for file in readable if file is not taken and not file.changed)
-    candidates.sort(key=lambda file: (saved_at(file.path), len(file.text)), reverse=True)
+    candidates.sort(key=lambda file: saved_at(file.path), reverse=True)
     return FileChoice(lesson, taken, tuple(candidates) if len(candidates) > 1 else (), tuple(left), unchanged)
 
 
@@ -139,33 +127,14 @@ def settle(choices: Sequence[FileChoice], command: str, console: Console) -> lis
 
 def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
     lines = [f"{choice.lesson}: you have changed {len(choice.candidates)} files, and only one of them can count."]
-    by_number = {str(number): file for number, file in enumerate(choice.candidates[:_MOST_ASKED], start=1)}
+    by_number = {str(number): file for number, file in enumerate(choice.candidates, start=1)}
     for number, file in by_number.items():
-        differs = f"; differs from 1 in {_difference(by_number['1'], file)}" if number != "1" else ""
-        lines.append(f"  {number}  {file.path}  (saved {saved_at(file.path):%d %b %H:%M}{differs})")
-    if more := len(choice.candidates) - _MOST_ASKED:
-        lines += [f"  {more} older files are not shown. To use one of them: {command} FILE"] * (more > 0)
+        lines.append(f"  {number}  {file.path}  (saved {saved_at(file.path):%d %b %H:%M})")
     say(console, "\n".join(lines))
     try:
         return choice.take(by_number[Prompt.ask("Which one counts?", console=console, choices=list(by_number))])
     except EOFError:  # Ctrl-D
         raise UsageError(_unsettled(choice, command)) from None
-
-
-def _difference(one: ExerciseFile, other: ExerciseFile) -> str:
-    """Return the functions and classes in which the code of two files differs, as text."""
-    parts, others = _parts(one.text), _parts(other.text)
-    names = sorted((name for name in {**parts, **others} if parts.get(name) != others.get(name)), key=_REST.__eq__)
-    return few(names, 3) or _REST
-
-
-def _parts(text: str) -> dict[str, str]:
-    """Return the code of each function and class of a Python text, and that of all other statements together."""
-    parts: dict[str, str] = defaultdict(str)
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        for node in syntax.parse(text).body:
-            parts[getattr(node, "name", _REST)] += ast.dump(node)
-    return parts
 
 
 def _unsettled(choice: FileChoice, command: str) -> str:
@@ -203,18 +172,14 @@ def is_path(given: str) -> bool:
 
 
 def require_lesson(path: Path) -> str:
-    """Return the lesson of an exercise file, by asking at a terminal if it is unclear. Or raise `UsageError`."""
+    """Return the lesson of an exercise file. Raise `UsageError` if it is unclear."""
     lessons, quoted = catalogue.load().lessons, shlex.quote(str(path))
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
     if not path.is_file():
         raise UsageError(f"There is no file or folder {path}. You can also name an exercise, such as 4.")
     if not (suffix := suffix_of(path)):
-        plain = _HAS_SUFFIX.match(path.name)
-        named = path.with_name(plain[1]) if plain else path
-        rename = f" If it is your work, rename it: mv -n {quoted} {shlex.quote(str(named))}"
-        instead = f" Did you mean {named}?" if named.is_file() else rename
-        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).{instead if plain else ''}")
+        raise UsageError(f"{path} is no exercise: the name of an exercise ends in .py, or in .ipynb for a notebook.")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -223,23 +188,12 @@ def require_lesson(path: Path) -> str:
     if len(found) == 1:
         return found[0]
     may_be = f"may be {' or '.join(found)}" if found else "has neither the name nor the functions of an exercise"
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        console = Console(stderr=True)
-        say(console, f"{path} {may_be}.")
-        with suppress(EOFError):  # Ctrl-D
-            return catalogue.load().named(Prompt.ask("Which exercise is it? For example, 4", console=console))
     rename = f"mv -n {quoted} {shlex.quote(str(path.with_name((found or lessons)[0] + suffix)))}"
     raise UsageError(f"{path} {may_be}. Give it the name of its exercise, for example: {rename}")
 
 
 def read_named(path: Path) -> list[ExerciseFile]:
-    """Return the exercise file at `path`, or each exercise of the zip `path`. Raise `UsageError` if there is none.
-
-    A file whose name differs only in upper and lower case or in the form of its letters counts as `path`.
-    """
-    if not path.exists() and path.parent.is_dir():
-        same = [one for one in path.parent.iterdir() if folded(one.name) == folded(path.name)]
-        path = same[0] if len(same) == 1 else path
+    """Return the exercise file at `path`, or each exercise of the zip `path`. Raise `UsageError` if there is none."""
     if not is_zip(path.name) or not path.is_file():
         file = read_file(path, require_lesson(path))
         if file.refusal:
@@ -270,21 +224,5 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
         empty = f"{path} is empty. Did your editor save it? To begin again, copy the exercise from the kit."
         could_not = submission.refusal or f"{path} could not be read"
         return ExerciseFile(lesson, path, "", refusal=could_not if data.strip() and not submission.source else empty)
-    if conflict := _CONFLICT.search(text):
-        line = text.count("\n", 0, conflict.start()) + 1
-        why = f"{path} has marks of a merge conflict of git (line {line}). Keep one version, and delete the marks."
-        return ExerciseFile(lesson, path, "", refusal=why)
     code = originals.code_digest(text)
-    return ExerciseFile(lesson, path, code, code != original, began_with, text=text)
-
-
-def warnings_on(path: Path, lesson: str) -> Iterator[str]:
-    """Yield a sentence on a name under which the class's grading ignores a file, and on changes that are not saved."""
-    if (suffix := suffix_of(path)) and folded(path.name) != (name := f"{lesson}{suffix}"):
-        yield f"Hand in {path} with submit, which packs it as {name}. A file with another name is not graded."
-    swap, autosave = path.with_name(f".{path.name}.swp"), path.with_name(f"#{path.name}#")
-    with suppress(OSError):
-        is_unsaved = swap.is_file() and swap.read_bytes()[1007:1008] == _UNSAVED
-        if is_unsaved or autosave.is_file():
-            kept = swap if is_unsaved else autosave
-            yield f"Your editor has changes that are not saved in {path}. Save the file, or recover them from {kept}."
+    return ExerciseFile(lesson, path, code, code != original, began_with)

@@ -8,9 +8,9 @@ import select
 import signal
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
@@ -20,7 +20,6 @@ from rich.console import Console
 from grader import catalogue, paths
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
-from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import ExerciseFile
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.desk.recognition import suffix_of
@@ -29,18 +28,18 @@ from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Report
 from harness.command_line import INTERRUPTED
-from harness.rendering.wrapping import say, waiting
+from harness.rendering.wrapping import say
 from harness.storage.user_files import state_folder
 
 STANDARD_INPUT: Final = 0
-KEYS: Final = "Save to check. Or a key and Enter: h hint, v details, n next, l list, q quit"
-KEYS_AFTER_ALL: Final = "Or a key and Enter: v other ways, l list, q quit"
+KEYS: Final = "Save to check. Or a key and Enter: h hint, v details, n next, q quit"
+KEYS_AFTER_ALL: Final = "Or a key and Enter: v other ways, q quit"
 
 
 def practise(lesson: str, console: Console) -> int:
     """Practise the exercises of the student's path, beginning with `lesson` or the first unfinished one.
 
-    Return the exit code when the student quits, or ends the input. Raise `UsageError` if the input has no line.
+    Return the exit code when the student quits or ends the input.
     """
     signal.signal(signal.SIGHUP, _hang_up)
     code, practice = 0, Practice(console, lesson or unfinished_after(""))
@@ -114,7 +113,6 @@ class Practice:
     kit: KitFolder = field(default_factory=KitFolder)
     report: Report | None = None
     typed: bytes = b""
-    has_typed: bool = False
 
     def exercise(self) -> str:
         """Let the student solve the exercise. Return the next exercise, or "" when the student leaves."""
@@ -183,8 +181,7 @@ class Practice:
                 with suppress(OSError):  # the terminal is gone
                     typed = os.read(STANDARD_INPUT, 4096)
                 if not typed:
-                    return self._end_of_input()
-                self.has_typed = True
+                    return
                 *lines, self.typed = (self.typed + typed).split(b"\n")
                 yield from (line.decode(errors="replace").strip().lower()[:1] for line in lines)
             if changed := watch.changed():
@@ -192,41 +189,25 @@ class Practice:
                 saved = [path for path in changed if suffix_of(path)]
                 yield from ([path for path in saved if path.exists()] or new or saved)[-1:]
 
-    def _end_of_input(self) -> None:
-        if not self.has_typed and not os.isatty(STANDARD_INPUT):
-            without = f"To check at each save without keys: fairclock check {self.lesson} --watch"
-            raise UsageError(f"practise needs keys, but nothing can be typed here. {without}")
-        self.console.print()
-
     def _check(self, path: Path, *, again: bool = False) -> None:
         """Grade a file, print the result, or only what changed unless `again`, and keep the points."""
         before = {each.task: each for each in self.report.verdicts} if self.report and not again else None
         try:
-            with Pool(sandboxed=sandbox.problem() is None) as pool, waiting(f"Checking {path.name} …"):
+            with Pool(sandboxed=sandbox.problem() is None) as pool:
                 self.report = checking.check(self.lesson, path, pool)
         except FairclockError as error:
             self.kit.follow(self.lesson)
             self.report = None
             say(self.console, str(error) if path.exists() else f"{path} is gone. To go on, save it again.", 1)
         else:
-            student_state.keep_points(self.report)
-            notes = list(class_differences(path, self.lesson))
-            self._print_report(check_screen.screen(self.report, {}, notes=notes, before=before))
-
-    def _print_report(self, lines: Sequence[check_screen.ScreenLine]) -> None:
-        for line in lines:
-            if line.text != check_screen.OTHER_WAYS:
-                text = line.text.replace("--verbose shows them", "v shows them")
-                checking.print_lines([replace(line, text=text)], self.console)
+            lines = check_screen.screen(self.report, {}, before=before, to_see_more="v")
+            checking.print_lines(lines, self.console)
 
     def _answer(self, key: str) -> None:
-        """Do what a key asks for: a hint, the details of the last check, the list of exercises, or another check."""
         if key == "h":
             self._hint()
-        elif key == "l":
-            self._list()
         elif key == "v" and self.report:
-            self._print_report(check_screen.screen(self.report, {}, verbose=True))
+            checking.print_lines(check_screen.screen(self.report, {}, verbose=True), self.console)
         elif key in {"", "v"}:
             file, why_none = self._choice()
             if file:
@@ -240,12 +221,6 @@ class Practice:
         for task in unfinished[:1]:
             for line in student_state.next_hint(task):
                 say(self.console, line if len(unfinished) == 1 else f"{task.name}: {line}", check_screen.INDENT)
-
-    def _list(self) -> None:
-        points = student_state.points_by_lesson()
-        for name in path_of_student():
-            mark = "→" if name == self.lesson else "✓" if _is_full(points.get(name)) else " "
-            say(self.console, f"{mark} {name:24} {check_screen.out_of(*points[name]) if name in points else ''}", 1)
 
 
 def _hang_up(signal_number: int, _frame: object) -> NoReturn:

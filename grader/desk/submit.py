@@ -4,7 +4,6 @@ Equal files give an equal zip. A file that the grading of the class would refuse
 """
 
 import shlex
-import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,6 @@ from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
-from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
@@ -26,14 +24,16 @@ from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
+from grader.inside.loading import error_report
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
-from grader.source import Notebook
+from grader.source import CodeCell, Notebook
+from grader.trials.faults import Raised, fault_of
 from harness import syntax
 from harness.command_line import named
 from harness.rendering.units import some
-from harness.rendering.wrapping import say, waiting
+from harness.rendering.wrapping import say
 from harness.storage.user_files import refuse_edited
 
 
@@ -86,15 +86,14 @@ def _without_loss(choice: FileChoice, outside: Sequence[ExerciseFile], *, is_nam
             return replace(both, left_out=(*choice.left_out, *both.left_out))
         return choice
     better, file = "", outside[0] if outside else checked
-    if outside:
-        path, better = outside[0].path, f"For {lesson}, you changed {outside[0].path}"
-    elif best and path:
-        better = f"For {lesson}, `check` gave {grade_texts.points(best.points)} points to {path}"
-    if better and file and file.changed and not file.refusal:
-        better += f" (to hand it in: fairclock submit --take {shlex.quote(str(path))})."
-    elif better:
-        gone = "is not there any more" if not file else "cannot be read" if file.refusal else "is unchanged now"
-        better += f", but this file {gone}. Find your work first."
+    if file and file.changed and not file.refusal and (outside or best):
+        did = "you changed" if outside else f"`check` gave {grade_texts.points(best.points)} points to" if best else ""
+        better = (
+            f"For {lesson}, {did} {file.path}. To hand it in: fairclock submit --take {shlex.quote(str(file.path))}."
+        )
+    elif outside or path:
+        lost = outside[0].path if outside else path
+        better = f"For {lesson}, your work was in {lost}, which is gone or unchanged or cannot be read. Find it first."
     stub = () if is_named or not taken else (taken,)
     return replace(choice, taken=taken if is_named else None, unchanged=(*stub, *choice.unchanged), better=better)
 
@@ -168,8 +167,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
         for file in files:
             points, lines = 0.0, [_row(file, "" if file.changed else "not changed yet")]
             if file in to_grade:
-                with waiting(f"Checking {file.path.name} ({to_grade.index(file) + 1} of {len(to_grade)}) …"):
-                    points, lines = _graded(file, pool)
+                points, lines = _graded(file, pool)
             fault = _syntax_fault(file)
             say(console, "\n".join((*lines, *fault)))
             faults, earned = faults + fault, earned + points
@@ -180,34 +178,31 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
 
 
 def _syntax_fault(file: ExerciseFile) -> list[str]:
-    """Return the syntax error of a file as Python shows it, as lines, or an empty list if there is none."""
+    """Return the message on the first syntax error in a file as lines, or an empty list if there is none."""
     source = submission_of(file.path, student="", lesson=file.lesson).source
-    parts = [(cell.text, f", {cell.place}") for cell in source.cells] if isinstance(source, Notebook) else []
-    for text, where in parts or [(str(source), "")]:
+    cells = source.cells if isinstance(source, Notebook) else [CodeCell(1, str(source))]
+    for cell in cells:
+        where = f"{file.path}, {cell.place}" if isinstance(source, Notebook) else str(file.path)
         try:
-            syntax.parse(text)
+            syntax.parse(cell.text)
         except SyntaxError as error:
-            error.filename = f"{file.path}{where}"
-            return [f"    {line}" for each in traceback.format_exception_only(error) for line in each.splitlines()]
+            fault = fault_of(Raised(error_report(error, "")), where)
+            return [f"    {line}" for line in fault.rationale.replace(" of the file", "").splitlines()]
         except (ValueError, RecursionError, MemoryError) as error:
-            return [f"    {error}"]
+            return [f"    {where}: {error}"]
     return []
 
 
 def _graded(file: ExerciseFile, pool: Pool) -> tuple[float, list[str]]:
-    """Grade a file and store its points. Return them, and lines on the file and on its unfinished tasks."""
-    before = student_state.checked_work(file.lesson)
+    """Grade a file. Return its points, and lines on the file and on its unfinished tasks."""
     try:
         report = checking.check(file.lesson, file.path, pool)
     except FairclockError as error:
         return 0, [_row(file, f"not graded here: {error}")]
-    student_state.keep_points(report)
     if is_faulted(report):
         return 0, [_row(file, f"not graded here; run fairclock check {file.lesson}")]
-    notes = (*class_differences(file.path, file.lesson), *report.remarks)
+    notes = (*([] if pool.sandboxed else [check_screen.NO_SANDBOX]), *report.remarks)
     lines = [_row(file, "", points=grade_texts.points(report.points)), *(f"      {each}" for each in notes)]
-    if before and before.points > report.points and before.code != file.code:
-        lines.append(f"      `check` gave {grade_texts.points(before.points)} points to {before.path} before")
     for task, verdict in check_screen.tasks_with_verdicts(report):
         if verdict.points < verdict.max_points:
             earned = check_screen.out_of(verdict.points, verdict.max_points)

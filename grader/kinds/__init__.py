@@ -1,7 +1,7 @@
 """The kinds of exams and of costs, one file each. A new kind is one file, and a line below.
 
 A kind of exam derives from `Examiner`. A kind of cost is a `Cost`, with its words and its margin, or a `MeasuredCost`,
-which measures it in grading and estimates it for `lint`. A `MeteredCost` is shown outside the submission's process.
+which measures it in grading and estimates it for `lint`.
 """
 
 from typing import Any, Final

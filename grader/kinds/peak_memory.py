@@ -31,23 +31,41 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.isolation import peak_memory
+from grader.isolation.forkserver import ForkServer
 from grader.isolation.peak_memory import Memory
-from grader.kinds.examiner import Solver
-from grader.kinds.metered import MeteredCost
-from grader.limits import Limits
+from grader.kinds.examiner import Examiner, MeasuredCost, Solver
+from grader.records import Attempt, Speed, Status
+from grader.seeds import generator
+from grader.session import Session
+from grader.source import Source
+from grader.task import Task, TensorExam, tier_of
+from grader.trials.correctness import Answer
+from grader.trials.faults import blame_grader, blame_submission
+from grader.trials.inputs import ALIGNMENT
+from grader.trials.tensor_supply import Drawn, TensorSupply
+from grader.trials.worker_client import worker
 from harness.rendering.units import percent, size
 
+CALLS: Final = 3
+"""The number of calls per process. With several, what is kept from call to call counts too."""
 
-class PeakMemory(MeteredCost[Memory]):
-    """The most memory that a process had resident at once, in bytes."""
 
-    def limits(self, limits: Limits) -> Limits:
-        """Return limits with which freed memory is returned to the system, and data stays in memory."""
-        return replace(limits, returns_memory=True, stores_outside=False)
+class PeakMemory(MeasuredCost):
+    """The most memory that a process had resident at once, in bytes. Only a function of tensors can be measured."""
 
-    def read(self, pid: int) -> Memory:
-        """Return the present and the peak memory of a process."""
-        return peak_memory.memory(pid)
+    def measure(self, examiner: Examiner[Any], tree: ForkServer, source: Source, session: Session) -> Attempt:
+        """Compare the cost of a right submission, run in the process tree `tree`, with the baseline's."""
+        task, exam = examiner.task, examiner.exam
+        if not isinstance(exam, TensorExam):
+            raise examiner.cannot_measure()
+        drawn = TensorSupply(exam, generator(*examiner.seed, "measured")).draw(CALLS)
+        with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
+            reference, plain = self.readings(task, trusted, task.baseline, drawn)
+        with blame_submission(task.name):
+            own, answers = self.readings(task, tree, source, drawn)
+        for one, answer, other in zip(drawn, answers, plain, strict=True):
+            one.check(answer, other, f"when its {self.name} was measured")
+        return self.graded(task, reference, own)
 
     def spent(self, baseline: Sequence[Memory], own: Sequence[Memory]) -> tuple[float, float]:
         """Return the largest memory of both workers without pages of files, and at most as many as the baseline had."""
@@ -56,10 +74,38 @@ class PeakMemory(MeteredCost[Memory]):
         plain, mine = (max(one.peak - min(one.files, most_files) for one in pair) for pair in pairs)
         return plain, mine
 
-    def said(self, baseline: float, own: float) -> str:
-        """Return a sentence with the peak memory of both workers."""
-        part = percent(own / baseline, 2)
-        return f"The submission's peak memory was {size(own)}, {part} of the baseline's {size(baseline)}."
+    def graded(self, task: Task, baseline: Sequence[Memory], own: Sequence[Memory]) -> Attempt:
+        """Return the graded result for the readings of two workers, with the ratio and a sentence for the student."""
+        plain, mine = self.spent(baseline, own)
+        ratio, part = plain / max(mine, 1), percent(mine / plain, 2)
+        speed = Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier_of(ratio, task.tiers))
+        said = f"The submission's peak memory was {size(mine)}, {part} of the baseline's {size(plain)}."
+        return Attempt(Status.PASSED, said, speed=speed)
+
+    def readings(
+        self, task: Task, tree: ForkServer, source: Source, drawn: Sequence[Drawn]
+    ) -> tuple[list[Memory], list[Answer]]:
+        """Load a source text in a new process of `tree`, call its function on each input, and read its memory.
+
+        The memory is read before and after the file is loaded, and before and after the last call.
+        """
+        input_bytes = ALIGNMENT + max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
+        output_bytes = ALIGNMENT + max(one.size_bytes for one in drawn)
+        answers = list[Answer]()
+        with worker(
+            tree, replace(task.limits, returns_memory=True, stores_outside=False), input_bytes, output_bytes
+        ) as one:
+            found = [one.begin(peak_memory.memory)]
+            one.load(source)
+            found.append(one.metered(peak_memory.memory))
+            for number, given in enumerate(drawn, start=1):
+                if number == len(drawn):
+                    found.append(one.metered(peak_memory.memory))
+                one.outputs.poison(given.size_bytes)
+                claim = one.call(task.name, given.packed)
+                unchanged = given.packed.unchanged(one.inputs)
+                answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
+            return [*found, one.metered(peak_memory.memory)], answers
 
     def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
         """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown.

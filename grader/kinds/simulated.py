@@ -12,7 +12,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -181,43 +181,21 @@ def near_miss(answer: Any, right: Any, order: str) -> str:
 
     `order` is the task's rule for the order of the rows.
     """
-    pairs = list(_pairs(answer, right))
     if answer == right:
-        got, want = next((pair for pair in pairs if type(pair[0]) is not type(pair[1])), (answer, right))
-        return f"The values are right, but not all of their types: {got!r} must be {want!r}."
-    if isinstance(answer, list) and isinstance(right, list) and len(answer) == len(right):
-        if _same_items(answer, right):
-            return f"The rows are right, but their order is not. The right order: {order}."
-        if all(isinstance(row, list) and _same_items(row, own) for row, own in zip(answer, right, strict=True)):
-            return "In each row, the values are right, but their order is not."
-    if all(one == other or _rounded(one, other) or _rounded(other, one) for one, other in pairs):
-        return "The numbers differ from the right ones only by rounding."
-    return ""
+        return f"The values are right, but not all of their types: {answer!r:.200} must be {right!r:.200}."
+    if isinstance(answer, list) and isinstance(right, list) and sorted(answer, key=repr) == sorted(right, key=repr):
+        return f"The rows are right, but their order is not. The right order: {order}."
+    return "The numbers differ from the right ones only by rounding." if _only_rounded(answer, right) else ""
 
 
-def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the values at the same places of two answers. Lists of different lengths are one pair."""
+def _only_rounded(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for item, same_place in zip(one, other, strict=True):
-            yield from _pairs(item, same_place)
-    else:
-        yield one, other
-
-
-def _same_items(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    rest = [*other]
-    return len(one) == len(other) and all(item in rest and rest.remove(item) is None for item in one)  # type: ignore[func-returns-value]
-
-
-def _rounded(exact: Any, number: Any) -> bool:
-    """Return whether a number is a float rounded in any way, or equal to it apart from rounding errors."""
+        return all(map(_only_rounded, one, other))
+    exact, number = (one, other) if isinstance(one, float) else (other, one)
     if not isinstance(exact, float) or type(number) not in {int, float} or not math.isfinite(exact):
-        return False
-    whole = {math.floor(exact), math.ceil(exact)}
-    return (
-        number in whole
-        or math.isclose(exact, number, rel_tol=SAME_ANSWER)
-        or number in {round(exact, n) for n in range(1, 13)}
+        return bool(one == other)
+    return math.isclose(exact, number, rel_tol=SAME_ANSWER) or any(
+        number == round(exact, n) or exact == round(number, n) for n in range(13)
     )
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -106,9 +105,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         return WorkerFault(Status.RAISED, f"{MISSING} {where}.", help_text)
     if "syntax" in raised.flags:
         text = "\n".join((f"{where} is not Python: {raised.message}{line}.", *raised.excerpt))
-        version = ".".join(platform.python_version_tuple()[:2])
-        help_text = f"Correct this line. It is read by Python {version}, which lacks the syntax of newer versions."
-        return WorkerFault(Status.REFUSED, text, help_text)
+        return WorkerFault(Status.REFUSED, text, "Correct this line.")
     if "memory" in raised.flags:
         text = f"{where} asked for more memory than is allowed{line}."
         return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))

@@ -15,6 +15,9 @@ import pytest
 from commanding import command, grader, rows
 from four_weeks import LESSONS, Person
 
+from grader.desk.check import check
+from grader.isolation.pool import Pool
+
 HERE = Path(__file__).parent
 Grades = dict[str, dict[str, float]]
 
@@ -29,11 +32,10 @@ def _points(folder: Path) -> tuple[dict[str, dict[str, dict[str, float]]], dict[
                 path = folder / lesson / name / f"{lesson}{'.ipynb' if name == 'notebook' else '.py'}"
                 path.parent.mkdir(parents=True)
                 path.write_bytes(data)
-                said = path.with_suffix(".json")
-                grader("check", path, "--json", said)
-                tasks = json.loads(said.read_text(encoding="utf-8"))["tasks"]
-                found.setdefault(lesson, {})[name] = {one["task"]: one["points"] for one in tasks}
-                most[lesson] = sum(one["max_points"] for one in tasks)
+                with Pool() as pool:
+                    report = check(lesson, path, pool)
+                found.setdefault(lesson, {})[name] = {one.task: one.points for one in report.verdicts}
+                most[lesson] = report.max_points
     return found, most
 
 

@@ -1,6 +1,5 @@
 """The output of `fairclock check` for students: what is missing, wrong or slow, and what to do next."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,7 +28,7 @@ NOT_TAKEN = {
     "nowhere/04_autorange.py": "There is no file",
     str(CLASS): "is a folder. Name the exercise file in this folder",
     str(CLASS / "lena" / "04_autorange.py"): "is a folder",
-    str(ROOT / "LICENSE"): "is neither Python (.py) nor a notebook",
+    str(ROOT / "LICENSE"): "the name of an exercise ends in .py",
     str(ROOT / "harness" / "rendering" / "units.py"): "has neither the name nor the functions of an exercise. Give it",
     str(CLASS / "kofi" / "01_correct_first.py"): "is not UTF-8 text; save it as UTF-8",
 }
@@ -41,7 +40,7 @@ IMPORTS = {
     "import folder.inside, grader.task": ["folder", "grader"],
     "import math\nimport torch.nn\nfrom . import my_helper": [],
     "import importlib\nimportlib.import_module('lessons.exercises')\n__import__('my_helper')": ["lessons", "my_helper"],
-    "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
+    "import matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
     "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
     "import my_helper\nthis is no Python": [],
 }
@@ -177,19 +176,12 @@ def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
 
 
 def test_of_a_finished_and_an_unfinished_task_both_verdicts_the_total_and_a_hint_are_told(
-    state: dict[str, str], tmp_path: Path
+    state: dict[str, str],
 ) -> None:
-    written = tmp_path / "verdicts.json"
-    ended = grader("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--hint", "--json", written, env=state)
+    ended = grader("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--hint", env=state)
     assert ended.code == 1
     assert ended.out.splitlines()[0] == " Total: 10 / 20 points in 2 tasks"
     assert len(hint_lines(ended)) == 1
-    told = json.loads(written.read_text(encoding="utf-8"))
-    first, second = told["tasks"]
-    assert (first["task"], first["status"], first["points"]) == ("02_timeit_vs_timer.time_per_call", "raised", 0)
-    assert (first["idea"], first["ways"]) == ("", []), "only full marks show the idea of the reference"
-    assert (second["task"], second["status"], second["points"]) == ("02_timeit_vs_timer.repair", "passed", 10)
-    assert "python" in told["environment"]
 
 
 def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,5 +257,5 @@ def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Pa
     (tmp_path / "folder").mkdir()
     path = tmp_path / "04_autorange.py"
     path.write_text(source, encoding="utf-8")
-    warned = [*class_differences(path, "04_autorange")]
+    warned = [*class_differences(path, source)]
     assert [warning.split("`")[1].removeprefix("import ") for warning in warned] == IMPORTS[source]

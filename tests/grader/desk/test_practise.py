@@ -47,18 +47,17 @@ def test_each_save_is_checked_and_enter_goes_on_after_full_marks(kit: Path) -> N
     assert student_state.points_by_lesson() == {LESSON: (10, 10)}
 
 
-def test_keys_come_from_a_pipe_too_and_without_any_the_other_command_is_named(kit: Path) -> None:
+def test_keys_come_from_a_pipe_too(kit: Path) -> None:
     def piped(typed: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(kit)}
         words = command("practise", "4")
         return subprocess.run(words, cwd=kit, env=environment, input=typed, capture_output=True, text=True, check=False)
 
-    done = piped("h\nwhat?\nl\nn\nQuit\n")
+    done = piped("h\nwhat?\nn\nQuit\n")
     assert (done.returncode, done.stderr) == (0, "")
-    for said in ("Hint 1 of 3", f"→ {LESSON}", "crossover (10 points)", "To go on: fairclock practise"):
+    for said in ("Hint 1 of 3", "crossover (10 points)", "To go on: fairclock practise"):
         assert said in done.stdout
-    done = piped("")
-    assert (done.returncode, f"fairclock check {LESSON} --watch" in done.stderr) == (2, True)
+    assert piped("").returncode == 0
 
 
 def test_the_next_exercise_is_the_first_unfinished_one_of_the_chosen_path(

@@ -93,8 +93,8 @@ def test_what_is_not_python_is_packed_and_shown_as_python_shows_it(kit: Path) ->
     exercise_of(kit, "13_bytecode").write_text("x = 1\ndef f(:\n    pass\n")
     for ended in (in_kit(kit, "submit", "--no-grade"), in_kit(kit, "submit")):
         assert (ended.code, "13_bytecode.py" in packed(kit)) == (1, True)
-        assert re.search(r'File ".*13_bytecode.py", line 2\n +def f\(:\n +\^\n +SyntaxError: ', ended.out)
-        assert re.search(rf'File "{NOTEBOOK}, cell .*", line \d+\n +def blocked', ended.out)
+        assert re.search(r"13_bytecode.py is not Python: .* \(line 2\)\.\n +def f\(:\n +\^\n", ended.out)
+        assert re.search(rf"{NOTEBOOK}, cell .* is not Python: .*\n +def blocked.*\n +\^\n", ended.out)
     assert re.search(r"Total: 0 of \d+ points in 2 exercises\.", ended.out)
 
 
@@ -123,7 +123,7 @@ def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit:
     for words in ((), ("4",), (FILE,)):
         ended = in_kit(kit, "submit", *words)
         assert (ended.code, ended.out, (kit / "submission.zip").exists()) == (1, "", False), words
-        assert f"`check` gave 10 points to {elsewhere} (to hand it in: {takes})." in ended.err
+        assert f"`check` gave 10 points to {elsewhere}. To hand it in: {takes}." in ended.err
         assert f"the unchanged exercise (fairclock submit --take {FILE})." in ended.err
     assert "only the others (fairclock submit 13_bytecode) or" in in_kit(kit, "submit").err
     for allowed in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
@@ -134,20 +134,18 @@ def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit:
     assert in_kit(kit, "submit", FILE, "--no-grade").code == 0
     shutil.copy(paths.stub(LESSON), exercise_of(kit))
     shutil.copy(paths.stub(LESSON), elsewhere)
-    assert f"{elsewhere}, but this file is unchanged now." in in_kit(kit, "submit").err
+    assert f"your work was in {elsewhere}, which is gone or unchanged" in in_kit(kit, "submit").err
     elsewhere.unlink()
-    assert f"{elsewhere}, but this file is not there any more." in in_kit(kit, "submit").err
+    assert f"your work was in {elsewhere}, which is gone or unchanged" in in_kit(kit, "submit").err
     place = kit / "found again.py"
     place.write_bytes(paths.solution(LESSON).read_bytes())
-    assert "you changed found again.py (to hand it in: " in in_kit(kit, "submit", "lessons/exercises").err
+    assert "you changed found again.py. To hand it in: " in in_kit(kit, "submit", "lessons/exercises").err
     notebook_of(kit).write_bytes(b"{")
     place.unlink()
-    assert f"{NOTEBOOK}, but this file cannot be read." in in_kit(kit, "submit", FILE).err
+    assert f"your work was in {NOTEBOOK}, which is gone" in in_kit(kit, "submit", FILE).err
     solve(place)
     notebook_of(kit).unlink()
     assert in_kit(kit, "submit", "4", "--no-grade").code == 0
-    place.write_text("def blocked_autorange(run, clock, min_run_time):\n    return 1\n")
-    assert f"`check` gave 10 points to {elsewhere} before" in in_kit(kit, "submit", "4").out
 
 
 def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:

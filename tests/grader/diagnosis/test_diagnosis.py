@@ -65,20 +65,10 @@ def test_jupyter_needs_jupyterlab_or_a_kernel_for_this_python(tmp_path: Path, mo
 
 @linux
 def test_each_fault_of_valgrind_is_told_its_own_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "manager", lambda: "apt-get")
     monkeypatch.setenv("PATH", str(tmp_path))
     lacks(doctor.valgrind(), "missing", programs.VALGRIND)
-    symbols = programs.install("libc debug symbols", "apt-get")
-    mandatory = "valgrind: Fatal error at startup: a function redirection\nvalgrind: which is mandatory for this tool"
-    unknown = "does not know an instruction of this CPU"
-    for said, status, found, fix in (
-        ("==1== Process terminating with default action of signal 4 (SIGILL)", 132, unknown, "a newer version"),
-        ("==7== valgrind: Unrecognised instruction at address 0x4e2a3f0.", 1, unknown, "a newer version"),
-        (mandatory, 1, "no debug symbols of the C library", symbols),
-        ("valgrind: failed to start tool", 1, "does not work (valgrind: failed to start tool)", "again"),
-    ):
-        plant(tmp_path, "valgrind", said, status)
-        lacks(doctor.valgrind(), found, fix)
+    plant(tmp_path, "valgrind", "valgrind: failed to start tool", 1)
+    lacks(doctor.valgrind(), "does not work (valgrind: failed to start tool)", "again")
 
 
 def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
@@ -167,8 +157,7 @@ def test_locks_that_cannot_be_taken_are_told_the_command_that_lets_them(
     there.mkdir()
     file.touch()
     assert machine.locks_fix(there) == f"`sudo chmod 1777 {there} && sudo chmod -f a+r {there}/*.lock`"
-    assert machine.locks_fix(file) == f"it is a file, not a folder, so remove it: `sudo rm {file}`"
     assert f"export {lanes.DIRECTORY_VARIABLE}=FOLDER" in machine.locks_fix(tmp_path / "none")
     monkeypatch.setenv(lanes.DIRECTORY_VARIABLE, str(file))
-    lacks(machine.locks(), str(file), f"sudo rm {file}")
+    lacks(machine.locks(), str(file), f"export {lanes.DIRECTORY_VARIABLE}=FOLDER")
     assert machine.locks().needed

@@ -19,8 +19,7 @@ from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.peak_memory import Memory
 from grader.isolation.pool import Pool
-from grader.kinds.metered import CALLS
-from grader.kinds.peak_memory import PEAK_MEMORY
+from grader.kinds.peak_memory import CALLS, PEAK_MEMORY
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
