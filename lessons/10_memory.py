@@ -21,7 +21,7 @@ from memory_profiler import memory_usage
 from torch import Tensor
 
 from harness.charts import plots
-from harness.compilers.inductor import build, lacking
+from harness.extensions import build_library, lacking
 from harness.memory.lines import Line, line_table
 from harness.memory.resident import (
     MemoryUse,
@@ -243,7 +243,7 @@ def c_library() -> ctypes.CDLL:
 @lesson.given
 def array_on_the_stack() -> str:
     return """
-extern "C" __attribute__((noinline))
+__attribute__((noinline))
 long long address(long long depth) {
   volatile char array[1000];
   array[0] = 0;
@@ -296,9 +296,10 @@ def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
     growth["del and gc.collect"] = resident_bytes() - before
     c.free(int(note, 16))
     growth["free"] = resident_bytes() - before
-    if lacking():
+    if lacking(python=False):
         return StackAndHeap(growth, 0, 0)
-    address = build(array_on_the_stack(), "address")
+    address = ctypes.CDLL(build_library(array_on_the_stack())).address
+    address.argtypes, address.restype = [ctypes.c_longlong], ctypes.c_longlong
     at, below, at_again = address(0), address(10), address(0)
     return StackAndHeap(growth, at_again - at, at - below)
 
@@ -346,9 +347,9 @@ def _(page: Page, found: StackAndHeap) -> None:
     page.settle(PAGES_LATER, growth["malloc"] / whole)
     page.settle(LEAKS, growth["del and gc.collect"] / whole)
     page.settle(FREE_RETURNS, growth["free"] / whole)
-    if lacking():
-        page.skip(SAME_PLACE, lacking())
-        page.skip(DEEPER_IS_LOWER, lacking())
+    if missing := lacking(python=False):
+        page.skip(SAME_PLACE, missing)
+        page.skip(DEEPER_IS_LOWER, missing)
     else:
         page.settle(SAME_PLACE, found.again)
         page.settle(DEEPER_IS_LOWER, found.deeper)

@@ -1,25 +1,20 @@
 """Prepare `torch.compile` with Inductor, torch's compiler, which writes and compiles C++ for a CPU."""
 
-import ctypes
 import importlib
 import os
 import platform
 import re
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch import Tensor
 
-from harness.errors import MachineError
 from harness.machine import programs
 from harness.rendering.wrapping import waiting
 from harness.storage import disk_cache
@@ -83,24 +78,6 @@ def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
         _, sources = run_and_get_code(compiled, x)  # type: ignore[no-untyped-call,unused-ignore]
     written = [found for source in sources for found in _KERNEL.findall(source) if "for(" in found]
     return "\n".join(each.strip() for each in written)
-
-
-def build(source: str, name: str) -> Any:
-    """Compile a C source with optimisation, and return its function `name`.
-
-    The function must have one parameter and a result of type `long long`. If compiling fails, raise `MachineError` with
-    the compiler's message.
-    """
-    with tempfile.TemporaryDirectory(prefix="fairclock-ahead-") as folder:
-        text, library = Path(folder, "source.cpp"), Path(folder, "library.so")
-        text.write_text(source, encoding="utf-8")
-        command = [compiler(), "-O2", "-shared", "-fPIC", str(text), "-o", str(library)]
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
-        if done.returncode:
-            raise MachineError(f"{compiler()} cannot compile the source: {done.stderr.strip()[:300]}")
-        function = getattr(ctypes.CDLL(str(library)), name)
-    function.argtypes, function.restype = [ctypes.c_longlong], ctypes.c_longlong
-    return function
 
 
 @dataclass(frozen=True, slots=True)

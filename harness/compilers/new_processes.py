@@ -1,28 +1,22 @@
-"""Time functions and programs in new processes: under other implementations of Python, and with empty caches."""
+"""Run programs in new processes, and time how they start with empty and with filled caches."""
 
 import contextlib
-import importlib.util
-import inspect
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.errors import MachineError
-from harness.machine import programs
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.rendering.wrapping import waiting
@@ -32,16 +26,6 @@ from harness.storage import disk_cache
 TIMEOUT_S: Final = 300.0  # time limit in seconds for each process
 KIND: Final = "starts"  # the folder in the cache that holds the times of starts
 
-_CALLS: Final = """
-    import json, sys, time
-    from program import NAME
-    times_s = []
-    for _ in range(int(sys.argv[2])):
-        began = time.process_time()
-        NAME(int(sys.argv[1]))
-        times_s.append(time.process_time() - began)
-    print(json.dumps(times_s))
-"""
 _START: Final = """
     import json, time
     began = time.perf_counter()
@@ -54,87 +38,6 @@ _START: Final = """
     with open("answer.json", "w") as answer:
         json.dump([imported - began, first - imported, again - first], answer)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Implementation:
-    """A way to run a Python module: an interpreter, or a compiler whose extensions CPython imports.
-
-    `build` is the command of the compiler without the name of the file, empty for an interpreter. `missing` contains
-    the command that installs it, or is empty if it is installed.
-    """
-
-    name: str
-    interpreter: str
-    build: tuple[str, ...] = ()
-    missing: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ImplementationTimes:
-    """The times of a function under one implementation, in seconds, or the `reason` why there are none.
-
-    `build_s` is the wall time of the compiler, and `calls_s` are the CPU times of the calls, in order.
-    """
-
-    name: str
-    build_s: float = 0.0
-    calls_s: tuple[float, ...] = ()
-    reason: str = ""
-
-    @property
-    def later_s(self) -> float:
-        """The median time of the second half of the calls."""
-        return median(self.calls_s[len(self.calls_s) // 2 :])
-
-
-def implementations() -> tuple[Implementation, ...]:
-    """Return CPython, PyPy, Cython and Nuitka, also those that are not installed."""
-    pypy = next(filter(None, map(shutil.which, ("pypy3", "pypy"))), "")
-    return (
-        Implementation("CPython", sys.executable),
-        Implementation("PyPy", pypy, missing="" if pypy else f"PyPy is missing: {programs.install('PyPy')}"),
-        _compiler("Cython", "Cython", "Cython.Build.Cythonize", "-i", "-3"),
-        _compiler("Nuitka", "nuitka", "nuitka", "--module"),
-    )
-
-
-def _compiler(name: str, module: str, *command: str) -> Implementation:
-    found = importlib.util.find_spec(module) is not None
-    missing = "" if found else f"{name} is missing: python -m pip install {name.lower()}"
-    return Implementation(name, sys.executable, (sys.executable, "-m", *command), missing)
-
-
-def times_under_each(
-    function: Callable[[int], object], argument: int, *, calls: int = 30, building: bool = True
-) -> tuple[ImplementationTimes, ...]:
-    """Return the times of calls of `function` under each implementation.
-
-    The function must not use other names of its module. With `building=False`, the compilers do not run.
-    """
-    source = "def " + indented(inspect.getsource(function)).partition("def ")[2]
-    driver = _CALLS.replace("NAME", function.__name__)
-    return tuple(_times(each, source, driver, (str(argument), str(calls)), building) for each in implementations())
-
-
-def _times(
-    one: Implementation, source: str, driver: str, arguments: tuple[str, str], building: bool
-) -> ImplementationTimes:
-    if one.missing:
-        return ImplementationTimes(one.name, reason=one.missing)
-    if one.build and not building:
-        return ImplementationTimes(one.name, reason="a short run does not compile: run the lesson once without --fast")
-    with _program(source, driver) as folder, waiting(f"running {one.name}"):
-        try:
-            began_s = time.perf_counter()
-            if one.build:
-                _run([*one.build, "program.py"], folder)
-                Path(folder, "program.py").unlink(missing_ok=True)  # so that the process imports the extension
-            build_s = time.perf_counter() - began_s if one.build else 0.0
-            printed = _run([one.interpreter, "driver.py", *arguments], folder)
-        except MachineError as error:
-            return ImplementationTimes(one.name, reason=f"{one.name} failed: {error}")
-    return ImplementationTimes(one.name, build_s, tuple(json.loads(printed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +82,7 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
     if not measuring:
         return Starts(reason="a short run does not start a process: run the lesson once without --fast")
     try:
-        with _program(program, _START) as folder:
+        with program_folder(program, _START) as folder:
             with waiting("starting a new process with empty caches"):
                 first = _start(folder)
             with waiting("starting a second process with filled caches"):
@@ -195,7 +98,7 @@ def _start(folder: Path) -> Start:
     caches = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
-    _run([sys.executable, "-W", "ignore", "driver.py"], folder, **caches, **{inductor.THREADS_VARIABLE: "1"})
+    run([sys.executable, "-W", "ignore", "driver.py"], folder, **caches, **{inductor.THREADS_VARIABLE: "1"})
     if not answer.exists():
         raise MachineError("it ended before its second call was over")
     return Start(*json.loads(answer.read_text(encoding="utf-8")))
@@ -210,14 +113,16 @@ def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float
 
 
 @contextlib.contextmanager
-def _program(source: str, driver: str) -> Iterator[Path]:
+def program_folder(source: str, driver: str) -> Iterator[Path]:
+    """Yield a new folder with `program.py` and `driver.py`, which a `with` block may run."""
     with tempfile.TemporaryDirectory(prefix="fairclock-program-") as folder:
         for name, text in (("program.py", source), ("driver.py", driver)):
             Path(folder, name).write_text(indented(text), encoding="utf-8")
         yield Path(folder)
 
 
-def _run(command: list[str], folder: Path, **environment: str) -> str:
+def run(command: list[str], folder: Path, **environment: str) -> str:
+    """Run a command in a folder, and return its output. Raise `MachineError` with the last line of its error."""
     try:
         return subprocess.run(
             command,

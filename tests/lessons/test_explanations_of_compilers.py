@@ -1,6 +1,7 @@
 """The explanations of lessons 12 to 14, 18 and 19, for made-up results and for machines that lack a part."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,25 @@ PASSES = tuple(OperationTraffic(f"aten.{n}", 2 << 20, 1 << 20) for n in range(9)
 
 def times(ready: float, first: float, later: float) -> Any:
     return JIT.Times(ready, first, [later] * 8)
+
+
+def test_an_implementation_that_is_missing_or_fails_is_named_and_a_compiler_replaces_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pypy := tmp_path / "pypy3").write_text("#!/bin/sh\necho Boom >&2; exit 3\n", encoding="utf-8")
+    pypy.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(JIT.module, "find_spec", lambda package: package == "Cython" or None)
+    cpython, failed, short, missing = JIT.times_under_each(building=False)
+    assert (len(cpython.calls_s), cpython.later_s > 0) == (30, True)
+    assert failed.reason == "PyPy failed: Boom"
+    assert short.reason.endswith("without --fast")
+    assert missing.reason == "Nuitka is missing: python -m pip install nuitka"
+    moves = "import os, sys; os.mkdir('program'); os.replace(sys.argv[1], 'program/__init__.py')"
+    (tmp_path / "moves.py").write_text(moves, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = JIT.times_under("Moved", sys.executable, "moves")
+    assert (found.reason, len(found.calls_s), found.build_s > 0) == ("", 30, True)
 
 
 def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Compilers: their graphs, guards, recompilations, messages and times."""
 
-import importlib.util
 import logging
 import math
 import shutil
@@ -15,8 +14,6 @@ import pytest
 import torch
 
 from harness.compilers import capture, inductor, new_processes
-from harness.errors import MachineError
-from harness.machine import programs
 from harness.rendering.wrapping import waiting
 from harness.storage.disk_cache import FOLDER_VARIABLE
 
@@ -53,15 +50,6 @@ def test_a_wait_is_shown_only_on_a_terminal(
             pass
         shown = capsys.readouterr()
         assert (shown.out, "compiling gelu" in shown.err) == ("", terminal)
-
-
-@needs_compiler
-def test_c_is_compiled_and_called_and_its_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert inductor.build('extern "C" long long twice(long long n) { return 2 * n; }', "twice")(21) == 42
-    with pytest.raises(MachineError, match="error"):
-        inductor.build("this is not C", "twice")
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    assert programs.CPP_COMPILER in inductor.lacking()
 
 
 def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_cache(kept: Path) -> None:
@@ -187,37 +175,3 @@ def test_recompilations_and_the_limit_are_recorded_and_not_printed_and_afterward
     assert watched.limits[0].endswith(f"({torch._dynamo.config.recompile_limit})")
     assert capfd.readouterr() == ("", "")
     assert before == (logger.level, logger.propagate, logger.handlers, "recompiles" in state.artifact_names)
-
-
-def squares(n: int) -> int:
-    return sum(i * i for i in range(n))
-
-
-def test_a_missing_implementation_is_named_and_one_that_fails_gives_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    cpython, *others = new_processes.times_under_each(squares, 100, calls=4)
-    assert (cpython.name, cpython.build_s, len(cpython.calls_s), cpython.reason) == ("CPython", 0.0, 4, "")
-    assert cpython.later_s > 0
-    pypy, *compilers = (each.reason for each in others)
-    assert pypy.startswith("PyPy is missing: ")
-    assert compilers == [f"{name} is missing: python -m pip install {name.lower()}" for name in ("Cython", "Nuitka")]
-    program = tmp_path / "pypy3"
-    for line, reason in [(f'exec {sys.executable} "$@"', ""), ("echo Boom >&2; exit 3", "PyPy failed: Boom")]:
-        program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
-        program.chmod(0o755)
-        found = new_processes.times_under_each(squares, 100, calls=3, building=False)[1]
-        assert (found.reason, len(found.calls_s)) == (reason, 0 if reason else 3)
-
-
-def test_a_compiler_replaces_the_source_and_a_short_run_does_not_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "import sys, os; os.mkdir('program'); os.replace(sys.argv[1], 'program/__init__.py')"
-    compiler = new_processes.Implementation("Moved", sys.executable, (sys.executable, "-c", text))
-    monkeypatch.setattr(new_processes, "implementations", lambda: (compiler,))
-    (found,) = new_processes.times_under_each(squares, 100, calls=2, building=False)
-    assert "run the lesson once without --fast" in found.reason
-    (found,) = new_processes.times_under_each(squares, 100, calls=2)
-    assert (found.reason, len(found.calls_s)) == ("", 2)
-    assert found.build_s > 0
