@@ -50,7 +50,6 @@ from harness.profiles.kineto import (
     Event,
     Operator,
     Trace,
-    columns,
     keep_stacks,
     operators,
     read_trace,
@@ -353,6 +352,24 @@ SORT_COLUMNS = {
     "count": "# of Calls",
 }
 """The column of the table that each sort key sorts."""
+
+
+def columns(printed: str, *names: str) -> str:
+    """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
+
+    Of a stack, only the first line is kept.
+    """
+    lines = printed.splitlines()
+    rule = next(line for line in lines if line.startswith("---"))
+    spans = [match.span() for match in re.finditer("-+", rule)]
+    # Shorter lines are outside the table, and lines without text are rules.
+    wide = [line for line in lines if len(line) >= len(rule.rstrip()) and line.strip("-= ")]
+    rows = [[line[low:high].strip() for low, high in spans] for line in wide]
+    places = [rows[0].index(name) for name in names]
+    kept = [[row[place] for place in places] for row in rows if row[0]]
+    widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
+    aligned = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in kept)
+    return "\n".join("  ".join(cells).rstrip() for cells in aligned)
 
 
 def first_row(printed: str, column: str) -> tuple[str, str]:

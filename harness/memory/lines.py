@@ -10,7 +10,6 @@ import builtins
 import linecache
 import os
 import runpy
-import signal
 import sys
 import tempfile
 import threading
@@ -24,7 +23,7 @@ from typing import Any, Final
 from harness.errors import UsageError
 from harness.processes.channel import Closed, Late, stdio_channel
 from harness.processes.launcher import KIT, Child
-from harness.profiles.stats import TIMEOUT_S, write_script
+from harness.profiles.stats import TIMEOUT_S, ending, expanded, write_script
 
 MIB: Final = 1 << 20
 _MOST_CHARACTERS: Final = 300  # of an error of the script
@@ -55,7 +54,7 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
     fails, ends its process, takes longer than `timeout_s` seconds, or calls no such function itself.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
-        path = Path(script).expanduser().absolute() if isinstance(script, Path) else Path(folder, "script.py")
+        path = expanded(script).absolute() if isinstance(script, Path) else Path(folder, "script.py")
         if isinstance(script, str):
             write_script(path, script)
         places = os.pathsep.join([str(KIT), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -66,8 +65,7 @@ def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Lin
             except Late:
                 raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
             except Closed:
-                status = child.exit_status()
-                how = f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit status {status}"
+                how = ending(child.exit_status())
                 raise UsageError(f"The process of the script ended too early, with {how}.") from None
     if answer["error"]:
         raise UsageError(answer["error"])

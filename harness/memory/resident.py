@@ -153,7 +153,7 @@ def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
         samples, functions = parse_samples(Path(data).read_text(encoding="utf-8"))
         if not plotted:
             return Timeline(samples, functions)
-        run_module("mprof", "plot", "--backend", "svg", f"--title={title}", "--output", plot, data)
+        run_module("mprof", "plot", "--backend", "svg", "--title=" + title.replace("$", r"\$"), "--output", plot, data)
         most = max(bytes_ for _, bytes_ in samples) / MIB
         facts = f"{len(samples)} samples over {samples[-1][0]:.2f} s, at most {most:.1f} MiB."
         words, svg = drawing.title_and_description(title, facts), Path(plot).read_text(encoding="utf-8")

@@ -8,7 +8,6 @@ import gzip
 import json
 import math
 import os
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -19,6 +18,7 @@ from typing import Any
 from torch._C._profiler import _ExperimentalConfig
 
 from harness.errors import UsageError
+from harness.profiles.stats import expanded
 from harness.rendering.texts import shown
 
 # Hide the lines that the profiler prints when it starts and stops: no message has a level as high as this.
@@ -67,24 +67,6 @@ def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
         for each in averages
     ]
     return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
-
-
-def columns(printed: str, *names: str) -> str:
-    """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
-
-    Of a stack, only the first line is kept. Raise `ValueError` if a column is missing.
-    """
-    lines = printed.splitlines()
-    rule = next(line for line in lines if line.startswith("---"))
-    spans = [match.span() for match in re.finditer("-+", rule)]
-    # Shorter lines are outside the table, and lines without text are rules.
-    wide = [line for line in lines if len(line) >= len(rule.rstrip()) and line.strip("-= ")]
-    rows = [[line[low:high].strip() for low, high in spans] for line in wide]
-    places = [rows[0].index(name) for name in names]
-    kept = [[row[place] for place in places] for row in rows if row[0]]
-    widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
-    aligned = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in kept)
-    return "\n".join("  ".join(cells).rstrip() for cells in aligned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +119,9 @@ class Trace:
 def read_trace(file: Path) -> Trace:
     """Return the trace in a JSON file, which may be gzipped. Raise `UsageError` if the file is not a whole trace."""
     try:
-        data = Path(file).expanduser().read_bytes()
+        data = expanded(file).read_bytes()
         return _trace(json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data))
-    except (OSError, EOFError, zlib.error, RecursionError, OverflowError, ValueError, TypeError) as error:
+    except (OSError, EOFError, zlib.error, RuntimeError, OverflowError, ValueError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else shown(str(error))
         name = shown(str(file), lines=False)
         raise UsageError(

@@ -19,7 +19,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 
 from harness.errors import MachineError, UsageError
 from harness.machine.environment import ABSENT, version_of
-from harness.profiles.stats import rows
+from harness.profiles.stats import expanded, rows
 from harness.rendering.texts import shown
 
 LOOPBACK: Final = "127.0.0.1"  # other machines cannot read files from a server on this address
@@ -156,7 +156,7 @@ def served(profile: Path) -> contextlib.AbstractContextManager[ProfileServer]:
 
     Raise `UsageError` if the file is not a profile with a function, and `MachineError` if SnakeViz does not start.
     """
-    file = Path(profile).expanduser().absolute()
+    file = expanded(profile).absolute()
     if not rows(file):
         raise UsageError(f"The profile {shown(str(file), lines=False)} has no function: profile code that calls one.")
     if version_of("snakeviz") == ABSENT:

@@ -1,25 +1,22 @@
-"""Run a script under a profiler of Python, and read the profile with `pstats`: one row per function.
-
-`attach` runs `profiling.sampling`, the sampling profiler of Python's standard library from version 3.15 on.
-"""
+"""Run a script under a profiler of Python, and read the profile with `pstats`: one row per function."""
 
 import cProfile
-import importlib.util
 import marshal
 import math
+import os
 import pstats
 import re
+import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from harness.errors import MachineError, UsageError
+from harness.errors import UsageError
 from harness.rendering.texts import shown
 
 Key = tuple[str, int, str]  # the key of a function in pstats: file, line, name
@@ -28,14 +25,11 @@ _BUILTIN: Final = re.compile(r"<built-in method (?P<function>.+)>|<method '(?P<m
 
 _ENCODING: Final = re.compile(r"\A(.*\n?[ \t\f]*#.*?coding)[:=]")
 FILE: Final = "FILE"  # an option that is replaced by the path of the file for the profile
-FIRST_SAMPLING: Final = (3, 15)  # the first version of Python with `profiling.sampling`
+_OF_MPROF: Final = "ERROR:__main__:"  # a line that mprof prints below the error of the script
 TIMEOUT_S: Final = 120.0  # time limit in seconds for a script under a profiler
 
 # For each caller: calls, outer calls, own and cumulative seconds, or in the module `profile` only the calls.
 _Callers = Mapping[Key, tuple[int, int, float, float] | int]
-
-Counts = Counter[tuple[str, ...]]
-"""The number of samples of each stack. A stack holds names of functions, the outermost first."""
 
 _Entries = Mapping[Key, tuple[int, int, float, float, _Callers]]
 
@@ -84,14 +78,27 @@ def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[ProfiledFunct
             profile.create_stats()
         return _sorted(vars(profile)["stats"])
     try:
-        data = Path(profile).expanduser().read_bytes()
+        data = expanded(profile).read_bytes()
         subprocess.run([sys.executable, "-I", "-S", "-c", _TRIAL], input=data, capture_output=True, check=True)
         return _sorted(marshal.loads(data))  # noqa: S302 - the trial has read it
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, subprocess.SubprocessError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        subprocess.SubprocessError,
+    ):
         reason = "is damaged, or another tool or version of Python wrote it: save it again with cProfile"
     raise UsageError(f"The profile {shown(str(profile), lines=False)} {reason}.")
+
+
+def expanded(file: str | Path) -> Path:
+    """Return the path of a file, with the user's folder for a first `~`."""
+    return Path(os.path.expanduser(file))  # noqa: PTH111 - `Path.expanduser` raises an error for an unknown user
 
 
 def _sorted(entries: _Entries) -> tuple[ProfiledFunction, ...]:
@@ -172,42 +179,11 @@ def run_module(profiler: str, *options: str, timeout_s: float = TIMEOUT_S) -> st
             raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
         printed, said = (file.read() for file in (output, errors) if not file.seek(0))
     if done.returncode:
-        lines = (said.strip() or printed.strip()).splitlines()
-        raise UsageError(f"The script failed under {profiler}: {lines[-1] if lines else done.returncode}.")
+        lines = [line for line in (said.strip() or printed.strip()).splitlines() if not line.startswith(_OF_MPROF)]
+        raise UsageError(f"The script failed under {profiler}: {(lines or [ending(done.returncode)])[-1]}.")
     return printed
 
 
-def lacking_sampling() -> str:
-    """Return why `profiling.sampling` cannot run here, with what helps, or "" if this Python has the module."""
-    try:
-        there = importlib.util.find_spec("profiling.sampling") is not None
-    except ModuleNotFoundError:
-        there = False
-    version = ".".join(map(str, FIRST_SAMPLING))
-    return "" if there else f"needs Python {version} or newer: uv python install {version}. Run the lesson with it"
-
-
-def attach(pid: int, seconds: int) -> Counts:
-    """Return the samples that `python -m profiling.sampling attach PID` takes. Raise `MachineError` if it fails.
-
-    The process must run with the same version of Python. This profiler accepts only whole seconds.
-    """
-    with tempfile.TemporaryDirectory(prefix="fairclock-sampling-") as folder:
-        file = Path(folder) / "stacks.txt"
-        options = ("attach", "--collapsed", "-d", str(seconds), "-o", str(file), str(pid))
-        try:
-            run_module("profiling.sampling", *options, timeout_s=seconds + TIMEOUT_S)
-            return read_collapsed(file.read_text(encoding="utf-8"))
-        except (UsageError, OSError) as error:
-            raise MachineError(f"profiling.sampling failed: {error} Run the lesson as root.") from None
-
-
-def read_collapsed(text: str) -> Counts:
-    """Return the stacks of a text with one stack per line, such as "tid:7;a.py:<module>:9;a.py:load:3 12"."""
-    counts = Counts()
-    for line in text.splitlines():
-        stack, _, count = line.rpartition(" ")
-        frames = [frame for frame in stack.split(";") if not frame.startswith("tid:")]
-        if stack and count.isdecimal():
-            counts[tuple(re.sub(r"^.*:(.*):.*$", r"\1", frame) for frame in frames)] += int(count)
-    return counts
+def ending(status: int) -> str:
+    """Return how a process ended: "exit status 3", or "signal 9 (Killed)"."""
+    return f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit status {status}"

@@ -239,10 +239,12 @@ def test_a_script_without_a_table_is_one_sentence_with_the_cause(script: str, ca
 
 @pytest.mark.slow
 def test_a_real_script_is_measured_over_time() -> None:
-    curve = timeline(PROFILED.replace("    del", "    import time; time.sleep(0.2)\n    del"), title="-a < b")
+    curve = timeline(PROFILED.replace("    del", "    import time; time.sleep(0.2)\n    del"), title="-a < $b^$")
     assert curve.peak_bytes - curve.samples[0][1] > 36 * MIB
     assert min(bytes_ for _, bytes_ in curve.samples) > 0
     with pytest.raises(UsageError, match="no sample"):
         parse_samples("CMDLINE python\nMEM 0.000000 1.0\n")
+    with pytest.raises(UsageError, match="ZeroDivisionError"):
+        timeline("1 / 0", title="t")
     assert "work" in curve.functions
-    assert "<title>-a &lt; b</title>\n<desc>" in curve.svg
+    assert "<title>-a &lt; $b^$</title>\n<desc>" in curve.svg

@@ -11,7 +11,6 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.errors import MachineError
-from harness.profiles import stats
 from harness.profiles.flames import difference_svg
 from harness.sampling import pyspy
 from harness.sampling.live import end_all, live
@@ -196,18 +195,6 @@ def test_a_damaged_recording_is_one_sentence_and_a_frame_needs_no_file() -> None
     for data in (frames[:-3], b"", b"[]", frames.replace(b"[[0]]", b"[[1]]"), frames.replace(b"samples", b"events")):
         with pytest.raises(MachineError, match="damaged"):
             pyspy.read_speedscope(data)
-
-
-def test_the_samples_of_pythons_own_profiler_are_read_without_threads_files_and_lines() -> None:
-    text = "tid:7;a.py:<module>:9;a.py:load:3 12\ntid:8;a.py:<module>:9;a.py:load:4 5\ntid:7;<GC> 1\nnonsense\n"
-    assert stats.read_collapsed(text) == {("<module>", "load"): 17, ("<GC>",): 1}
-    assert bool(stats.lacking_sampling()) == (sys.version_info < stats.FIRST_SAMPLING)
-    assert (
-        not stats.lacking_sampling() or "needs Python 3.15 or newer: uv python install 3.15" in stats.lacking_sampling()
-    )
-    if stats.lacking_sampling():
-        with pytest.raises(MachineError, match="profiling"):
-            stats.attach(1, 1)
 
 
 BEFORE = [(("main", "parse"), 3.0), (("main", "total"), 1.0)]
