@@ -35,7 +35,8 @@ class Calibration:
     @property
     def problems(self) -> tuple[str, ...]:
         """One sentence for each tier that the reference solution cannot safely reach here, or that noise hides."""
-        speed, tiers, least, found = self.verdict.attempt.speed, self.task.tiers, self.task.least_gain, list[str]()
+        speed, tiers, found = self.verdict.attempt.speed, self.task.tiers, list[str]()
+        safe = min(SAFE_GAIN, self.task.least_gain)
         if self.verdict.status in EARNS and not tiers:
             return ()
         if self.verdict.status not in EARNS or speed is None:
@@ -43,25 +44,14 @@ class Calibration:
         for tier in tiers:
             if speed.ratio < tier.ratio:
                 found.append(f"{self._named(tier)}, is out of reach: the solution reaches {_gain(speed)}")
-            elif speed.ratio < SAFE_GAIN * tier.ratio and least >= SAFE_GAIN:
-                hard = f"is hard to reach on this machine: the solution reaches {_gain(speed)} here"
-                needed = f"at least {units.ratio(least * tier.ratio)} where `lint` passes"
-                found.append(f"{self._named(tier)}, {hard}, and {needed}")
+            elif speed.ratio < safe * tier.ratio:
+                found.append(f"{self._named(tier)}, is hard to reach: the solution reaches only {_gain(speed)}")
         for number, (tier, above) in enumerate(pairwise(tiers), start=1):
             if above.ratio < tier.ratio * (1 + self.uncertainty) ** 2:
                 both = f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}"
                 error = units.percent(self.uncertainty)
                 found.append(f"{both}, cannot be distinguished: this machine measures a ratio to within {error}")
         return tuple(found)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """One sentence for each tier that the task itself puts near the reference solution's ratio (`least_gain`)."""
-        speed = self.verdict.attempt.speed
-        if self.verdict.status not in EARNS or speed is None or self.task.least_gain >= SAFE_GAIN:
-            return ()
-        near = [tier for tier in self.task.tiers if tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio]
-        return tuple(f"{self._named(tier)}, is near the solution's ratio of {_gain(speed)} by design" for tier in near)
 
     def _named(self, tier: Tier) -> str:
         return f"tier {self.task.tiers.index(tier) + 1}, {units.ratio(tier.ratio)}"

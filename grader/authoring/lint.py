@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from grader import catalogue, kinds, overlays, paths, ways
@@ -36,7 +35,6 @@ from grader.session import Session
 from grader.task import Task, Tier
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
-from harness.paired.rounds import Round, by_pair
 from harness.rendering import units
 
 FEWEST_WRONG: Final = 2
@@ -143,7 +141,7 @@ def _grade(task: Task, name: str, path: Path, session: Session) -> KnownGrade:
     submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
     verdict = (grade_task if name in {"stub", "solution"} else _known)(task, submission, session)
     surprise = _surprise(task, name, path, verdict) or _near(task, verdict)
-    return KnownGrade(task, name, verdict, surprise and surprise + pair_times(verdict.attempt.rounds))
+    return KnownGrade(task, name, verdict, surprise)
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
@@ -186,15 +184,6 @@ def _near(task: Task, verdict: Verdict) -> str:
     away = units.percent(distance(speed.ratio, (near,)))
     where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
     return f"{where}; at least {units.percent(least)} is needed, because the ratio differs on other machines"
-
-
-def pair_times(rounds: Sequence[Round]) -> str:
-    """Return the median times per call in each pair of processes, or "" if nothing was timed."""
-    times = []
-    for pair in by_pair(rounds).values():
-        sides = ([each.baseline for each in pair], [each.candidate for each in pair])
-        times.append(" ÷ ".join(units.seconds(median(reading.call_s() for reading in side)) for side in sides))
-    return f" (baseline ÷ submission, in each pair of processes: {'; '.join(times)})" if times else ""
 
 
 def _solution(task: Task, verdict: Verdict) -> str:

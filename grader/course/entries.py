@@ -32,11 +32,7 @@ _MANY_PARTS = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")
 _AT = re.compile(r" \(at line (\d+), column \d+\)$| \(at end of document\)$")
 _QUOTED_CHARACTERS = 100
 _EXAMPLE: Final = "grader/class_run/README.md"
-_QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e \t"
-_NO_QUOTES = re.compile(r"""[\w.-]+\s*=[\s\[]*(?:[\d.]+ )?(?!true|false|inf|nan)[^\s"'\d\[\]{+-].*""", re.ASCII)
-_NO_SECONDS = re.compile(r"\d-\d\d[T ]\d\d:\d\d(?!:)")
-_HEADER = re.compile(rf"""\[\s*({"|".join(NAMED)})\s*\.\s*([^]]+?)((?:\.lessons\.[^]]*)?)\s*\]?\s*(?:\#.*)?""")
-_KEY = re.compile(rf"""((?:{"|".join(NAMED)})\.)?([^=\[]+?)((?:\.(?!py\b|ipynb\b)[\w-]+)?)\s*=.*""", re.ASCII)
+_QUOTING: Final = "A name with a space, a dot or an accent needs straight double quotes."
 
 
 def load(text: str, file: str) -> "Entry":
@@ -55,7 +51,8 @@ def load(text: str, file: str) -> "Entry":
         wrong = shown(_AT.sub("", str(fault)), lines=False)
         if "integer string conversion" in wrong:
             wrong = "A number has too many digits"
-        raise UsageError(f"{_place(text, file, number)} is not TOML: {wrong}.{_respelled(text, number)}") from None
+        rest = f"{_QUOTING} So does a text, and a time needs seconds."
+        raise UsageError(f"{_place(text, file, number)} is not TOML: {wrong}. {rest}") from None
 
 
 def spelled(*path: str) -> str:
@@ -191,8 +188,8 @@ def _unknown(entry: Entry, known: Sequence[str]) -> UsageError:
     *table, key = entry.path
     near = difflib.get_close_matches(key[:_QUOTED_CHARACTERS], known, 1)
     instead = f"write {spelled(*table, near[0])}" if near else f"allowed keys: {', '.join(known)}"
-    respelled = _respelled(entry.text, _line_of(entry.text, entry.path)) if not near and entry.path[0] in NAMED else ""
-    return UsageError(f"{entry.place()}: {entry.name} is not allowed here; {instead}.{respelled}")
+    quoting = f" {_QUOTING}" if not near and entry.path[0] in NAMED else ""
+    return UsageError(f"{entry.place()}: {entry.name} is not allowed here; {instead}.{quoting}")
 
 
 def _place(text: str, file: str, number: int) -> str:
@@ -231,22 +228,3 @@ def _keys(line: str) -> tuple[str, ...]:
         ((key, value),) = value.items()
         keys.append(key)
     return tuple(keys)
-
-
-def _respelled(text: str, number: int) -> str:
-    """Return a sentence with the correct spelling of a time or a name in this line, or "" if both are right."""
-    lines = text.split("\n")
-    line = lines[number - 1].strip() if 1 <= number <= len(lines) else ""
-    if _NO_SECONDS.search(line):
-        return " Write the seconds, too, such as 2026-11-20T18:00:00."
-    if _NO_QUOTES.fullmatch(line):
-        return ' Write each text in straight quotes, such as "best".'
-    if found := _HEADER.fullmatch(line):
-        write = f"[{found[1]}.{spelled(found[2].strip(_QUOTES))}{found[3]}]"
-    elif found := _KEY.fullmatch(line):
-        write = f"{found[1] or ''}{spelled(found[2].strip(_QUOTES))}{found[3]} ="
-    else:
-        return ""
-    if write.removesuffix(" =") in line or found[2][0] == found[2][-1] == '"':
-        return ""
-    return f" A name with a space, a dot or an accent needs quotes; write {shown(write, lines=False)}."

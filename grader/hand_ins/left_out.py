@@ -22,15 +22,6 @@ OTHER: Final = "It is not an exercise (.py or .ipynb)."
 """The reason why a file is not graded that does not look like an exercise."""
 
 _ARCHIVES: Final = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar", ".zipx")
-_KINDS: Final = {
-    "an archive of a kind that the grader does not open": _ARCHIVES[1:],
-    "a PDF": (".pdf",),
-    "a Word file": (".doc", ".docx"),
-    "a text document": (".odt", ".rtf", ".pages", ".gdoc"),
-    "a picture": (".png", ".jpg", ".jpeg", ".gif", ".heic", ".svg", ".bmp", ".tif", ".tiff", ".webp"),
-    "a web page": (".html", ".htm"),
-    "compiled Python": (".pyc",),
-}
 _READ_BYTES: Final = 200_000
 _CLOSE: Final = 0.75
 _COPY: Final = re.compile(
@@ -97,9 +88,7 @@ class LessonNames:
             return LeftOut("", entry.shown, stem, f"{stem} is not graded in this class.", misnamed=False)
         data = _beginning(entry)
         text, kind = data.decode("utf-8", "replace"), kind_of(data)
-        kind = kind or next((kind for kind, ends in _KINDS.items() if name.casefold().endswith(ends)), "")
-        if name.casefold().endswith(".zip"):
-            kind = "a zip in a zip in a zip"
+        kind = kind or ("an archive that the grader does not open" if is_archive(name) else "")
         if kind:
             instead = "the files themselves" if is_archive(name) else f"{lesson}.py or {lesson}.ipynb"
             advice = f" Hand in {instead}." if is_archive(name) or lesson in self.graded else ""
@@ -116,7 +105,7 @@ class LessonNames:
         elif misnamed:
             why = f"No exercise has this name. If it is an exercise, rename it, for example to {self.graded[0]}.py."
         else:
-            why = OTHER
+            why = f"{OTHER} Hand in {lesson}.py or {lesson}.ipynb." if lesson in self.graded else OTHER
         return LeftOut("", entry.shown, lesson, why, misnamed=misnamed, name=name)
 
     def _named_in(self, text: str) -> str:

@@ -30,18 +30,12 @@ PSEUDONYMS: Final = "pseudonyms"
 STUDENTS: Final = "students"
 
 _FIRST: Final = """
-amber ashen azure bold brave brisk bronze calm cedar clear clever coral copper crimson curious dapper deep
-eager early fair fleet fond fresh gentle gilded golden grand green happy hardy hazel humble indigo ivory jade
-jolly keen kind lively lucky lunar merry mellow mild misty noble olive opal patient pearl plum polite proud
-quick quiet ruby rustic scarlet silver smart snowy steady sunny swift tawny teal tidy topaz umber velvet vivid
-warm wise witty
+amber azure bold brave brisk bronze calm cedar clever copper curious eager early fair fleet gentle golden green happy
+hardy ivory jolly keen kind lively lucky merry noble polite proud quick quiet silver snowy steady sunny swift witty
 """
 _SECOND: Final = """
-acorn alder anchor badger beacon birch bison brook canyon cello cliff cloud comet compass condor crane cricket
-delta dune eagle elm ember falcon fern finch fjord flute fox garnet glacier grove harbor hare hawk heron ibis
-iris island jay juniper kestrel kite lagoon lantern lark lemur lily linden lynx maple marten meadow meteor
-moss newt oak orchid osprey otter owl panda pebble pine plover poppy puffin quail raven reef river robin
-sequoia sparrow spruce stork swallow swan tern thistle thrush tulip walnut willow wren
+acorn alder badger birch bison brook canyon cello cliff cloud comet compass condor crane delta dune eagle elm falcon
+fern fox glacier hare heron island juniper kite lagoon lemur lily lynx maple marten meadow newt orchid otter owl
 """
 
 MOST: Final = 100

@@ -159,19 +159,20 @@ def calibrated(ratio: float, error: float, *tiers: float, least_gain: float = 2.
 
 
 def test_each_problem_of_a_tier_is_one_sentence() -> None:
-    hard = "tier 2, 7×, is hard to reach on this machine: the solution reaches 8× (7.92 to 8.08) here, and at least "
     same = "tiers 1 and 2, 2× and 2.20×, cannot be distinguished: this machine measures a ratio to within 6 %"
+    by_design = calibrated(8.0, 0.02, 2.0, 7.0, least_gain=1.1)
     for one, problem in (
         (calibrated(9.0, 0.02, 2.0, 4.0), ""),
         (calibrated(6.4, 0.02, 2.0, 7.0), "tier 2, 7×, is out of reach: the solution reaches 6.40× (6.34 to 6.46)"),
-        (calibrated(8.0, 0.02, 2.0, 7.0), f"{hard}14× where `lint` passes"),
+        (
+            calibrated(8.0, 0.02, 2.0, 7.0),
+            "tier 2, 7×, is hard to reach: the solution reaches only 8× (7.92 to 8.08)",
+        ),
         (calibrated(9.0, 0.04, 2.0, 2.2), ""),
         (calibrated(9.0, 0.06, 2.0, 2.2), same),
+        (by_design, ""),
     ):
-        assert (one.problems, one.notes) == ((problem,) if problem else (), ())
-    by_design = calibrated(8.0, 0.02, 2.0, 7.0, least_gain=1.1)
-    assert by_design.problems == ()
-    assert by_design.notes == ("tier 2, 7×, is near the solution's ratio of 8× (7.92 to 8.08) by design",)
+        assert one.problems == ((problem,) if problem else ())
     raised = Verdict("small.negate", 0, 10, TIME, Attempt(Status.RAISED, rationale="no such operator"))
     assert replace(by_design, verdict=raised).problems == ("the solution is not right here: no such operator",)
 
