@@ -246,7 +246,7 @@ def two_environments(seconds: float = 0.3) -> Results:
     of the thread instead of wall-clock time.
     """
     with TemporaryDirectory() as folder:
-        one, other = Path(folder, "a.jsonl"), Path(folder, "b.pkl")
+        one, other = Path(folder, "a.jsonl"), Path(folder, "b.jsonl")
         save([here("A: usual kernels", seconds)], one)
         plain = {"ATEN_CPU_CAPABILITY": "default"}
         save([elsewhere("B: plain kernels", seconds, **plain)], other)

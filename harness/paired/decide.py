@@ -1,52 +1,7 @@
 """Compute an interval for the true ratio of two costs, and a verdict, from the ratios of measured rounds.
 
-A round times a baseline and a candidate one directly after the other. A pair is a newly started baseline and candidate,
-which run many rounds. A contest consists of all rounds of several pairs. Its verdict states which thresholds the true
-ratio reaches, for example the tiers 2, 4 and 8 of a task. A duel has the thresholds 1 / (1 + margin) and 1 + margin.
-
-The model. The log ratio of round i of pair j is θ + layout_j + noise_ij. The value θ is the true log ratio. layout_j is
-the effect of the memory layouts of pair j. It is the same in all rounds of the pair. noise_ij has the median zero and
-the same distribution in all pairs. It may have outliers, and neighbouring rounds may be correlated. A slow change of
-the machine's speed changes both times of a round by the same factor, so their ratio stays the same.
-
-Between pairs, the majority decides. The allowance is the error that layout and noise may cause in the median of a
-pair's rounds. A pair errs upwards if this median lies above θ by more than the allowance. Subtract the allowance from
-each pair's median. The median of these differences lies above θ only if more than half of the pairs err. Assume that
-pairs err independently, each with a probability of at most q. Then a binomial distribution gives an upper limit for the
-probability that a majority errs. This is the median trick (Jerrum, Valiant and Vazirani 1986, "Random generation of
-combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.3 %, three or more of five
-pairs err once in 2,800 contests. A part of q is for outliers, which are pairs with an error of any size. This part is
-`OUTLIER_RATE`, or q / 2 if q / 2 is smaller. The rest of q is for layout and noise. It is the tail of a normal
-distribution beyond z standard deviations.
-
-Within a pair, the method is a sign test. Of n rounds, the number above the true median has a binomial distribution with
-the standard deviation √(v n) / 2. So the error of the rounds' median lies between two quantiles of the noise: ½ ± z
-√(v / n) / 2 (Woodruff 1952, "Confidence intervals for medians and other position measures"). These quantiles are
-computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds. Correlated
-neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the median,
-minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v = (1 + c) /
-(1 - c), as in a first-order autoregression. Neighbouring pairs have similar noise too, if it changes more slowly than
-pairs do. For this, z is multiplied by √w. In the same autoregression, w is 1 plus twice the sum of all correlations of
-a pair's mean with those of later pairs. The errors from layout and noise are independent, so the allowance is the root
-of the sum of their squares. If the pairs' medians differ by more, the spread of the medians is used instead.
-
-Repeated looks. A look is a computation of the interval while the contest may still continue. `Rules.looks` is the
-planned number of looks. Each look gets an equal part of the error rate (Bonferroni's inequality). This is correct even
-if the looks depend on each other. The interval becomes only a little wider: with 14 looks instead of one, z for five
-pairs grows from 1.53 to 2.13.
-
-The guarantee. In one contest, the probability that an interval at any planned look misses θ is at most
-`Rules.error_rate`. The bounds for the looks and for the majority are exact. The allowance of a pair depends on these
-assumptions:
-
-- The layouts of pairs are independent. Their effect is normal around zero, with a standard deviation of at most
-  `Rules.layout_sd`.
-- A pair is an outlier in one direction with a probability of at most `OUTLIER_RATE` (or q / 2).
-- The binomial distribution is nearly normal.
-- The correlation of rounds fades with their distance, as in an autoregression.
-
-`tests/benchmarks/decisions.py` counts how often the guarantee holds, even when an assumption is violated on purpose.
-The model does not include errors that all pairs share, such as a clock that does not count the work.
+`harness/README.md` describes the model, the method and its guarantee ("The decision rule"). Its c is `_correlation`, v
+`_variance_factor`, w `_variance_factor_of_pairs`, and z `_deviations`.
 """
 
 import math
@@ -65,8 +20,7 @@ _SD_PER_MAD = 1 / _NORMAL.inv_cdf(0.75)  # of a normal distribution: standard de
 _MAX_CORRELATION = 0.95  # a higher correlation of rounds cannot be distinguished from a change of layout
 
 OUTLIER_RATE = 0.02
-"""The assumed share of pairs with an error of any size in one direction. If 5 % of the pairs were outliers, a majority
-of five pairs would err with a probability of 0.27 %, and with 10 % outliers, with 1.3 % (`majority_error`)."""
+"""The assumed share of pairs with an error of any size in one direction."""
 
 BENEFIT = 1.1
 """A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
@@ -231,7 +185,6 @@ def _robust_sd(values: Sequence[float]) -> float:
 
 
 def _correlation(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> float:
-    # This is c of the module's docstring.
     agreeing = neighbours = 0
     for pair, centre in zip(pairs, medians, strict=True):
         signs = [(value > centre) - (value < centre) for value in pair]
@@ -246,12 +199,10 @@ def _correlation(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> 
 
 
 def _variance_factor(correlation: float) -> float:
-    # This is v of the module's docstring.
     return (1 + correlation) / (1 - correlation)
 
 
 def _variance_factor_of_pairs(correlation: float, rounds: float) -> float:
-    # This is w of the module's docstring.
     faded = math.pow(correlation, rounds)
     shared = correlation * ((1 - faded) / (1 - correlation)) ** 2
     alone = rounds * _variance_factor(correlation) - 2 * correlation * (1 - faded) / (1 - correlation) ** 2
@@ -260,7 +211,7 @@ def _variance_factor_of_pairs(correlation: float, rounds: float) -> float:
 
 @lru_cache(maxsize=256)
 def _deviations(pairs: int, rules: Rules) -> float:
-    # This is z of the module's docstring. Each direction gets half of the error rate, and each look gets an equal part
+    # Each direction gets half of the error rate, and each look gets an equal part
     # of this half. This part is the probability that a majority of the pairs errs, which determines q.
     error = rules.error_rate / 2 / rules.looks
     low, high = 0.0, 0.5

@@ -1,15 +1,9 @@
-"""Save `Measurement`s and `CallgrindStats` in files, each with its environment and all samples.
-
-A file .jsonl has one JSON object per line, a file .pkl one pickle per result, which another version of torch may not
-load. Loading a pickle runs the code in it, so load only files that you trust.
-"""
+"""Save `Measurement`s and `CallgrindStats` with their environments and all samples, one JSON object per line."""
 
 import json
-import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,15 +47,9 @@ class SavedResult:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "SavedResult":
-        """Return the result that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
-        try:
-            result = {"measurement": _measurement, "callgrind": callgrind_from_dict}[record["kind"]](record)
-            return cls(result, Environment.from_dict(record["environment"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UsageError(
-                f"This is not a saved result ({type(error).__name__}: {error}). Another program wrote it, or a "
-                "person edited it. Measure again."
-            ) from error
+        """Return the result that `to_dict` converted to `record`. Raise an exception for any other dictionary."""
+        result = {"measurement": _measurement, "callgrind": callgrind_from_dict}[record["kind"]](record)
+        return cls(result, Environment.from_dict(record["environment"]))
 
 
 def with_environment(results: Iterable[Result], environment: Environment | None = None) -> tuple[SavedResult, ...]:
@@ -70,39 +58,23 @@ def with_environment(results: Iterable[Result], environment: Environment | None 
     return tuple(SavedResult(result, here) for result in results)
 
 
-def save(saved: Iterable[SavedResult], path: Path, *, append: bool = False) -> None:
-    """Write results to a file whose name ends with .jsonl or .pkl. With `append`, add them to the results in the file.
-
-    Raise `UsageError` if the name has another ending, if the file cannot be written, or if JSON cannot store the
-    metadata.
-    """
+def save(saved: Iterable[SavedResult], path: Path) -> None:
+    """Write results to a file. Raise `UsageError` if it cannot be written, or if JSON cannot store the metadata."""
     try:
-        if _is_pickle(path):
-            records = [pickle.dumps(each) for each in saved]
-        else:
-            lines = (json.dumps(each.to_dict(), ensure_ascii=False, allow_nan=False) for each in saved)
-            records = [f"{line}\n".encode() for line in lines]
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"A result cannot be written to {path.name} ({error}). Use metadata that JSON can store, or a .pkl file."
-        ) from error
-    try:
-        with path.open("ab" if append else "wb") as file:
-            file.writelines(records)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
+        lines = [json.dumps(each.to_dict(), ensure_ascii=False, allow_nan=False) for each in saved]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except (OSError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} cannot be written ({error}); name another file, or correct the metadata.") from error
 
 
 def load(path: Path) -> tuple[SavedResult, ...]:
     """Return the results in a file, in the order in which they were saved.
 
-    Raise `UsageError` if the name does not end with .jsonl or .pkl, if the file cannot be read, or if it has other
-    content.
+    Raise `UsageError` if the file cannot be read or has other content.
     """
-    decode = _from_pickles if _is_pickle(path) else _from_lines
     try:
         with path.open("rb") as file:
-            return tuple(decode(file, path))
+            return tuple(_loaded(file, path))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); save results there first.") from error
 
@@ -165,26 +137,11 @@ def _measurement(record: Mapping[str, Any]) -> Result:
     return Measurement(record["number_per_run"], times_s, task, record["metadata"])
 
 
-def _from_lines(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
-    for number, line in enumerate(file, start=1):
+def _loaded(lines: Iterable[bytes], path: Path) -> Iterator[SavedResult]:
+    for number, line in enumerate(lines, start=1):
         try:
             yield SavedResult.from_dict(json.loads(line))
-        except (RecursionError, ValueError, UsageError) as error:
-            raise UsageError(f"{path}, line {number}: {error}") from error
-
-
-def _from_pickles(file: BufferedReader, path: Path) -> Iterator[SavedResult]:
-    while file.peek(1):
-        try:
-            saved = pickle.load(file)  # noqa: S301 - the module's docstring warns about pickles
-        except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError) as error:
-            raise UsageError(f"{path} is not a file of saved results ({error}); measure again.") from error
-        if not isinstance(saved, SavedResult):
-            raise UsageError(f"{path} holds a {type(saved).__name__} instead of a saved result; name another file.")
-        yield saved
-
-
-def _is_pickle(path: Path) -> bool:
-    if path.suffix not in {".jsonl", ".pkl"}:
-        raise UsageError(f"The name {path.name} does not state a format; it must end with .jsonl or .pkl.")
-    return path.suffix == ".pkl"
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise UsageError(
+                f"{path}, line {number}, is not a saved result ({type(error).__name__}: {error}). Measure again."
+            ) from error
