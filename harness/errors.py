@@ -20,10 +20,7 @@ class FairclockError(Exception):
 
 
 class MachineError(FairclockError):
-    """The machine lacks something that a measurement or command needs, such as a program or a device.
-
-    If it can be installed, the message gives the command that installs it.
-    """
+    """The machine lacks something, such as a program or a device. The message has the command that installs it."""
 
 
 class UsageError(FairclockError):

@@ -1,8 +1,4 @@
-"""Compile C and C++ code for this process, and store the compiled files in the user's cache folder.
-
-The name of a build folder is a digest of everything that the compiled file depends on. A second file in the folder
-holds the time of compiling in seconds.
-"""
+"""Compile C and C++ code for this process, and store the compiled files in the user's cache folder."""
 
 import contextlib
 import importlib.machinery
@@ -18,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
-from unittest import mock
+from typing import Final
 
 from harness.callgrind import tools
 from harness.errors import MachineError
@@ -33,7 +28,7 @@ FLAGS: Final = ("-O2", "-shared", "-fPIC")
 # On macOS, a library may use Python's symbols without containing them only with these flags.
 _LINKING: Final = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
 
-_TOOK: Final = "seconds"
+_TOOK: Final = "seconds"  # the file in a build folder that holds the time of compiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class CompiledFile:
 
 
 def lacking(*, python: bool = True) -> str:
-    """Return a text that names what this machine lacks for compiling C, with the command that installs it, or "".
+    """Return what this machine lacks for compiling C, with the command that installs it, or "".
 
     With `python=True`, the headers of Python are needed too.
     """
@@ -62,10 +57,9 @@ def headers() -> str:
 
 
 def build_module(source: str, name: str) -> ModuleType:
-    """Compile the C source of an extension module, import the module, and return it.
+    """Compile the C source of an extension module, which defines `PyInit_NAME`, and return the imported module.
 
-    The source must define the function `PyInit_NAME`, where NAME is `name`. If it does not compile, raise
-    `MachineError` with the compiler's message. Exceptions of the import are not caught.
+    Raise `MachineError` if the source does not compile. Exceptions of the import are not caught.
     """
     loader = importlib.machinery.ExtensionFileLoader(name, str(build(source, name).path))
     spec = importlib.util.spec_from_loader(name, loader)
@@ -81,10 +75,9 @@ def build_library(source: str) -> str:
 
 
 def build(source: str, name: str) -> CompiledFile:
-    """Return the compiled file of a C source, from the cache or newly compiled.
+    """Return the compiled file of a C source, from the cache or newly compiled, as the extension module `name`.
 
-    The name of the file is `name` with the suffix of an extension module. The source can include Python's headers if
-    they are installed. Raise `MachineError` if the source does not compile.
+    Raise `MachineError` if the source does not compile.
     """
     command = [_compiler(), *FLAGS, "-I", headers(), *_LINKING]
     version = tools.compiler_version(command[0])
@@ -106,14 +99,9 @@ def build(source: str, name: str) -> CompiledFile:
     return CompiledFile(path, seconds)
 
 
-def inline_folder(source: str, options: Sequence[str] = ()) -> Path:
-    """Return a permanent build folder for torch's `load_inline`, to use in `with build_lock(folder):`."""
-    return _folder("inline", {"code": [source, list(options)], **tools.software(compiles=True)})
-
-
-def timer_folder(stmt: str, setup: str, global_setup: str = "") -> Path:
-    """Return the build folder that `timer_builds_kept` uses for this C++ code. It is created if it is missing."""
-    return _folder("timer", {"code": [stmt, setup, global_setup], **tools.software(compiles=True)})
+def inline_folder(code: Sequence[str]) -> Path:
+    """Return a permanent build folder for C++ code that torch compiles, to use in `with build_lock(folder):`."""
+    return _folder("inline", {"code": list(code), **tools.software(compiles=True)})
 
 
 def compiled_before(folder: Path) -> bool:
@@ -133,8 +121,7 @@ def build_seconds(folder: Path) -> float:
 def build_lock(folder: Path) -> Iterator[None]:
     """Lock a build folder during a `with` block. If the block compiles a library, save how long this took.
 
-    torch also locks a build folder, with a file. If a build is killed, torch's file stays, and later builds would wait
-    forever. So this function removes such a file. Its own lock ends when its process ends.
+    If a build is killed, torch's own lock, a file, stays, and later builds would wait forever. So it is removed.
     """
     own, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
     if own not in path.split(os.pathsep):  # ninja is in this Python's folder
@@ -147,34 +134,6 @@ def build_lock(folder: Path) -> Iterator[None]:
         yield
         if not filled:
             (folder / _TOOK).write_text(str(time.perf_counter() - began), encoding="ascii")
-
-
-@contextlib.contextmanager
-def timer_builds_kept() -> Iterator[None]:
-    """Make `Timer(language="c++")` store its compiled code in the cache, and use it again, during a `with` block."""
-    from torch.utils import cpp_extension  # noqa: PLC0415 - takes a second, because it imports compilers
-    from torch.utils.benchmark.utils import cpp_jit  # noqa: PLC0415 - as above
-
-    template = Path(cpp_jit.SOURCE_ROOT, "timeit_template.cpp").read_text(encoding="utf-8")
-
-    def compile_kept(*, stmt: str, setup: str, global_setup: str) -> Any:
-        folder, source = timer_folder(stmt, setup, global_setup), template
-        for mark, text in (("GLOBAL_SETUP", global_setup), ("SETUP", setup), ("STMT", stmt)):
-            source = source.replace(f"// {mark}_TEMPLATE_LOCATION", text)
-        file = folder / "timer.cpp"
-        with build_lock(folder):
-            if not file.is_file() or file.read_text(encoding="utf-8") != source:
-                file.write_text(source, encoding="utf-8")
-            return cpp_extension.load(
-                name=folder.name,
-                sources=[str(file)],
-                build_directory=str(folder),
-                extra_cflags=cpp_jit.CXX_FLAGS,
-                extra_include_paths=cpp_jit.EXTRA_INCLUDE_PATHS,
-            )
-
-    with mock.patch.object(cpp_jit, "compile_timeit_template", compile_kept):
-        yield
 
 
 def _compiler() -> str:

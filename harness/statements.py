@@ -1,8 +1,7 @@
 """Compile a user's statements as a part of a template, such as a timing loop, exactly as they are written.
 
-The statements are never pasted as text, because another indentation changes multi-line strings. Their syntax tree takes
-the place of a word in the tree of the template. The names of the template get a dot in front, so that no statement can
-use them.
+Their syntax tree takes the place of a word in the tree of the template, because another indentation changes multi-line
+strings. The names of the template get a dot in front, so that no statement can use them.
 """
 
 import __future__
@@ -154,10 +153,7 @@ def indented(source: str, indent: str = "") -> str:
 
 
 class _Splice(ast.NodeTransformer):
-    """Put the bodies in the place of their names in a template, and begin the other names of the template with a dot.
-
-    The bodies are not visited. A function called `statement` keeps its name, which tracebacks show.
-    """
+    # The bodies are not visited. A function called `statement` keeps its name, which tracebacks show.
 
     def __init__(self, bodies: Mapping[str, list[ast.stmt]]) -> None:
         self.bodies = bodies
@@ -184,13 +180,12 @@ class _Splice(ast.NodeTransformer):
 
 
 def _is_future(node: ast.stmt) -> bool:
-    """Return whether a statement is an import from `__future__`, which must be at the beginning of a module."""
     known = set(__future__.all_feature_names)
     return isinstance(node, ast.ImportFrom) and node.module == "__future__" and {n.name for n in node.names} <= known
 
 
 def _of_module(node: ast.stmt) -> ast.stmt:
-    """Return a call of `import_all` for an import of all names, which only a module can do, or else the node itself."""
+    # Only a module can import all names of another module.
     if not (isinstance(node, ast.ImportFrom) and node.names[0].name == "*"):
         return node
     call = ast.Call(ast.Name(".import_all", ast.Load()), [ast.Constant(ast.unparse(node))], [])
@@ -205,7 +200,6 @@ def _compiled(what: str, body: list[ast.stmt], file: str, lines: Sequence[str]) 
 
 
 def _refusal(what: str, error: Exception, lines: Sequence[str]) -> UsageError:
-    """Return the error for a source with these lines that Python refuses to compile."""
     reason, number = getattr(error, "msg", str(error)), getattr(error, "lineno", None) or 0
     if isinstance(error, RecursionError | MemoryError):
         reason = "it is nested too deeply"
@@ -216,5 +210,4 @@ def _refusal(what: str, error: Exception, lines: Sequence[str]) -> UsageError:
 
 
 def _lines(source: str) -> list[str]:
-    """Return the lines that Python sees, each with a newline at its end."""
     return [line if line.endswith("\n") else f"{line}\n" for line in io.StringIO(source, newline=None)]

@@ -14,10 +14,7 @@ _ONE_THREAD: Final = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a source text. Raise `SyntaxError` or `ValueError` if it is not Python code.
-
-    Warnings, for example on an unknown escape in a string, are not printed: they are about the code of somebody else.
-    """
+    """Return the syntax tree of a source text, without warnings. Raise `SyntaxError` or `ValueError` for other text."""
     with _ONE_THREAD, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)

@@ -1,8 +1,4 @@
-"""Refuse code whose first result shows that its work has not run: a coroutine, a generator, another iterator.
-
-A call of a generator function or a coroutine function only creates an object. A benchmark would time this creation, and
-not the body of the function. So look at the first result before the timing.
-"""
+"""Refuse code whose first result shows that its work has not run: a coroutine, a generator, another iterator."""
 
 import ast
 import contextlib
@@ -18,18 +14,16 @@ _MAIN = "asyncio.run(main())` with `async def main(): return "
 
 
 def finished(value: object, code: str, *, function: bool = False) -> object:
-    """Return `value`, the first result of `code`, or raise `UsageError` if the work of `code` has not run yet.
-
-    With `function`, the message shows functions to measure instead, otherwise statements.
-    """
+    """Return `value`, the first result of `code`, or raise `UsageError` with code to time instead."""
     code = code if len(code) <= _LONGEST else "…"
     what, instead = _unfinished(value, code)
     if not what:
         return value
-    if what == "a coroutine":
-        value.close()  # type: ignore[attr-defined]  # else Python warns that nothing awaits it
     right, creation = (f"lambda: {instead}", f"lambda: [{code}]") if function else (instead, f"x = {code}")
     right = instead if instead.startswith("with ") else right  # only a statement can do this
+    if what == "a coroutine":  # else Python warns that nothing awaits it
+        value.close()  # type: ignore[attr-defined]
+        creation = f"lambda: {code}.close()" if function else f"{code}.close()"
     raise UsageError(
         f"`{code}` returns {what}, so its work has not run yet. Measure `{right}`, or only the creation with "
         f"`{creation}`."
@@ -37,10 +31,9 @@ def finished(value: object, code: str, *, function: bool = False) -> object:
 
 
 def first_result(function: Callable[..., object], *arguments: object) -> object:
-    """Call a function once, and return its result.
+    """Call a function once, and return its result. Its exceptions are not caught.
 
-    Raise `UsageError` if the function cannot be called with these arguments, or if its work has not run yet. Other
-    exceptions of the function are not caught.
+    Raise `UsageError` if the function cannot be called with these arguments, or if its work has not run yet.
     """
     name = str(getattr(function, "__name__", "f"))
     name = name if name.isidentifier() else "f"
@@ -79,7 +72,7 @@ def _text(code: ast.expr) -> str:
 
 
 def _unfinished(value: object, code: str) -> tuple[str, str]:
-    """Return what `value` is, and the code that runs its work, or ("", "") if no work is left."""
+    # Return what the value is, and the code that runs its work.
     kind = type(value)
     has = partial(hasattr, kind)  # much faster than the classes of collections.abc, and the first call is timed
     without_rows = has("description") and getattr(value, "description", "") is None

@@ -3,22 +3,26 @@
 The steps appear on the screen in the order of this file. The lesson keeps compiled code in the user's cache folder.
 """
 
+import contextlib
 import ctypes
 import math
 import sys
 import threading
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numba
 import numpy as np
 import torch
+from torch.utils import cpp_extension
 from torch.utils.benchmark import Measurement, Timer
+from torch.utils.benchmark.utils import cpp_jit
 from torch.utils.cpp_extension import load_inline
 
 from harness.charts import plots
@@ -34,8 +38,6 @@ from harness.extensions import (
     compiled_before,
     inline_folder,
     lacking,
-    timer_builds_kept,
-    timer_folder,
 )
 from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.machine.environment import usable_cores
@@ -854,6 +856,31 @@ void nothing() {}
 """
 
 
+@contextlib.contextmanager
+def timer_builds_kept() -> Iterator[None]:
+    """Make `Timer(language="c++")` store its compiled code in the cache, and use it again, during a `with` block."""
+    template = Path(cpp_jit.SOURCE_ROOT, "timeit_template.cpp").read_text(encoding="utf-8")
+
+    def compile_kept(*, stmt: str, setup: str, global_setup: str) -> Any:
+        folder, source = inline_folder([stmt, setup, global_setup]), template
+        for mark, text in (("GLOBAL_SETUP", global_setup), ("SETUP", setup), ("STMT", stmt)):
+            source = source.replace(f"// {mark}_TEMPLATE_LOCATION", text)
+        file = folder / "timer.cpp"
+        with build_lock(folder):
+            if not file.is_file() or file.read_text(encoding="utf-8") != source:
+                file.write_text(source, encoding="utf-8")
+            return cpp_extension.load(
+                name=folder.name,
+                sources=[str(file)],
+                build_directory=str(folder),
+                extra_cflags=cpp_jit.CXX_FLAGS,
+                extra_include_paths=cpp_jit.EXTRA_INCLUDE_PATHS,
+            )
+
+    with mock.patch.object(cpp_jit, "compile_timeit_template", compile_kept):
+        yield
+
+
 @lesson.given
 def timed_in_cpp() -> Measurement:
     with timer_builds_kept():  # keeps the code that Timer compiles
@@ -911,7 +938,7 @@ def from_cpp(compiling: int = 1) -> FromCpp | str:
     thread compiles the code of the next step.
     """
     names, flags = ["longest_run", "nothing"], ["-O2"]
-    folder = inline_folder(in_cpp(), names + flags)
+    folder = inline_folder([in_cpp(), *names, *flags])
     if why := unready(folder, compiling):
         return why
     with waiting("compiling for torch"), ThreadPoolExecutor(1) as pool:
@@ -1025,7 +1052,7 @@ def timed_in_both(compiling: int = 1, turns: int = 9) -> list[Turn] | str:
     Python, and of a torch operation on one number. We measure alternately with the Python Timer and the C++ Timer.
     """
     setup = "auto x = torch::ones({128}), y = torch::ones({128});"
-    if why := unready(timer_folder("x * y;", setup), compiling):
+    if why := unready(inline_folder(["x * y;", setup, ""]), compiling):
         return why
     with waiting("compiling the loop of a Timer"):
         timed_in_cpp()

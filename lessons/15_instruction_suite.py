@@ -153,8 +153,8 @@ def _(page: Page, found: Definition) -> None:
     )
     page.say(
         "PyTorch's suite is older than `torch.compile`. In PyTorch's suite, the option for a compiled version is "
-        "`torchscript=True`, for Python and C++. This kit has this option too, and the exercise uses it. "
-        "PyTorch's suite does not have the option `compiled=True`.",
+        "`torchscript=True`, for Python and C++, which the exercise uses. In this kit, it means the same as "
+        "`compiled=True`. PyTorch's suite does not have the option `compiled=True`.",
     )
     page.say(
         "PyTorch's `materialize` leaves out the global setup (`benchmarks/instruction_counts/core/expand.py`). Without "

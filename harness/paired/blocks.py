@@ -24,11 +24,8 @@ from harness.paired.state import FirstCall, changed_names, contents
 from harness.timeable import finished, first_result
 
 BLOCK_S = 0.2e-3
-"""Length of a block in seconds. A block is a number of calls that are timed together.
-
-On a shared machine, ratios of blocks of 0.8 ms had an interquartile range of 4 to 8 %, those of 0.2 ms one of 0.5 to
-2.5 %. Blocks of 0.1 ms are too short: the code that ran before changes the time of the first block by 0.4 %.
-"""
+"""Length of a block in seconds. On a shared machine, ratios of blocks of 0.8 ms had an interquartile range of 4 to 8 %,
+those of 0.2 ms one of 0.5 to 2.5 %. The code that ran before changes the time of a block of 0.1 ms by 0.4 %."""
 
 _TRIES = 8  # the number of blocks that `calibrate` times for each number of calls, or fewer if the code takes long
 _LONG_S = 100 * BLOCK_S  # a block with more CPU time is not long because of interruptions, which may take 20 ms
@@ -72,10 +69,8 @@ def timing_loop(
 ) -> TimingLoop:
     """Run `setup`, and return a function that runs `statement` a number of times and returns the times.
 
-    `clock` is the CPU clock, `wall` the wall clock. The statement can use names that the setup defines, and the names
-    in a copy of `globals`.
-
-    Raise `UsageError` if the statement or the setup is not valid Python. Exceptions of the setup are not caught.
+    The statement can use names that the setup defines, and the names in a copy of `globals`. Raise `UsageError` if the
+    statement or the setup is not valid Python. Exceptions of the setup are not caught.
     """
     blocks = _after_setup(statement, setup, globals or {}, clock, wall, first=False)
     next(blocks)
@@ -88,8 +83,7 @@ def checked_loop(
 ) -> tuple[TimingLoop, FirstCall]:
     """Return a `timing_loop` whose statement has run once after the setup, and what this first call showed.
 
-    Raise `UsageError` also if the first call shows that the statement cannot be timed (`harness.timeable`). Exceptions
-    of the statement are not caught.
+    Raise `UsageError` also if the first call shows that the statement cannot be timed (`harness.timeable`).
     """
     blocks = _after_setup(statement, setup, names, clock, wall, first=True)
     used = {name: names[name] for name in blocks.gi_code.co_names if name in names}
@@ -109,7 +103,7 @@ def checked_loop(
 def _after_setup(
     statement: Statement, setup: str, names: Mapping[str, object], clock: Clock, wall: Clock, *, first: bool
 ) -> Any:
-    """Return a generator that has run the setup, and that runs a first call at the next step if `first` is true."""
+    # Return a generator that has run the setup, and that runs a first call at the next step if `first` is true.
     look: Callable[..., object] = finished
     if isinstance(statement, str):
         loop = _LOOP if first else _LOOP.replace("FIRST", "pass")
@@ -126,8 +120,7 @@ def _after_setup(
 def calibrate(loop: TimingLoop) -> Reading:
     """Find how many calls take about `BLOCK_S` seconds, and return the times of a block with this number of calls.
 
-    The number of calls is doubled until a block takes at least half of `BLOCK_S`. For each number, the shortest of
-    several blocks is used, because an interrupted block is longer.
+    For each number, the shortest of several blocks is used, because an interrupted block is longer.
     """
     loop(1)
     calls = 1
@@ -143,10 +136,7 @@ def calibrate(loop: TimingLoop) -> Reading:
 
 @contextmanager
 def gc_off_one_thread() -> Iterator[None]:
-    """Switch off garbage collection, and let torch use only one thread, until the end of the `with` block.
-
-    Garbage is collected once at the start. The CPU clock of the calling thread then includes all of torch's work.
-    """
+    """Switch off garbage collection, and let torch use only one thread, until the end of the `with` block."""
     collecting = gc.isenabled()
     gc.collect()
     gc.disable()
@@ -160,9 +150,8 @@ def gc_off_one_thread() -> Iterator[None]:
 def common_calls(one: int, other: int) -> tuple[int, int]:
     """Return the numbers of calls per block of two codes, from their calibrated numbers.
 
-    Both become equal if they differ by a factor of at most 2. A block's first call takes longer than the others. So
-    equal code with two calls per block seemed 2 to 4 % slower than with three. If the numbers differ by more, the
-    ratio still contains this error, but it is far from 1.
+    Both become equal if they differ by a factor of at most 2. A block's first call takes longer than the others, so
+    equal code with two calls per block seemed 2 to 4 % slower than with three.
     """
     if max(one, other) > 2 * min(one, other):
         return one, other
@@ -171,12 +160,11 @@ def common_calls(one: int, other: int) -> tuple[int, int]:
 
 
 Turn = Callable[[], Reading]
-"""A function that runs one block of calls of the baseline or of the candidate, and returns its times."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedCode:
-    """The baseline or the candidate of a duel: the name that messages use, the statement and the setup."""
+    """The baseline or the candidate of a duel."""
 
     name: str
     statement: Statement
@@ -185,14 +173,14 @@ class TimedCode:
 
 @dataclass(frozen=True, slots=True)
 class TurnPair:
-    """A baseline and a candidate that are ready to be timed. Each function runs one block of calls."""
+    """A baseline and a candidate that are ready to be timed, as `Pair`."""
 
     number: int
     baseline: Turn
     candidate: Turn
 
     def play(self, *, baseline_first: bool) -> Round:
-        """Time the baseline and the candidate once each, in the order of `baseline_first`, and return the times."""
+        """Time the baseline and the candidate once each."""
         if baseline_first:
             baseline = self.baseline()
             candidate = self.candidate()
@@ -204,10 +192,10 @@ class TurnPair:
 
 @dataclass(frozen=True, slots=True)
 class PairSource:
-    """A source of newly started baselines and candidates for a duel. The function `open_pair` starts one of each.
+    """A source of newly started baselines and candidates, whose rounds take `round_s` seconds.
 
-    `round_s` is the length of a round in seconds. `first_calls` are those of the baseline and of the candidate.
-    `caveat` is the reason why times are only estimates on this machine, or "".
+    `first_calls` are those of the baseline and of the candidate. `caveat` is the reason why times are only estimates on
+    this machine, or "".
     """
 
     open_pair: PairFactory
@@ -220,10 +208,9 @@ class PairSource:
 def loop_pairs(
     sides: tuple[TimedCode, TimedCode], names: Mapping[str, object], rng: random.Random, clock: Clock, wall: Clock
 ) -> Iterator[PairSource]:
-    """Yield a source of pairs in this process. A pair is two newly compiled timing loops after a new setup.
+    """Yield a source of pairs in this process: two newly compiled timing loops after a new setup, which use `names`.
 
-    `sides` are the baseline and the candidate. Their code can use the variables in `names`. Raise `UsageError` for code
-    that is not Python. Exceptions of the code are not caught.
+    Raise `UsageError` for code that cannot be timed. Exceptions of the code are not caught.
     """
 
     def loop(side: TimedCode) -> TimingLoop:
@@ -260,6 +247,6 @@ def _shortest(loop: TimingLoop, calls: int) -> Reading:
 
 
 def _is_slow(blocks: Sequence[Reading]) -> bool:
-    """Return whether these blocks take long because of their code, and not because of interruptions."""
+    # Whether these blocks take long because of their code, and not because of interruptions.
     long = [block for block in blocks if block.wall_s > _LONG_S]
     return len(long) >= _LONG_BLOCKS or any(block.cpu_s > _LONG_S for block in long)

@@ -23,15 +23,10 @@ OUTLIER_RATE = 0.02
 """The assumed share of pairs with an error of any size in one direction."""
 
 BENEFIT = 1.1
-"""A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
+"""A candidate gets a tier whose threshold is in its interval at the time limit only if the threshold is at most this
+factor times the measured ratio. Otherwise a candidate could make the interval wider with its own noise."""
 
-A tier is in doubt if the interval contains its threshold at the time limit. A candidate could make the interval wider
-with its own noise. The caller passes a smaller factor if a control measurement showed less noise.
-"""
-
-LOOK_GROWTH = 1.25
-"""After the first look, the ratio is estimated again each time the measuring time has grown by this factor.
-So a verdict takes at most a quarter more time than necessary."""
+LOOK_GROWTH = 1.25  # the ratio is estimated again each time the measuring time has grown by this factor
 
 
 class MeasurementError(FairclockError):
@@ -102,9 +97,8 @@ class Estimate:
 def estimate(ratios: Sequence[Sequence[float]], rules: Rules = DEFAULT) -> Estimate:
     """Return the estimated ratio of the baseline's cost to the candidate's cost, with its confidence interval.
 
-    `ratios` has a sequence for each pair of processes, with the ratios of its rounds in order.
-
-    Raise `MeasurementError` if there are no rounds, or if a ratio is not a positive finite number.
+    `ratios` has a sequence for each pair, with the ratios of its rounds in order. Raise `MeasurementError` if there are
+    no rounds, or if a ratio is not a positive finite number.
     """
     pairs = [list(map(_log, pair)) for pair in ratios if pair]
     if not pairs:
@@ -121,10 +115,7 @@ def estimate(ratios: Sequence[Sequence[float]], rules: Rules = DEFAULT) -> Estim
 
 
 def tier_index(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
-    """Return how many of the ascending `thresholds` the ratio reaches, or None if the interval contains a threshold.
-
-    The result is also None if there are too few rounds for an interval.
-    """
+    """Return how many of the ascending `thresholds` the ratio reaches, or None if the interval contains one."""
     reached = bisect_right(_ascending(thresholds), estimate.low)
     clear = estimate.bounded and reached == bisect_right(thresholds, estimate.high)
     return reached if clear else None

@@ -1,12 +1,8 @@
 """Compare two pieces of code in a duel. The verdict states which one is faster, or that they are equally fast.
 
-Short blocks of baseline and candidate run one directly after the other, in random order, on several new pairs. The duel
-ends when the interval of the ratio lies completely outside or completely inside a margin (`harness.paired.rounds`,
-`harness.paired.decide`). The ratio is the baseline's cost ÷ the candidate's cost. If the ratio is above 1, the
-candidate is faster.
-
-A pair is two newly compiled timing loops in this process (`harness.paired.blocks`), or two new processes, so that the
-verdict does not depend on the memory layout of a single process (`harness.paired.process_pairs`).
+Short blocks of baseline and candidate run one directly after the other, in random order, on several new pairs
+(`harness.paired.rounds`, `blocks`, `process_pairs`). The duel ends when the interval of the ratio lies completely
+outside or completely inside a margin (`harness.paired.decide`).
 """
 
 import html
@@ -45,7 +41,7 @@ SLICE_S: Final = 0.03
 
 MIN_ROUNDS: Final = 14
 """Smallest number of rounds of a slice, if the time limit allows it. With half as many, noise that lasts for ten rounds
-is not recognised, and a pair looks more certain than it is (`tests/benchmarks/decisions.py`)."""
+is not recognised."""
 
 _CONTRADICTING: Final = 10  # a verdict is UNDECIDED if more than one of this many pairs shows the opposite
 _ENOUGH_ROUNDS: Final = 40  # in this time, a duel has an interval, however long a round takes
@@ -85,7 +81,7 @@ class Duel:
 
     @classmethod
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
-        """Return the result of a duel from its measurements with the thresholds 1 / (1 + margin) and 1 + margin."""
+        """Return the result of a duel from its measurements."""
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
         low, high = (known.low, known.high) if known.bounded else (None, None)
@@ -224,11 +220,8 @@ def duel(
 
 
 def _contradicting(outcome: Outcome, verdict: Finding, margin: float) -> str:
-    """Return a text if too many pairs show the opposite of a verdict, or "".
-
-    The interval assumes that the memory layouts of most pairs have little effect. For a call that fills a new array of
-    100 numbers, the address of the array changed the ratio by 20 % in either direction, and most pairs then erred.
-    """
+    # The interval assumes that the memory layouts of most pairs have little effect. For a call that fills a new array,
+    # the address of the array changed the ratio by 20 % in either direction.
     pairs = by_pair(outcome.rounds).values()
     ratios = [median(one.wall_ratio if outcome.hidden_work else one.ratio for one in played) for played in pairs]
     opposite = sum(ratio < 1 / (1 + margin) if verdict is Finding.FASTER else ratio > 1 + margin for ratio in ratios)

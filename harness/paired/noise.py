@@ -1,8 +1,4 @@
-"""Measure the noise of this machine: compare the same code with itself, so that the true ratio is 1.
-
-One series of short blocks is analysed unpaired, by the wall times of its two halves, as an ordinary benchmark does, and
-paired, by the median of the ratios of neighbouring blocks' CPU times, as a duel does.
-"""
+"""Measure the noise of this machine: compare the same code with itself, so that the true ratio is 1."""
 
 import math
 from collections.abc import Sequence
@@ -25,9 +21,10 @@ _FEWEST_WINDOWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
+    """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %. There is one per window of blocks.
 
-    There is one error per window of timed blocks: `unpaired` between its halves, `paired` between neighbouring blocks.
+    `unpaired` compares the wall times of its halves, as an ordinary benchmark does. `paired` is the median of the
+    ratios of neighbouring blocks' CPU times, as in a duel.
     """
 
     unpaired: tuple[float, ...]
@@ -51,7 +48,7 @@ class Noise:
 def aa_control(budget_s: float = 0.4) -> Noise:
     """Compare a short statement with itself for `budget_s` seconds of wall time, and return the noise of the machine.
 
-    Raise `UsageError` if `budget_s` is too small, or if each block was interrupted, so that there are too few windows.
+    Raise `UsageError` if `budget_s` is too small.
     """
     if not _FEWEST_WINDOWS * WINDOW_S <= budget_s < math.inf:
         raise UsageError(f"An A/A control needs a budget_s of at least {_FEWEST_WINDOWS * WINDOW_S} s.")
@@ -66,10 +63,7 @@ def aa_control(budget_s: float = 0.4) -> Noise:
 
 
 def noise_of(blocks: Sequence[Reading]) -> Noise:
-    """Return the noise in a series of timed blocks of the same code. Blocks after the last full window are not used.
-
-    Raise `UsageError` if the series has no window with at least two blocks.
-    """
+    """Return the noise in a series of blocks of the same code, or raise `UsageError` if it is too short."""
     windows: list[list[Reading]] = [[]]
     for block in blocks:
         if sum(one.wall_s for one in windows[-1]) >= WINDOW_S:
@@ -87,7 +81,6 @@ def noise_of(blocks: Sequence[Reading]) -> Noise:
 
 
 def _unpaired_ratio(window: Sequence[Reading]) -> float:
-    """Return the wall time per call in the first half of the window ÷ that in the second half."""
     middle = len(window) // 2
     first, second = (
         sum(block.wall_s for block in half) / sum(block.calls for block in half)
@@ -97,7 +90,6 @@ def _unpaired_ratio(window: Sequence[Reading]) -> float:
 
 
 def _paired_ratio(window: Sequence[Reading]) -> float:
-    """Return the median of the ratios of neighbouring blocks' CPU times."""
     neighbours = zip(window[::2], window[1::2], strict=False)
     return median(first.call_s() / second.call_s() for first, second in neighbours)
 

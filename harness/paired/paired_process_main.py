@@ -1,8 +1,7 @@
 """The program of a paired process. On request, it runs the baseline or the candidate of a duel.
 
-It answers messages on its standard input (`harness.processes.channel`): a job, for which it prepares a timing loop, the
-number of calls of a block, or a request for one block. The caller reads the clocks. If the code fails, the program
-answers with the failure and ends. It also ends at the end of its input.
+It answers messages on its standard input (`harness.processes.channel`) until this ends, or until the code fails. The
+caller reads the clocks.
 """
 
 import faulthandler
@@ -43,10 +42,7 @@ _SCRIPT: Final = "__paired_main__"
 
 
 class Job(TypedDict):
-    """The setup and the statement that a paired process runs, with the import path `path`.
-
-    If `place` is not empty, `statement` is the name of a function in the module or script file `place`.
-    """
+    """The code of a paired process. If `place` is not empty, `statement` names a function in this module or script."""
 
     statement: str
     place: str
@@ -55,10 +51,7 @@ class Job(TypedDict):
 
 
 def make_job(statement: Statement, setup: str) -> Job:
-    """Return the job that runs `setup` and `statement` in another process.
-
-    Raise `UsageError` if `statement` is a function that another process cannot find.
-    """
+    """Return the job that runs `setup` and `statement` in another process. Raise the errors of `locate`."""
     path = [str(Path(entry).absolute()) for entry in sys.path]
     place, name = ("", statement) if isinstance(statement, str) else locate(statement)
     return Job(statement=name, place=place, setup=setup, path=path)
@@ -70,22 +63,17 @@ def locate(function: Callable[[], object]) -> tuple[str, str]:
     Raise `UsageError` for a lambda, a closure, a method of an object, and a function from a prompt or a notebook.
     """
     name, module = getattr(function, "__qualname__", ""), sys.modules.get(getattr(function, "__module__", None) or "")
-    if module is None or _attribute(module, name) is not function:
-        raise UsageError(
-            f"Another process cannot find {name or function!r}. Pass a function from the top of a module, or a "
-            "statement with a setup, or leave out paired_processes=True."
-        )
-    if module.__name__ != "__main__":
-        return module.__name__, name
-    if module.__spec__ is not None:
-        return module.__spec__.name, name
-    script = getattr(module, "__file__", None)
-    if script is None or not Path(script).is_file():
-        raise UsageError(
-            f"Another process cannot find {name}, which was not loaded from a file. Save it in a module, or pass a "
-            "statement with a setup that defines it, or leave out paired_processes=True."
-        )
-    return str(Path(script).absolute()), name
+    if module is not None and _attribute(module, name) is function:
+        if module.__name__ != "__main__":
+            return module.__name__, name
+        if module.__spec__ is not None:
+            return module.__spec__.name, name
+        if (script := getattr(module, "__file__", None)) and Path(script).is_file():
+            return str(Path(script).absolute()), name
+    raise UsageError(
+        f"Another process cannot find {name or function!r}. Pass a function from the top of a file, or a statement "
+        "with a setup that defines it, or leave out paired_processes=True."
+    )
 
 
 def serve(channel: Channel) -> None:
@@ -122,10 +110,7 @@ def _load(place: str, name: str) -> Callable[[], object]:
     module = _load_script(place) if Path(place).is_absolute() else importlib.import_module(place)
     found = _attribute(module, name)
     if not callable(found):
-        raise UsageError(
-            f"{name} is not in {module.__name__} when another process loads it. Define it at the top of its file, not "
-            "under a condition."
-        )
+        raise UsageError(f"Another process does not find {name}. Define it at the top of its file without a condition.")
     return found
 
 
@@ -147,7 +132,6 @@ def _attribute(module: ModuleType, qualname: str) -> object:
 
 
 def _failure(error: BaseException) -> dict[str, object]:
-    """Return an error of the timed code. `usage` is true if the code cannot be timed until the user changes it."""
     if isinstance(error, UsageError):
         return {"message": str(error), "usage": True, "traceback": ""}
     raised = statements.of_statement(error)

@@ -1,8 +1,7 @@
-"""Start processes that run timed code, time their calls, and start new pairs of processes while a duel needs them.
+"""Start pairs of processes that run timed code (`harness.paired.paired_process_main`), and time their calls.
 
-A *turn* is a block of calls in one process (`harness.paired.paired_process_main`), which the caller requests. It reads
-the CPU clock of the paired process on the same core, so the time is exact. A request has the same overhead in every
-turn, which is measured with requests for zero calls, and subtracted. A lane reserves the core.
+A *turn* is a block of calls in one process, which the caller requests. It reads the CPU clock of the paired process on
+the same core, so the time is exact. The overhead of a request is measured with requests for zero calls, and subtracted.
 """
 
 import os
@@ -34,7 +33,7 @@ from harness.paired.rounds import Reading, make_reading
 from harness.paired.state import FirstCall
 from harness.processes import process_env
 from harness.processes.channel import Closed
-from harness.processes.launcher import KIT, Child, end_all
+from harness.processes.launcher import KIT, Child, end_all, ended
 
 TURN_S: Final = 0.4e-3
 """Length of a timed block of calls in a paired process, in seconds. The request overhead is 3 to 5 µs.
@@ -70,8 +69,9 @@ class PairedProcess:
         try:
             kind, answer = self.child.receive(began=began)
         except Closed:
+            ending = ended(self.child.exit_status())
             error = PairedProcessError(
-                f"The process of the {self._name} {self.child.ending()}. Run its code without a duel to find out why."
+                f"The process of the {self._name} {ending}. Run its code without a duel to find out why."
             )
             if printed := self.child.log_lines()[-_LAST_LINES:]:
                 error.add_note("\n".join(printed))
@@ -114,7 +114,7 @@ def process_environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TimedWorker:
-    """A process that runs timed code, with two clocks: the CPU clock of the process and the caller's wall clock.
+    """A process that runs timed code, with the CPU clock of the process and the caller's wall clock.
 
     `waited` are clocks of the times for which the process, and this thread, have waited for their core.
     """
@@ -146,10 +146,7 @@ class TimedWorker:
 def _timed(
     pair: tuple[PairedProcess, PairedProcess], core: int | None, clock: Clock | None, wall: Clock
 ) -> Iterator[list[TimedWorker]]:
-    """Bind a pair to a core, and yield it with its clocks. If `clock` is None, use the CPU clock of each process.
-
-    With any other clock than `clocks.wall` as `wall`, no waiting is measured.
-    """
+    # If `clock` is None, use the CPU clock of each process. A fake wall clock has no waiting.
     with ExitStack() as files:
         workers = []
         for process in pair:
@@ -167,8 +164,8 @@ def process_pairs(
 ) -> Iterator[PairSource]:
     """Yield a source of newly started pairs of processes for a duel. The first `at_once` pairs start together.
 
-    `sides` are the baseline and the candidate. With `DEFAULT_CLOCK`, the CPU clock of each process is used. Raise
-    `UsageError` for code that cannot be timed or sent to another process, and `PairedProcessError` if the code fails.
+    With `DEFAULT_CLOCK`, the CPU clock of each process is used. Raise `UsageError` for code that cannot be timed or
+    sent to another process, and `PairedProcessError` if the code fails.
     """
     if PAIRED_PROCESS_VARIABLE in os.environ:
         raise UsageError(

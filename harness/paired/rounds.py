@@ -1,9 +1,7 @@
 """Measure rounds. In a round, a baseline and a candidate run one directly after the other, in random order.
 
-Two measurements at different times differ, because the speed of the machine changes between them. Inside a round,
-baseline and candidate run under nearly the same conditions. So the *ratio* of a round is stable even if its two times
-are not. A round has two *turns*, one of the baseline and one of the candidate: blocks of calls that are timed as a
-whole. `contest` measures rounds on new pairs until `judge` gives a verdict.
+The speed of a machine changes, but inside a round, baseline and candidate run under nearly the same conditions. So the
+*ratio* of a round is stable even if its two times are not.
 """
 
 import math
@@ -28,11 +26,8 @@ from harness.paired.decide import (
 )
 
 HIDDEN_WORK = 3.0
-"""The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's.
-
-This happens if the candidate sleeps, or computes outside the process that the CPU clock measures. The wall times are
-those without waiting for a core. On a busy machine, a call of 0.3 ms may wait as long as a call of 5 ms.
-"""
+"""The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's:
+the candidate sleeps, or computes outside the process that the CPU clock measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +61,7 @@ def make_reading(cpu_s: float, wall_s: float, calls: int = 1, waited_s: float = 
     """Return the `Reading` of a block of calls. If the CPU clock did not advance, use the wall time as the CPU time.
 
     In a virtual machine, a CPU clock may not advance during a block: in 1 of 30,000 blocks of 60 µs on a busy machine.
-    The system then subtracts the time of other machines from the wrong block. The wall time is never shorter than the
-    true CPU time. If two processes waited at the same time, `waited_s` may be too long. At least the CPU time remains.
+    If two processes waited at the same time, `waited_s` may be too long. At least the CPU time remains.
     """
     ran_s = cpu_s if cpu_s > 0 else wall_s
     return Reading(ran_s, wall_s, calls, max(0.0, min(waited_s, wall_s - ran_s)))
@@ -75,10 +69,7 @@ def make_reading(cpu_s: float, wall_s: float, calls: int = 1, waited_s: float = 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The times of a block of calls of the baseline and of a block of the candidate, run one after the other.
-
-    `pair` is the number of the pair that ran both blocks. Each pair has its own memory layout.
-    """
+    """The times of a block of calls of the baseline and of one of the candidate, both run by the pair number `pair`."""
 
     pair: int
     baseline: Reading
@@ -92,7 +83,7 @@ class Round:
 
     @property
     def wall_ratio(self) -> float:
-        """The baseline's wall time per call ÷ the candidate's wall time per call, both without waiting for a core."""
+        """The same ratio of the wall times, without waiting for a core."""
         return self.baseline.call_s(by_wall=True) / self.candidate.call_s(by_wall=True)
 
     @property
@@ -107,7 +98,7 @@ class Round:
 
 
 def by_pair(rounds: Iterable[Round]) -> dict[int, list[Round]]:
-    """Return the rounds of each pair by the pair's number, in the order in which the pairs were first measured."""
+    """Return the rounds of each pair by its number, in the order in which the pairs were first measured."""
     found: dict[int, list[Round]] = {}
     for round_ in rounds:
         found.setdefault(round_.pair, []).append(round_)
@@ -130,8 +121,7 @@ class Pair(Protocol):
 PairFactory = Callable[[int], AbstractContextManager[Pair]]
 """A function that starts a new baseline and a new candidate. Its argument is the number of this pair, from 0."""
 
-MOST_OPEN = 9
-"""The largest number of pairs that are open at the same time. Each of them holds the data of its setups."""
+MOST_OPEN = 9  # pairs at the same time, each with the data of its setups
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +144,7 @@ class Outcome:
         return self.tier_index is None
 
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
-        """Return `tier_index`. If it is None, return the result of `harness.paired.decide.highest_tier_index`."""
+        """Return `tier_index`, or else the result of `harness.paired.decide.highest_tier_index`."""
         if self.tier_index is not None:
             return self.tier_index
         return highest_tier_index(self.estimate, self.thresholds, benefit)
@@ -211,8 +201,8 @@ def judge(
 ) -> Outcome:
     """Return the estimated ratio of measured rounds, and how many thresholds it reaches.
 
-    The ratios are those of CPU times. They are those of wall times with `by_wall`, for work on several threads, and if
-    more than half of the rounds show hidden work. Raise `MeasurementError` if there are no rounds.
+    The ratios are those of wall times with `by_wall`, and if more than half of the rounds show hidden work, otherwise
+    those of CPU times. Raise `MeasurementError` if there are no rounds.
     """
     hidden = not by_wall and hides_work(rounds)
     known = estimate(

@@ -1,13 +1,9 @@
-"""Exchange messages with another process. All processes that fairclock starts to run code speak in this way.
+"""Exchange messages with another process, which may run untrusted code.
 
 A message is one frame: four bytes of length (little-endian), one byte for the kind of message, and a JSON object as
-text, unless it has no body. Each user of a channel defines its own kinds.
-
-The other process may run untrusted code. So a frame has a limited length, which is checked before its bytes are read.
-The JSON text is limited in depth and must be valid Unicode. Pickle is not used, because reading it could run code.
-Between processes that trust each other, the depth is not limited, and a text may be a file name that is not UTF-8.
-
-This file imports only the standard library. So it can be bound into a sandbox alone.
+text, unless it has no body. The length is limited, and checked before the bytes are read. The JSON text is limited in
+depth and must be valid Unicode, unless the processes trust each other. Pickle is not used, because reading it could run
+code. This file imports only the standard library, so it can be bound into a sandbox alone.
 """
 
 import importlib
@@ -22,14 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-MAX_FRAME_BYTES, MAX_TRUSTED_BYTES = 1 << 20, 1 << 28
-"""The largest length of a frame, and of a frame between processes that trust each other."""
-
-MAX_DEPTH: Final = 32
-"""The largest number of nested lists and objects in a message."""
-
+MAX_FRAME_BYTES, MAX_TRUSTED_BYTES = 1 << 20, 1 << 28  # the second one between processes that trust each other
+MAX_DEPTH: Final = 32  # of nested lists and objects
 IDLE_MS: Final = 50.0
-"""While a channel waits with a timeout, it calls its function `idle` about this often."""
 
 _PR_SET_PDEATHSIG: Final = 1  # the number that Linux has for "send me this signal when my parent ends"
 _HEADER: Final = struct.Struct("<I")
@@ -139,8 +130,8 @@ class Channel:
 def stdio_channel() -> Channel:
     """Return a channel to the trusted process that started this one, on the pipes of standard input and output.
 
-    From now on, the other code of this process has an empty standard input, and its output goes to standard error. On
-    Linux, this process ends with its parent, and so do the processes that it has started.
+    The other code then has an empty standard input, and its output goes to standard error. On Linux, this process ends
+    with its parent, and so do the processes that it has started.
     """
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
@@ -163,10 +154,9 @@ def frame(kind: bytes, body: Mapping[str, Any] | None = None, max_bytes: int = M
 
 
 def parse(text: bytes, *, trusted: bool = False) -> dict[str, Any]:
-    """Return the JSON object in `text`.
+    """Return the JSON object in `text`, or raise `ProtocolError`.
 
-    Raise `ProtocolError` if it is not a JSON object. Unless it is `trusted`, also raise this error if it is nested too
-    deeply, or has texts that are not valid Unicode.
+    Unless it is `trusted`, it must not be nested too deeply, and its texts must be valid Unicode.
     """
     try:
         body = json.loads(text)

@@ -21,10 +21,10 @@ _MAX_LOG: Final = 1 << 16  # the number of bytes at the end of the log that are 
 
 
 class Child:
-    """A process that runs a trusted program, whose standard error goes to a log.
+    """A process that runs a trusted program, whose standard error goes to a log, until the end of a `with` block.
 
-    The process has its own process group. So Ctrl-C at the terminal interrupts only the caller, and `end` also kills
-    the processes that the program has started. The end of a `with` block calls `end`.
+    It has its own process group. So Ctrl-C at the terminal interrupts only the caller, and `end` also kills the
+    processes that the program has started.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None = None) -> None:
@@ -55,10 +55,9 @@ class Child:
         return self.channel.has_message() or self._process.poll() is not None
 
     def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
-        """Wait for a message, and return its kind and its body, as `Channel.receive`.
+        """Wait for a message, as `Channel.receive`. Raise `Closed` if the process has ended.
 
-        Raise `Closed` if the process has ended, and `Late` if no message arrives within `timeout_s` seconds. On
-        Windows, the process is killed then, and `Closed` is raised.
+        Raise `Late` if no message arrives within `timeout_s` seconds. On Windows, the process is killed then.
         """
         if os.name == "posix" or timeout_s is None:
             return self.channel.receive(timeout_s, began=began)
@@ -72,10 +71,6 @@ class Child:
     def exit_status(self) -> int:
         """Wait until the process has ended, and return its exit status."""
         return self._process.wait()
-
-    def ending(self) -> str:
-        """Wait until the process has ended, and return how it ended (`ended`)."""
-        return ended(self._process.wait())
 
     def log_lines(self) -> list[str]:
         """Return the beginnings of the lines that the program has printed, or of the last ones if there are many."""

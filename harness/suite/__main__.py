@@ -12,14 +12,11 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from harness.command_line import complain, guarded, similar
-from harness.compilers.inductor import torchscript_support
 from harness.errors import UsageError
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.rendering.wrapping import progress_bars
-from harness.storage.user_files import refuse_edited
 from harness.suite import results
-from harness.suite.api import RuntimeMode
 from harness.suite.expand import Benchmark, materialize
 from harness.suite.results import Suite, SuiteComparison, SuiteSettings, titled
 from harness.suite.runner import measure
@@ -62,7 +59,6 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure everything again, and overwrite the file of --out.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that does not hold suite results.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the benchmarks, and do not measure them.")] = False,
     min_run_time: Annotated[float, typer.Option(min=0.001, help="Seconds of wall time per benchmark.")] = 0.5,
     debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an internal error.")] = False,  # noqa: ARG001 - `guarded` reads it
@@ -74,8 +70,6 @@ def run(
         return 0
     if out is None:
         raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
-    if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
-        refuse_edited(out, force=force, is_ours=results.is_suite)
     settings, count = SuiteSettings(min_run_time_s=min_run_time), not no_counts
     with progress_bars(MofNCompleteColumn()) as bars:
         suite = measure(benchmarks, out, settings, fresh=fresh, count=count, recount=recount, jobs=jobs, bars=bars)
@@ -95,7 +89,7 @@ def compare(
 
 
 def benchmarks_of(definitions: Path) -> tuple[Benchmark, ...]:
-    """Return the benchmarks that a Python file defines. If the file raises an exception, raise `UsageError`."""
+    """Return the benchmarks that a Python file defines. Raise `UsageError` if it has none or raises an exception."""
     if not definitions.is_file():
         raise UsageError(f"There is no file {definitions}; name a file that defines BENCHMARKS.")
     try:
@@ -111,15 +105,10 @@ def benchmarks_of(definitions: Path) -> tuple[Benchmark, ...]:
 
 def chosen(benchmarks: Sequence[Benchmark], patterns: Sequence[str]) -> tuple[Benchmark, ...]:
     """Return the benchmarks whose title matches a pattern. If there is no such benchmark, raise `UsageError`."""
-    kept = tuple(
-        benchmark
-        for benchmark in benchmarks
-        if not patterns or any(fnmatch.fnmatchcase(benchmark.title, f"*{each}*") for each in patterns)
-    )
+    wanted = [f"*{each}*" for each in patterns or ("",)]
+    kept = tuple(each for each in benchmarks if any(fnmatch.fnmatchcase(each.title, one) for one in wanted))
     if not kept:
-        raise UsageError(
-            f"No benchmark matches {', '.join(patterns) or 'an empty definition'}; --list shows their names."
-        )
+        raise UsageError(f"No benchmark matches {', '.join(patterns)}; --list shows their names.")
     return kept
 
 
@@ -134,8 +123,6 @@ def _show(suite: Suite, out: Path) -> int:
         print(f"{' · '.join(titled(result))}: {result.failure}", file=sys.stderr)
     _summed_up("Left out", [result.left_out for result in left_out])
     _summed_up("Not counted", [result.uncounted for result in uncounted])
-    if any(result.runtime == RuntimeMode.JIT.value and result.times_s for result in suite.results):
-        _summed_up("Measured, although not supported", [reason] if (reason := torchscript_support().reason) else [])
     without = f", {len(left_out)} left out" if left_out else ""
     measured = units.some(len(suite.results) - len(failed) - len(left_out), "benchmark")
     print(f"\n{measured} measured, {len(failed)} failed{without}: {out}")

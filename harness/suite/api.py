@@ -21,9 +21,8 @@ _SIGNATURE = re.compile(r"f\((?P<arguments>.*)\) -> (?P<output>.+)")
 class TimerArgs:
     """The arguments of `torch.utils.benchmark.Timer` for one benchmark.
 
-    The last two fields do not exist in `Timer`. Each holds the source code of a module that defines `model`, or "". The
-    model in `scripted` is compiled to TorchScript before the setup loads it. The model in `compiled` is compiled with
-    `torch.compile`. Setup and statement call it under the name `compiled_model`.
+    The last field does not exist in `Timer`: the source of a `model` for `torch.compile`, or "". Setup and statement
+    call the compiled model under the name `compiled_model`.
     """
 
     stmt: str
@@ -31,7 +30,6 @@ class TimerArgs:
     global_setup: str = ""
     num_threads: int = 1
     language: Language = Language.PYTHON
-    scripted: str = ""
     compiled: str = ""
 
 
@@ -40,7 +38,6 @@ class RuntimeMode(enum.Enum):
 
     EAGER = "Eager"
     COMPILED = "Compiled"
-    JIT = "TorchScript"
     EXPLICIT = ""
 
 
@@ -86,7 +83,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the signature in a text such as `f(a, b) -> c`. Raise `UsageError` for other texts."""
+        """Return the signature in a text such as `f(a, b) -> c`, or raise `UsageError`."""
         found = _SIGNATURE.fullmatch(text.strip())
         if found is None:
             raise UsageError(f"The signature {text!r} is invalid; write it like f(x, w) -> y.")
@@ -103,14 +100,6 @@ class Signature:
             return f"{self.output} = {model}({given})" if self.output else f"{model}({given})"
         return f"{self._result}{model}->forward({given});"
 
-    def call_scripted(self, model: str, language: Language) -> str:
-        """Return the statement that calls a TorchScript model. In C++, it passes a vector of boxed values."""
-        if language is Language.PYTHON:
-            return self.call(model, language)
-        boxed = ", ".join(f"torch::jit::IValue({name})" for name in self.arguments)
-        inputs = f"std::vector<torch::jit::IValue> boxed_inputs({{{boxed}}});"
-        return f"{inputs}\n{self._result}{model}.forward(boxed_inputs);"
-
     def function(self, body: str) -> str:
         """Return the Python source of a function `model` with these statements and this signature."""
         head = f"def model({', '.join(self.arguments)}):"
@@ -123,13 +112,11 @@ class Signature:
 
 @dataclass(frozen=True)
 class GroupedBenchmark:
-    """Several benchmarks of one operation or model.
+    """Several benchmarks of one operation or model, from `GroupedStmts`, `GroupedModules` or `GroupedVariants`.
 
-    Create a grouped benchmark with `GroupedStmts`, `GroupedModules` or `GroupedVariants`. `signature` names the inputs
-    and the output of the statement, as in "f(x, w) -> y". It is required for models, compiling and autograd.
-    `autograd=True` adds benchmarks with `y.backward()` after the forward pass. `compiled=True` adds benchmarks of the
-    model with `torch.compile`, in Python only. `torchscript=True` adds benchmarks of the TorchScript model in both
-    languages. `source` is the Python source of the `model` that is compiled.
+    `signature` names the inputs and the output of the statement, as in "f(x, w) -> y", for models, compiling and
+    autograd. `autograd=True` adds benchmarks with `y.backward()`. `compiled=True`, or `torchscript=True` in definitions
+    for PyTorch's suite, adds those with `torch.compile`, in Python only, of the model in `source`.
     """
 
     py_fwd_stmt: str | None
@@ -139,10 +126,9 @@ class GroupedBenchmark:
     source: str | None
     setup: GroupedSetup
     signature: Signature | None
-    torchscript: bool
+    compiled: bool
     autograd: bool
     num_threads: tuple[int, ...]
-    compiled: bool = False
 
     @classmethod
     def init_from_stmts(
@@ -159,8 +145,9 @@ class GroupedBenchmark:
         """Return the benchmarks of a statement in Python, in C++, or in both languages."""
         read = None if signature is None else Signature.parse(signature)
         python, cpp, threads = py_stmt and indented(py_stmt), cpp_stmt and dedent(cpp_stmt), _tuple(num_threads)
-        model = read.function(python.strip("\n")) if (torchscript or compiled) and read and python is not None else None
-        return cls(python, cpp, None, None, model, setup, read, torchscript, autograd, threads, compiled)
+        compiled = compiled or torchscript
+        model = read.function(python.strip("\n")) if compiled and read and python is not None else None
+        return cls(python, cpp, None, None, model, setup, read, compiled, autograd, threads)
 
     @classmethod
     def init_from_model(
@@ -174,17 +161,14 @@ class GroupedBenchmark:
         num_threads: int | tuple[int, ...] = 1,
         compiled: bool = False,
     ) -> Self:
-        """Return the benchmarks of a model. The code of the model setups must define the variable `model`.
-
-        Raise `UsageError` if there is no signature.
-        """
+        """Return the benchmarks of a model, which the model setups define under the name `model`."""
         if signature is None:
             raise UsageError("A benchmark of a model needs its signature, such as f(x) -> y.")
         read, threads = Signature.parse(signature), _tuple(num_threads)
         py_stmt = read.call("model", Language.PYTHON) if py_model_setup is not None else None
         cpp_stmt = read.call("model", Language.CPP) if cpp_model_setup is not None else None
         python, cpp = py_model_setup and indented(py_model_setup), cpp_model_setup and dedent(cpp_model_setup)
-        return cls(py_stmt, cpp_stmt, python, cpp, python, setup, read, torchscript, autograd, threads, compiled)
+        return cls(py_stmt, cpp_stmt, python, cpp, python, setup, read, compiled or torchscript, autograd, threads)
 
     @classmethod
     def init_from_variants(
@@ -192,9 +176,8 @@ class GroupedBenchmark:
     ) -> Mapping[tuple[str, ...] | str | None, Self]:
         """Return several related benchmarks by label. Each line of `py_block` and `cpp_block` is one statement.
 
-        A comment that begins with @ describes the lines below it. `# @setup` marks the setup, and `# @reshape` the
-        statements with the label "reshape". In C++, `// @Global Setup` marks the global setup. If a label has several
-        lines, the benchmarks have the labels `("label", "Case:  0")`, `("label", "Case:  1")` and so on.
+        `# @setup` is above the setup, `# @reshape` above the statements with the label "reshape", and in C++,
+        `// @Global Setup` above the global setup. Several statements are ("reshape", "Case:  0") and so on.
         """
         python, cpp = _by_label(py_block, "#"), _by_label(cpp_block, "//")
         py_setup, py_global = ("\n".join(python.pop(name, [])) for name in _SECTIONS)
@@ -218,9 +201,8 @@ class GroupedBenchmark:
     def __post_init__(self) -> None:
         if self.autograd and self.output is None:
             raise UsageError("autograd=True needs a signature with an output, such as f(x, w) -> y.")
-        for word, wanted in (("torchscript", self.torchscript), ("compiled", self.compiled)):
-            if wanted and (self.signature is None or self.source is None):
-                raise UsageError(f"{word}=True needs a signature, and a Python statement or model to compile.")
+        if self.compiled and (self.signature is None or self.source is None):
+            raise UsageError("compiled=True needs a signature, and a Python statement or model to compile.")
         for model in (self.py_model_setup, self.cpp_model_setup):
             if model and not re.search(r"\bmodel\b", model):
                 raise UsageError(f"A model's setup must define `model`, but this setup does not: {model.strip()}")

@@ -106,12 +106,10 @@ def library_of(benchmark: Benchmark) -> Path:
     return disk_cache.folder() / "cpp" / f"{function_name(benchmark)}.so"
 
 
-def build(
-    benchmarks: Sequence[Benchmark], jobs: int, done: Callable[[int], None] = lambda _: None
-) -> dict[Benchmark, str]:
+def build(benchmarks: Sequence[Benchmark], jobs: int, done: Callable[[int], None]) -> dict[Benchmark, str]:
     """Compile the C++ benchmarks that are not in the cache. Return the error message of each benchmark that fails.
 
-    `jobs` libraries are compiled at the same time. After each one, `done` is called with the number of its benchmarks.
+    `jobs` libraries are compiled at the same time. After each one, `done` gets the number of its benchmarks.
     """
     failures: dict[str, str] = {}
     names = {benchmark: function_name(benchmark) for benchmark in benchmarks if benchmark.is_cpp}

@@ -13,10 +13,7 @@ from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, Runtim
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition, Label
 
 LANGUAGES: Final = {Language.PYTHON: "Python", Language.CPP: "C++"}
-# Calls before a measurement: TorchScript compiles after a few calls, when it has recorded the types of the arguments.
-WARM_UPS: Final = 3
-
-_INCLUDES: Final = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
+WARM_UPS: Final = 3  # calls of compiled code before a measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +44,12 @@ class Benchmark:
 
     @property
     def code(self) -> dict[str, Any]:
-        """The arguments of torch's `Timer` for this benchmark, as a dictionary for JSON."""
+        """The `TimerArgs` as a dictionary for JSON."""
         return {**asdict(self.args), "language": LANGUAGES[self.args.language]}
 
     @classmethod
     def all_of(cls, flat: FlatDefinition) -> tuple[Self, ...]:
-        """Return one benchmark for each item of a list that `materialize` returned."""
+        """Return the benchmarks of a list from `materialize`."""
         return tuple(cls(label, kind.runtime.value, kind.autograd.value, args) for label, kind, args in flat)
 
 
@@ -68,7 +65,6 @@ def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
             continue
         forms = {RuntimeMode.EAGER: _eager}
         forms |= {RuntimeMode.COMPILED: _compiled} if group.compiled else {}
-        forms |= {RuntimeMode.JIT: _scripted} if group.torchscript else {}
         autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + group.autograd]
         for runtime, autograd, language in product(forms, autograds, LANGUAGES):
             backward = autograd is AutogradMode.FORWARD_BACKWARD
@@ -98,19 +94,3 @@ def _compiled(group: GroupedBenchmark, language: Language, backward: bool) -> Ti
         stmt = f"{stmt}\n{group.output}.backward()"
     setup = "\n".join([group.setup.py_setup, *[stmt] * WARM_UPS])
     return TimerArgs(stmt, setup.strip("\n"), compiled=group.source or "")
-
-
-def _scripted(group: GroupedBenchmark, language: Language, backward: bool) -> TimerArgs | None:
-    setup, source, is_cpp = group.setup, group.source or "", language is Language.CPP
-    if group.signature is None or (is_cpp and group.cpp_fwd_stmt is None and not setup.cpp_setup.strip()):
-        return None
-    stmt, path = group.signature.call_scripted("jit_model", language), str(models.script_path(source))
-    if not is_cpp:
-        stmt += f"\n{group.output}.backward()" if backward else ""
-        code = "\n".join([setup.py_setup, f"jit_model = torch.jit.load({path!r})", *[stmt] * WARM_UPS])
-        return TimerArgs(stmt, code.strip("\n"), scripted=source)
-    stmt += f"\n{group.output}.toTensor().backward();" if backward else ""
-    calls = "\n".join([f"{{\n{stmt}\n}}"] * WARM_UPS)
-    quoted = path.replace("\\", "\\\\").replace('"', '\\"')
-    code = f'{setup.cpp_setup}\nauto jit_model = torch::jit::load("{quoted}");\n{calls}'
-    return TimerArgs(stmt, code.strip("\n"), f"{_INCLUDES}{setup.global_setup}", language=language, scripted=source)

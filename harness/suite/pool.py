@@ -21,7 +21,7 @@ from harness.suite.worker import BENCHMARK
 START_S: Final = 180.0  # for the start of a worker: under valgrind, importing torch takes 15 s on an idle machine
 
 Answer = Mapping[str, Any]
-"""A message from or to a worker. If a benchmark fails, the worker's answer has the reason as "failure"."""
+"""A message from or to a worker, with the reason as "failure" if a benchmark has failed."""
 
 
 class SuiteWorker:
@@ -35,11 +35,7 @@ class SuiteWorker:
         self._stopped = False
 
     def run(self, request: Answer, limit_s: float) -> Answer:
-        """Run one benchmark, and return its result. In the mode "count", the result has the "instructions".
-
-        The benchmark fails if the process ends, or if it takes longer than `limit_s` seconds. The next benchmark then
-        runs in a new process.
-        """
+        """Run one benchmark, and return its result, or the reason for its failure: it may take `limit_s` seconds."""
         waited_s = START_S
         try:
             if self._child is None:
@@ -80,7 +76,7 @@ class SuiteWorker:
         return child
 
     def _counted(self, answer: Answer) -> Answer:
-        """Return the instructions of each repeat, without those of dictionary lookups, which depend on hashes."""
+        # The instructions of dictionary lookups depend on hashes.
         counts = []
         try:
             for number in range(1, answer["repeats"] + 1):

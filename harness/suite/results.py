@@ -35,10 +35,9 @@ class Result:
     """The result of one benchmark with its samples.
 
     `times_s` holds the samples in seconds per run. Each sample is the mean over a block of `runs_per_sample` runs.
-    `instructions` has one count per repeat: the instructions of `number` runs without dictionary lookups. `cached`
-    means that the counts come from an earlier run with the same software. Three fields hold a reason, or "". `failure`
-    is the reason why a benchmark that was run has no times. `left_out` is the reason why the benchmark was not run:
-    torch, Python or the machine lacks something. `uncounted` is the reason why it has no counts.
+    `instructions` has one count per repeat: the instructions of `number` runs without dictionary lookups. Three fields
+    hold a reason, or "": why a benchmark that was run has no times (`failure`), why it was not run (`left_out`: torch,
+    Python or the machine lacks something), and why it has no counts (`uncounted`).
     """
 
     label: Label
@@ -52,7 +51,6 @@ class Result:
     times_s: tuple[float, ...] = ()
     number: int = 0
     instructions: tuple[int, ...] = ()
-    cached: bool = False
     failure: str = ""
     uncounted: str = ""
     left_out: str = ""
@@ -100,20 +98,13 @@ def load(path: Path) -> Suite:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); measure with --out {path} first.") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} does not hold results of harness.suite ({error}); measure again.") from error
-
-
-def is_suite(path: Path) -> bool:
-    """Return whether a file holds the results of a run of the suite."""
-    try:
-        load(path)
-    except UsageError:
-        return False
-    return True
+        raise UsageError(
+            f"{path} does not hold results of harness.suite ({error}); name another file, or delete it."
+        ) from error
 
 
 def save(suite: Suite, path: Path, *, durable: bool = True) -> None:
-    """Write the results of a run to a file, atomically. With `durable`, they are then on the disk."""
+    """Write the results of a run to a file, as `write_whole`."""
     record = {
         "format": 1,
         "environment": suite.environment.to_dict(),
@@ -124,10 +115,10 @@ def save(suite: Suite, path: Path, *, durable: bool = True) -> None:
 
 
 def earlier_results(path: Path, environment: Environment, settings: SuiteSettings) -> dict[str, Result]:
-    """Return the results of a complete or stopped run by the keys of the benchmarks, or {} if there is no file.
+    """Return the results of an earlier run by the keys of the benchmarks, or {} if there is no file.
 
     Benchmarks that failed or were left out will be measured again. Raise `UsageError` if the run had other settings or
-    another environment, because such results cannot be combined.
+    another environment.
     """
     if not path.exists():
         return {}
@@ -167,11 +158,7 @@ class BenchmarkChange:
 
 @dataclass(frozen=True, slots=True)
 class SuiteComparison:
-    """A comparison of two runs.
-
-    `changes` has the benchmarks that are in both runs, `only_first` and `only_second` those in only one run.
-    `differences` lists how the machines and the software of the two runs differ.
-    """
+    """The benchmarks that are in both runs, those in only one run, and how machines and software differ."""
 
     changes: tuple[BenchmarkChange, ...]
     only_first: tuple[Result, ...]
@@ -190,7 +177,7 @@ class SuiteComparison:
         )
 
     def table(self) -> Table:
-        """Return a table with one row per benchmark: times, instructions and changes of the two runs."""
+        """Return the times and instructions of each benchmark in the two runs, with their changes."""
         heads: dict[str, Callable[[float], str] | None] = {"benchmark": None, "kind": None}
         heads |= {"time": units.seconds, "new time": units.seconds, "change": signed_percent}
         heads |= {"instructions": units.count, "new count": units.count, "change ": signed_percent}
@@ -202,7 +189,7 @@ class SuiteComparison:
         return Table.of("", heads, rows)
 
     def summary(self) -> str:
-        """Return a text: how many benchmarks have the same results in both runs, and how the runs differ."""
+        """Return how many benchmarks have the same results in both runs, and how the runs differ."""
         lines = [
             _within("instructions", [pair.count_change for pair in self.changes]),
             _within("wall times", [pair.time_change for pair in self.changes]),
@@ -222,7 +209,7 @@ def signed_percent(fraction: float) -> str:
 
 def titled(result: Result) -> tuple[str, str]:
     """Return the name of a benchmark, and its kind as tables show it, such as "eager fwd Python"."""
-    short = {"TorchScript": "script", "Compiled": "compiled", "Eager": "eager"}
+    short = {"Compiled": "compiled", "Eager": "eager"}
     short |= {"Forward": "fwd", "Forward + Backward": "fwd+bwd"}
     kinds = [short.get(each, each) for each in (result.runtime, result.autograd, result.language)]
     return " · ".join(result.label), " ".join(filter(None, [*kinds, f"×{result.num_threads}"]))

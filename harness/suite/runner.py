@@ -10,14 +10,14 @@ from typing import Any, Final
 from rich.progress import Progress
 
 from harness.callgrind import tools
-from harness.compilers.inductor import cannot_compile, torchscript_support
+from harness.compilers.inductor import cannot_compile
 from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage import disk_cache
 from harness.suite import cpp, pool
 from harness.suite.expand import Benchmark
 from harness.suite.pool import SuiteWorker
-from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, save
+from harness.suite.results import Result, Suite, SuiteSettings, earlier_results, load, save
 
 KIND: Final = "suite"  # the folder in the cache that holds the counts
 
@@ -35,7 +35,7 @@ _MESSAGE_LENGTH: Final = 300  # a result keeps only this number of characters of
 
 @dataclass
 class SuiteRun:
-    """A run of benchmarks, which writes its results to `out`. `results` are the known ones, by the benchmark's key."""
+    """A run of benchmarks, which writes its results to `out`. `results` are known already, by the benchmark's key."""
 
     benchmarks: Sequence[Benchmark]
     settings: SuiteSettings
@@ -50,7 +50,7 @@ class SuiteRun:
         """Measure every benchmark that has no result yet, and return all results."""
         no_compiler = tools.lacking_compiler()
         for benchmark in self.benchmarks:
-            if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
+            if benchmark.args.compiled and not self._result(benchmark).times_s and (missing := cannot_compile()):
                 self._keep(benchmark, left_out=missing)
             elif benchmark.is_cpp and no_compiler:
                 self._keep(benchmark, failure=no_compiler)
@@ -106,7 +106,7 @@ class SuiteRun:
                 self._keep(benchmark, uncounted=answer["failure"])
             else:
                 save_counts(benchmark, self.settings, tuple(answer["instructions"]))
-                self._keep_counts(benchmark, tuple(answer["instructions"]), cached=False)
+                self._keep_counts(benchmark, tuple(answer["instructions"]))
             done(1)
 
         wanted, missing = [], tools.lacking()
@@ -115,7 +115,7 @@ class SuiteRun:
                 self._keep(benchmark, uncounted=NOT_COUNTED)
             elif not result.instructions:
                 if not recount and (found := load_counts(benchmark, self.settings)):
-                    self._keep_counts(benchmark, found, cached=True)
+                    self._keep_counts(benchmark, found)
                 elif missing:
                     self._keep(benchmark, uncounted=missing)
                 else:
@@ -123,8 +123,8 @@ class SuiteRun:
         done = self._bar("counting instructions", wanted)
         pool.serve_all("count", wanted, self.jobs, serve)
 
-    def _keep_counts(self, benchmark: Benchmark, found: tuple[int, ...], *, cached: bool) -> None:
-        self._keep(benchmark, instructions=found, number=self.settings.number, cached=cached, uncounted="")
+    def _keep_counts(self, benchmark: Benchmark, found: tuple[int, ...]) -> None:
+        self._keep(benchmark, instructions=found, number=self.settings.number, uncounted="")
 
     def _request(self, benchmark: Benchmark) -> dict[str, Any]:
         request = {"library": "", **asdict(self.settings), **benchmark.code}
@@ -133,16 +133,8 @@ class SuiteRun:
         return request
 
     def _bar(self, what: str, wanted: Sequence[Benchmark]) -> Callable[[int], None]:
-        """Return a function that shows that a number of the wanted benchmarks has just finished."""
         task = self.bars.add_task(what, total=len(wanted), visible=bool(wanted))
         return lambda more: self.bars.advance(task, more)
-
-
-def lacking(benchmark: Benchmark) -> str:
-    """Return a text that names what torch, Python or the machine lacks for a benchmark, or ""."""
-    if benchmark.args.scripted and not torchscript_support().runs:
-        return torchscript_support().reason
-    return cannot_compile() if benchmark.args.compiled else ""
 
 
 def measure(
@@ -158,13 +150,14 @@ def measure(
 ) -> Suite:
     """Run benchmarks, write the results to the file `out`, and return them.
 
-    Benchmarks that a complete or stopped run has already measured for `out` are not measured again, unless `fresh` is
-    true. With `recount`, instructions are counted again, although the cache may hold counts of earlier runs. `bars`
-    shows the progress.
+    Benchmarks with results in `out` are not measured again, unless `fresh` is true. With `recount`, counts of earlier
+    runs from the cache are not used. Raise `UsageError` if `out` is another file or has results of another machine.
     """
     if not out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
     here = Environment.capture()
+    if fresh and out.is_file():
+        load(out)  # another file is not overwritten
     known = {} if fresh else earlier_results(out, here, settings)
     run = SuiteRun(benchmarks, settings, out, here, known, jobs or os.cpu_count() or 1, bars or Progress(disable=True))
     return run.go(count=count, recount=recount)

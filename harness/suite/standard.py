@@ -3,8 +3,8 @@
 from functools import partial
 
 from harness.suite.api import GroupedModules, GroupedSetup, GroupedStmts, GroupedVariants
-from harness.suite.types import FlatIntermediateDefinition
-from harness.suite.utils import flatten, iter_parsed_lines, parse_stmts
+from harness.suite.types import Definition
+from harness.suite.utils import iter_parsed_lines, parse_stmts
 
 MATRIX = GroupedSetup("x = torch.ones((8, 8))", "auto x = torch::ones({8, 8});")
 IMAGES = GroupedSetup("x = torch.ones((2, 4, 8, 8))", "auto x = torch::ones({2, 4, 8, 8});")
@@ -51,7 +51,7 @@ _compiled = partial(GroupedStmts, setup=OPERANDS, compiled=True)
 _trained = partial(GroupedStmts, setup=WEIGHTS, compiled=True, autograd=True)
 
 # fmt: off
-BENCHMARKS: FlatIntermediateDefinition = flatten({
+BENCHMARKS: Definition = {
     "New": {
         "empty": GroupedStmts("torch.empty((8,))", "torch::empty({8});"),
         "zeros": GroupedStmts("torch.zeros((8,))", "torch::zeros({8});"),
@@ -152,5 +152,5 @@ BENCHMARKS: FlatIntermediateDefinition = flatten({
             loss = -(log_p * goal).sum(1).mean()     | auto loss = -(log_p * goal).sum(1).mean();
         """), signature="f(x, w1, bias, goal) -> loss"),
     },
-})
+}
 # fmt: on

@@ -41,11 +41,7 @@ def _leaves(prefix: Label, schema: object) -> Iterator[tuple[Label, TimerArgs | 
 
 
 def parse_stmts(stmts: str) -> tuple[str, str]:
-    """Return the Python code and the C++ code of a text with two columns.
-
-            Python                                   | C++
-            ---------------------------------------- | ----------------------------------------
-            z = torch.mm(x, y)                       | auto z = torch::mm(x, y);
+    """Return the Python code and the C++ code of a text with two columns, as in `harness.suite.standard`.
 
     The Python column is 40 characters wide, and " | " follows it. Raise `UsageError` for any other text.
     """

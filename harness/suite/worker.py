@@ -1,9 +1,7 @@
 """The program of a worker process, `python -m harness.suite.worker MODE`, which `harness.suite.pool` starts.
 
-The worker imports torch once and forks a child for each benchmark, so that every child starts in the same state. A
-crash ends only the child. The output of a benchmark goes to standard error, which is a file.
-
-MODE is "time" or "count". The command has the same length in every run: one more character moves data in memory, and
+The worker imports torch once and forks a child for each benchmark, so that every child starts in the same state. MODE
+is "time" or "count". The command has the same length in every run: one more character moves data in memory, and
 Python's attribute cache uses memory addresses.
 """
 
@@ -24,7 +22,6 @@ import torch
 from torch.utils.benchmark import Timer
 
 from harness import statements
-from harness.compilers.inductor import torchscript_warnings_hidden
 from harness.processes.channel import Channel, Closed, stdio_channel
 from harness.processes.launcher import ended
 from harness.suite import models
@@ -76,8 +73,7 @@ def _serve(mode: str, channel: Channel, written: TextIO) -> None:
         text = _NO_REQUEST
     else:
         try:
-            with torchscript_warnings_hidden():
-                answer = (_time if mode == "time" else _count)(request)
+            answer = (_time if mode == "time" else _count)(request)
         except BaseException as error:  # noqa: BLE001 - a benchmark may raise any exception
             answer = {"failure": statements.sentence(error)}
         text = json.dumps({**answer, "process": os.getpid()})
@@ -116,21 +112,17 @@ def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any
 
 
 def _prepare(request: dict[str, Any]) -> dict[str, Any]:
-    if request["scripted"]:
-        models.script(request["scripted"])
     return models.compiled_names(request["compiled"]) if request["compiled"] else {"torch": torch}
 
 
 def _switch() -> Callable[[], float]:
-    """Return a clock for `timeit`, which reads it before and after a loop: it switches counting on, and off again."""
+    # `timeit` reads this clock before and after a loop: it switches counting on, and off again.
     on, off = torch._C._valgrind_toggle, torch._C._valgrind_toggle_and_dump_stats  # noqa: SLF001 - as torch's Timer does
     switches = cycle((on, off))
     return lambda: next(switches)() or 0.0
 
 
 class _Interpreted:
-    """The loop of `timeit`, whose setup runs before each block of calls."""
-
     def __init__(
         self, request: dict[str, Any], names: dict[str, Any], clock: Callable[[], float] = time.perf_counter
     ) -> None:
@@ -153,11 +145,9 @@ class _Compiled:
         self._function.restype = ctypes.c_char_p
 
     def timeit(self, number: int) -> float:
-        # The library runs the benchmark once to warm up.
-        return self.call(number, 1, counting=False)
+        return self.call(number, 1, counting=False)  # with a warm-up
 
-    def call(self, number: int, repeats: int, *, counting: bool) -> float:
-        # Return the seconds of the last repeat.
+    def call(self, number: int, repeats: int, *, counting: bool) -> float:  # the seconds of the last repeat
         seconds = ctypes.c_double()
         if (message := self._function(number, repeats, counting, ctypes.byref(seconds))) is not None:
             raise RuntimeError(message.decode(errors="replace"))

@@ -86,9 +86,8 @@ def limited(
 ) -> AnyFuzzer:
     """Set limits for the sizes of all tensors of a fuzzer, and return the fuzzer. None leaves a limit unchanged.
 
-    PyTorch's fuzzers for operators draw tensors of up to 32 million elements and 2 GB, which is too much for a laptop.
-    With narrow limits, few draws are accepted, and torch raises `ValueError` after 1000 draws. The limited fuzzer does
-    not draw a size above `max_elements`, and raises the same error only after 50,000 draws.
+    PyTorch's fuzzers draw tensors of up to 2 GB, and raise `ValueError` if none of 1000 draws is within the limits. The
+    limited fuzzer does not draw a size above `max_elements`, and raises this error only after 50,000 draws.
     """
     limits = {"max_elements": max_elements, "min_elements": min_elements, "max_allocation_bytes": max_allocation_bytes}
     for tensor in fuzzer._tensors:  # noqa: SLF001 - there is no public way to set the bounds

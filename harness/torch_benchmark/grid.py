@@ -19,11 +19,7 @@ from harness.timeable import first_result
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The measured times of several functions at several sizes and numbers of threads, and the environment.
-
-    `names`, `sizes` and `threads` are in the given order. `cells` has one `Measurement` with all samples for each
-    (name, size, number of threads).
-    """
+    """The measured times of functions: `cells` has a `Measurement` for each (name, size, number of threads)."""
 
     label: str
     names: tuple[str, ...]
@@ -51,10 +47,9 @@ class Grid:
         return min(self.names, key=lambda name: self.median_s(name, size, threads))
 
     def compare(self) -> Compare:
-        """Return torch's table of the medians, with a row per size and a column per function.
+        """Return torch's table of the medians, with a row per size and a column per function, grouped by threads.
 
-        The rows are grouped by number of threads. Digits that are uncertain because of the spread are left out, and
-        cells about which torch warns are marked.
+        Digits that are uncertain because of the spread are left out, and cells about which torch warns are marked.
         """
         table = Compare(list(self.cells.values()))
         table.trim_significant_figures()
@@ -62,7 +57,7 @@ class Grid:
         return table
 
     def plot(self) -> str:
-        """Return a text plot of the median times. There is one curve per function and number of threads."""
+        """Return a text plot of the median times, with a curve per function and number of threads."""
         return curves(self._curves())
 
     def svg(self) -> str:
@@ -97,12 +92,11 @@ def grid(
 
     `inputs` is called once per size and returns the positional arguments, which are the same for all functions.
     `min_run_time` is the smallest measuring time of a cell in seconds, in all its `turns` (repetitions) together.
-    Finding the block size takes additional time. `timer` is the clock. The default is Timer's clock, which waits until
-    the GPU has finished its work before it reads the time. `seed` fixes the random order of the repetitions.
+    `timer` is the clock. The default is Timer's clock, which waits until the GPU has finished its work. `seed` fixes
+    the random order of the repetitions.
 
-    Raise `UsageError` if there are no functions, sizes or threads. Also raise `UsageError` if a number is not positive,
-    if a size or a number of threads is given twice, or if a function cannot be timed (`harness.timeable`). Exceptions
-    of a function are not caught.
+    Raise `UsageError` if a function cannot be timed (`harness.timeable`), if there are no functions, sizes or threads,
+    or if a number is not positive or occurs twice. Exceptions of a function are not caught.
     """
     if not (functions and sizes and threads):
         raise UsageError("A grid needs at least one function, one size and one number of threads.")

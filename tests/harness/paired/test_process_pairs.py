@@ -22,12 +22,18 @@ from harness.machine.clocks import Clock, FakeClock
 from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
 from harness.paired import process_pairs
 from harness.paired.blocks import DEFAULT_CLOCK, PairSource, TimedCode
-from harness.paired.paired_process_main import CALLS, DONE, FAILED, PREPARE, locate
-from harness.paired.process_pairs import TURN_S, PairedProcessError, TimedWorker, calls_in_a_turn, process_environment
+from harness.paired.paired_process_main import Job, locate
+from harness.paired.process_pairs import (
+    TURN_S,
+    PairedProcess,
+    PairedProcessError,
+    TimedWorker,
+    calls_in_a_turn,
+    process_environment,
+)
 from harness.paired.rounds import Reading
 from harness.processes import process_env
-from harness.processes.channel import Closed
-from harness.processes.launcher import KIT, Child
+from harness.processes.launcher import KIT
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
 
@@ -197,9 +203,6 @@ def _wait_for_paired_processes(pid: int, most_s: float) -> list[psutil.Process]:
     return started
 
 
-COMMAND = [sys.executable, "-m", "harness.paired.paired_process_main"]
-
-
 def at_the_top() -> int:
     return 1
 
@@ -213,35 +216,11 @@ class Holder:
         return 3
 
 
-def conversation(*requests: tuple[str, str] | tuple[str, str, str] | int, path: str = "") -> list[dict[str, Any]]:
-    """Return the failures in the answers of a paired process, one dict per answer; it is empty for a done request.
-
-    A request is a job, as statement, setup and place, or a number of calls to run.
-    """
-    found = []
-    with Child(COMMAND, {**os.environ, "PYTHONPATH": str(KIT)}) as child:
-        for request in requests:
-            if isinstance(request, int):
-                child.send(CALLS, {"calls": request})
-                assert child.receive() == (DONE, {})
-                child.send(b"r")
-            else:
-                entries = [entry for entry in (path, *sys.path) if entry]
-                names = ("statement", "setup", "place")
-                child.send(PREPARE, {"place": "", **dict(zip(names, request, strict=False)), "path": entries})
-            kind, body = child.receive()
-            assert kind == (FAILED if "message" in body else DONE)
-            found.append(body if kind == FAILED else {})
-        if found[-1]:
-            with pytest.raises(Closed):
-                child.receive()
-    return found
-
-
 def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> None:
     setup = "import gc, sys; input_ended = lambda: not sys.stdin.read()"
     code = "print('12'); assert input_ended(); assert not gc.isenabled()"
-    assert conversation((code, setup), 1) == [{}, {}]
+    with ground(code, setup=setup) as here, here.open_pair(0) as pair:
+        pair.play(baseline_first=True)
 
 
 def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
@@ -256,6 +235,7 @@ def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_ref
 
 def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("if __name__ == '__main__':\n    def work(): ...\n")
-    (failure,) = conversation(("work", "pass", str(tmp_path / "script.py")))
-    assert failure["usage"]
-    assert failure["message"].startswith("work is not in __paired_main__")
+    job = Job(statement="work", place=str(tmp_path / "script.py"), setup="pass", path=sys.path)
+    process = PairedProcess("candidate", job)
+    with process.child, pytest.raises(UsageError, match="does not find work"):
+        process.wait_until_ready()

@@ -114,12 +114,12 @@ def test_a_missing_compiler_and_a_missing_header_have_different_messages(
 def test_the_error_for_a_cache_that_cannot_be_written_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, "/dev/null/cache")
     with pytest.raises(MachineError, match=disk_cache.FOLDER_VARIABLE):
-        inline_folder("int x;")
+        inline_folder(["int x;"])
 
 
 def test_a_build_saves_its_time_once_and_ignores_the_lock_of_a_killed_or_failed_build() -> None:
-    folder = inline_folder("int x;")
-    assert folder == inline_folder("int x;") != inline_folder("int y;")
+    folder = inline_folder(["int x;"])
+    assert folder == inline_folder(["int x;"]) != inline_folder(["int y;"])
     assert math.isnan(build_seconds(folder))
     with pytest.raises(RuntimeError), build_lock(folder):
         raise RuntimeError

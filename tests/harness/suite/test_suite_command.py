@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from harness.compilers import inductor
-from harness.compilers.inductor import TorchScriptSupport, torchscript_support
 from harness.errors import UsageError
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import (
@@ -23,9 +22,9 @@ from harness.suite import (
     parse_stmts,
     runner,
 )
-from harness.suite import __main__ as command
 from harness.suite.__main__ import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.expand import Benchmark
+from harness.suite.models import _model
 from harness.suite.results import SAME, SuiteComparison, SuiteSettings, load, save
 from harness.suite.runner import NOT_COUNTED
 
@@ -37,7 +36,6 @@ def test_an_impossible_definition_is_refused_at_once() -> None:
         (lambda: GroupedStmts("x", signature="f(x)"), "like f"),
         (lambda: GroupedStmts("x", signature="f(x) -> y, z"), "several"),
         (lambda: GroupedStmts("x.add_(1)", signature="f(x) -> None", autograd=True), "output"),
-        (lambda: GroupedStmts("x + 1", torchscript=True), "signature"),
         (lambda: GroupedStmts(cpp_stmt="x + 1;", signature="f(x) -> y", torchscript=True), "Python statement"),
         (lambda: GroupedStmts("x + 1", compiled=True), "signature"),
         (lambda: GroupedModules("model = torch.nn.ReLU()"), "signature"),
@@ -63,31 +61,12 @@ SIDE_BY_SIDE = r"""
 """
 
 
-def test_variants_are_cases_under_their_labels() -> None:
-    made = GroupedVariants(
-        "# @setup\nx = 1\n# @one\nx + 1\n# @several\nx\n# only in C++\nx - 1",
-        "// @Global Setup\n#include <a>\n// @setup\nauto x = 1;\n// @several\nx;\nx + 2;\nx - 1;",
-    )
-    assert list(made) == [("one",), ("several", "Case:  0"), ("several", "Case:  1"), ("several", "Case:  2")]
-    assert [(each.py_fwd_stmt, each.cpp_fwd_stmt) for each in made.values()] == [
-        ("x + 1", None),
-        ("x", "x;"),
-        (None, "x + 2;"),
-        ("x - 1", "x - 1;"),
-    ]
-    assert {each.setup for each in made.values()} == {GroupedSetup("x = 1", "auto x = 1;", "#include <a>")}
-
-
 PYTORCH_SHAPED = Path(__file__).parent / "pytorch_shaped"
 SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")
 
 
-def test_a_statement_is_expanded_to_every_mode_pass_and_language() -> None:
-    group = GroupedStmts(
-        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
-    )
-    inputs = "std::vector<torch::jit::IValue> boxed_inputs({torch::jit::IValue(x)});"
-    boxed = f"{inputs}\nauto y = jit_model.forward(boxed_inputs);"
+def test_a_statement_is_expanded_to_every_mode_pass_and_language(tmp_path: Path) -> None:
+    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True)
     works = {each.title: each.args for each in Benchmark.all_of(materialize({("a",): group}))}
     assert [(title, args.stmt) for title, args in works.items()] == [
         ("a · Eager · Forward · Python", "y = x * 2"),
@@ -96,26 +75,15 @@ def test_a_statement_is_expanded_to_every_mode_pass_and_language() -> None:
         ("a · Eager · Forward + Backward · C++", "auto y = x * 2;\ny.backward();"),
         ("a · Compiled · Forward · Python", "y = compiled_model(x)"),
         ("a · Compiled · Forward + Backward · Python", "y = compiled_model(x)\ny.backward()"),
-        ("a · TorchScript · Forward · Python", "y = jit_model(x)"),
-        ("a · TorchScript · Forward · C++", boxed),
-        ("a · TorchScript · Forward + Backward · Python", "y = jit_model(x)\ny.backward()"),
-        ("a · TorchScript · Forward + Backward · C++", f"{boxed}\ny.toTensor().backward();"),
     ]
     source = "def model(x):\n    y = x * 2\n    return y\n"
     for title, args in works.items():
         assert ("#include <numbers>" in args.global_setup) == ("C++" in title)
-        assert (args.compiled, args.scripted) == (source * ("Compiled" in title), source * ("TorchScript" in title))
-    assert "jit_model = torch.jit.load" in works["a · TorchScript · Forward · Python"].setup
+        assert args.compiled == source * ("Compiled" in title)
+    with _model(source, tmp_path) as model:
+        assert model(3) == 6
     other = materialize({("a",): GroupedStmts(cpp_stmt="x;"), ("b",): TimerArgs("x", num_threads=3)})
     assert [each.title for each in Benchmark.all_of(other)] == ["a · Eager · Forward · C++", "b · Python · 3 threads"]
-
-
-def test_a_model_is_set_up_and_called_by_its_signature() -> None:
-    group = GroupedModules("model = torch.nn.ReLU()", "auto model = torch::nn::ReLU();", SETUP, "f(x) -> None")
-    python, cpp = (args for _, _, args in materialize({("a",): group}))
-    assert (python.stmt, cpp.stmt) == ("model(x)", "model->forward(x);")
-    assert python.setup.splitlines()[-1] == "model = torch.nn.ReLU()"
-    assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
 
 
 def shaped_for_pytorch(folder: Path) -> Path:
@@ -135,9 +103,9 @@ def test_definitions_for_pytorchs_suite_need_only_other_imports(
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     shaped = benchmarks_of(shaped_for_pytorch(tmp_path))
-    assert len(shaped) == len({work.key for work in shaped}) == 61
-    assert sum(work.is_cpp for work in shaped) == 30
-    assert sum(work.args.num_threads == 2 for work in shaped) == 8
+    assert len(shaped) == len({work.key for work in shaped}) == 53
+    assert sum(work.is_cpp for work in shaped) == 22
+    assert sum(work.args.num_threads == 2 for work in shaped) == 6
     variants = [work for work in shaped if work.label[0] == "variants" and work.is_cpp]
     assert variants[-1].title == "variants · whole · Eager · Forward · C++"
     assert {work.args.global_setup for work in variants} == {"constexpr int64_t FIRST = 0;\n"}
@@ -190,49 +158,40 @@ BENCHMARKS = {
 """
 
 
-def test_wall_times_are_measured_printed_and_compared_and_torchscript_without_support_gets_a_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_wall_times_are_measured_printed_and_compared_and_another_file_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    support = TorchScriptSupport(True, "torch 9.9 does not support it")
-    monkeypatch.setattr(command, "torchscript_support", lambda: support)
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
-    runs = torchscript_support().runs
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    text = DEFINITIONS.replace("OPTIONS", f"torchscript={runs}")
+    text = DEFINITIONS.replace("OPTIONS", "compiled=False")
     text = text.replace("BENCHMARKS = {", 'BENCHMARKS = {"broken": TimerArgs("1 / 0"),')
     file.write_text(text, encoding="utf-8")
     arguments = [str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]
     assert main(arguments) == SOME_FAILED
     printed, err = capsys.readouterr()
-    assert f"{'2 benchmarks' if runs else '1 benchmark'} measured, 1 failed" in printed
-    assert (f"Measured, although not supported (1): {support.reason}" in printed) == runs
+    assert "1 benchmark measured, 1 failed" in printed
     assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
-    assert f"wall times: {1 + runs} of {1 + runs} within 0.5 %" in capsys.readouterr().out
-    assert main([*arguments, "--only", "sum"]) == 0
+    assert "wall times: 1 of 1 within 0.5 %" in capsys.readouterr().out
+    assert main([*arguments, "--fresh", "--only", "sum"]) == 0  # a new run replaces the file of an earlier run
     out.write_text("mine")
     assert main([*arguments, "--fresh"]) == 2
-    assert "--force" in capsys.readouterr().err
+    assert "name another file" in capsys.readouterr().err
     assert out.read_text() == "mine"
-    for option in ("--force", "--fresh"):  # a new run replaces the files of an earlier run
-        assert main([*arguments, "--fresh", option, "--only", "sum*Eager"]) == 0
 
 
 def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "torchscript_support", lambda: TorchScriptSupport(False, "no TorchScript any more"))
     monkeypatch.setattr(runner, "cannot_compile", lambda: "no compiler here")
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text(DEFINITIONS.replace("OPTIONS", "torchscript=True, compiled=True"), encoding="utf-8")
+    file.write_text(DEFINITIONS.replace("OPTIONS", "torchscript=True"), encoding="utf-8")
     assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
     printed, err = capsys.readouterr()
     left_out = [each for each in load(out).results if each.left_out]
-    assert [each.runtime for each in left_out] == ["Compiled", "TorchScript"]
+    assert [each.runtime for each in left_out] == ["Compiled"]
     assert not any(each.times_s or each.failure for each in left_out)
-    assert "1 benchmark measured, 0 failed, 2 left out" in printed
+    assert "1 benchmark measured, 0 failed, 1 left out" in printed
     assert "Left out (1): no compiler here" in printed
-    assert "Left out (1): no TorchScript any more" in printed
     assert err == ""
 
 
@@ -264,7 +223,7 @@ def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repea
     command = [str(definitions), "--min-run-time", "0.001", "--only"]
     timed = ["Tanh", "--only", "simple*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)]
     assert main([*command, *timed]) == 0
-    assert len(load(out).results) == 8
+    assert len(load(out).results) == 5
     assert all(each.times_s for each in load(out).results)
     assert main([*command, "Tanh*Eager", "--out", str(first)]) == 0
     suite = load(first)

@@ -72,7 +72,6 @@ def test_left_out_and_failed_benchmarks_are_tried_again_and_earlier_measurements
         result(WORKS[2], failure="it was raining"),
     )
     save(Suite(HERE, SETTINGS, results), out)
-    monkeypatch.setattr(runner, "lacking", lambda work: "no compiler" if work.key == WORKS[1].key else "")
     monkeypatch.setattr(pool, "serve_all", lambda *_: None)
     first, second, third = runner.measure(WORKS, out, SETTINGS, count=False).results
     assert first.left_out == third.failure == ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch.utils.benchmark import CallgrindStats, Compare, FunctionCounts, Measurement
+from torch.utils.benchmark import CallgrindStats, FunctionCounts, Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount
 
@@ -95,11 +95,6 @@ def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings
     )
     loops, figure_s, raw_s = timeit_numbers(printed)
     assert (loops, figure_s, raw_s) == (200, pytest.approx(20e-9), pytest.approx([1.5, 0.02, 300e-6, 4e-6]))
-    command = [sys.executable, "-m", "timeit", "-v", "-n", "1", "-r", "3", "pass"]
-    printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
-    loops, figure_s, raw_s = timeit_numbers(printed)
-    assert (loops, len(raw_s)) == (1, 3)
-    assert figure_s == pytest.approx(min(raw_s), rel=0.01)
     with pytest.raises(UsageError, match="not the output of python -m timeit -v"):
         timeit_numbers("5 loops, best of 5: 3 nsec per loop\n")
 
@@ -215,13 +210,8 @@ def test_results_of_two_environments_are_never_merged_even_with_equal_names_and_
         assert len(shown) == 2
         assert all(any(f"({name})" in row for row in shown) for name in names)
     assert len(rows(str(table(with_environment([timing("A"), timing("A")], HERE))))) == 1
-
-
-def test_a_measurement_without_a_description_is_shown() -> None:
     bare = replace(timing(), task_spec=replace(timing().task_spec, description=None))
     assert "time" in str(table(with_environment([bare], HERE)))
-    with pytest.raises(TypeError):  # torch 2.13: if this fails, `table` need not add a description
-        str(Compare([bare]))
 
 
 def test_a_file_that_cannot_be_read_or_written_and_counts_alone_are_refused(tmp_path: Path) -> None:
