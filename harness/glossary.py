@@ -77,13 +77,13 @@ def parse(text: str) -> Glossary:
 
 
 def _spelled(text: str) -> str:
-    """Return a text in the spelling that all forms of a term share: "No-op calls" and "no op call" → "no op call"."""
+    # "No-op calls" and "no op call" → "no op call"
     return " ".join(_singular(word) for word in _WORD.findall(text.casefold()))
 
 
 @cache
 def _singular(word: str) -> str:
-    """Return a word without a plural ending. A wrong result does no harm, because names and texts change equally."""
+    # A wrong result does no harm, because names and texts change equally.
     if word.endswith("ies") and len(word) > len("dies"):
         return word[:-3] + "y"
     if word.endswith("sses"):

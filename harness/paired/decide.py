@@ -44,15 +44,9 @@ class Rules:
     """Standard deviation of a pair's log ratio that memory layout alone causes. Between newly started processes without
     address randomisation, 0.0015 to 0.0065 were measured."""
 
-    min_pairs: int = 5
-    """Number of pairs before the first verdict. Of five pairs, two wrong pairs are still a minority."""
-
+    min_pairs: int = 5  # before the first verdict: of five pairs, two wrong pairs are still a minority
     max_pairs: int = 9
-    """The largest number of pairs. Each additional pair makes the interval narrower, by less than the one before."""
-
-    min_rounds: int = 7
-    """Smallest number of rounds of a slice. With fewer than five, five pairs give no interval at this error rate."""
-
+    min_rounds: int = 7  # of a slice: with fewer than five, five pairs give no interval at this error rate
     slice_s: float = 0.07
     """Seconds for which a pair is timed before the next pair continues. A clear verdict takes `min_pairs` slices."""
 
@@ -77,10 +71,7 @@ DEFAULT = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated ratio of the baseline's cost to the candidate's cost, with its interval from `low` to `high`.
-
-    The interval is (0, ∞) if there are too few rounds.
-    """
+    """The estimated ratio of the costs of baseline and candidate. With too few rounds, its interval is (0, ∞)."""
 
     ratio: float
     low: float
@@ -122,10 +113,9 @@ def tier_index(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
 
 
 def highest_tier_index(estimate: Estimate, thresholds: Sequence[float], benefit: float = BENEFIT) -> int:
-    """Return the largest number of the ascending `thresholds` that the true ratio may reach.
+    """Return how many of the ascending `thresholds` are at most the end of the interval, and at most `benefit` × ratio.
 
-    The true ratio is assumed to be at most the upper end of the interval, and at most `benefit` times the measured
-    ratio. Raise `MeasurementError` if there are too few rounds for an interval.
+    Raise `MeasurementError` if there are too few rounds for an interval.
     """
     if not estimate.bounded:
         raise MeasurementError(

@@ -48,7 +48,7 @@ _ENOUGH_ROUNDS: Final = 40  # in this time, a duel has an interval, however long
 
 
 class Finding(StrEnum):
-    """The verdict of a duel. The first three are in the order of the number of thresholds that the ratio reaches."""
+    """The verdict of a duel. The first three are in the order of the ratio."""
 
     SLOWER = "slower"
     SAME = "same"
@@ -61,11 +61,9 @@ class Duel:
     """The result of a duel. `ratio` is the baseline's cost ÷ the candidate's cost, with the interval [low, high].
 
     `low` and `high` are None if there are too few rounds for an interval. FASTER means that the whole interval is above
-    1 + `margin` (0.01 is 1 %), and SLOWER that it is below 1 / (1 + `margin`). SAME means that the whole interval is
-    between these limits. `hidden_work` means that the CPU clock missed work of the candidate, so wall times were used.
-    `paired_processes` is False if baseline and candidate ran in the same process. `caveat` is the reason why the ratio
-    is only an estimate, or "". `state` says how the cost of a side depends on the number of its calls
-    (`harness.paired.state`), or is "".
+    1 + `margin` (0.01 is 1 %), SLOWER that it is below 1 / (1 + `margin`), and SAME that it is between these limits.
+    `hidden_work` means that the CPU clock missed work of the candidate, so wall times were used. `caveat` is the reason
+    why the ratio is only an estimate, or "". `state` says how the cost of a side depends on the number of its calls.
     """
 
     ratio: float
@@ -92,7 +90,7 @@ class Duel:
 
     @property
     def spent_s(self) -> float:
-        """The wall time of all measurements of the duel together, in seconds."""
+        """The wall time of all measurements in seconds."""
         return sum(round_.wall_s for round_ in self.rounds)
 
     @property
@@ -186,14 +184,12 @@ def duel(
     """Compare two statements or two functions, and return the verdict with all rounds.
 
     In each pair, baseline and candidate run `setup` and then their own setup. A statement can use the names of its
-    setups and of `globals`. `budget_s` limits the wall time of measuring. If this time is too short for enough rounds,
-    the verdict is UNDECIDED. `clock` is the clock for the ratio. The default is the CPU clock of this thread, with one
-    torch thread, or of each paired process. With `harness.machine.clocks.wall`, waiting counts too. `seed` fixes the
-    random order in the rounds. The argument `wall` is for tests.
+    setups and of `globals`. `budget_s` limits the wall time of measuring. `clock` is the clock for the ratio. The
+    default is the CPU clock of this thread, with one torch thread, or of each paired process. With
+    `harness.machine.clocks.wall`, waiting counts too. `seed` fixes the random order. The argument `wall` is for tests.
 
     With `paired_processes`, each statement of each pair runs in a new process, with the import path of this process. A
-    function must then be at the top level of a module or script. A script is loaded with a name other than `__main__`.
-    Objects cannot be sent to another process: create them in the setup.
+    function must then be at the top level of a module or script, which is loaded under another name than `__main__`.
 
     Raise `UsageError` for code that is not Python or cannot be sent to another process. Exceptions of the code are not
     caught; in a paired process, they become a `PairedProcessError`.

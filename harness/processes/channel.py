@@ -39,11 +39,10 @@ class Late(Exception):  # noqa: N818 - the caller decides what a late answer mea
 
 
 class Channel:
-    """One end of a socket, or of two pipes, that sends and receives frames. Two threads must not use it at once.
+    """One end of a socket, or of two pipes, that sends and receives frames, in one thread at a time.
 
-    Without a timeout, `send` and `receive` wait for ever. A timeout for sending needs a non-blocking descriptor. While
-    `receive` waits with a timeout, it calls `idle` about every `IDLE_MS`. An exception of `idle` ends the wait. Windows
-    cannot wait for a pipe with a timeout. `trusted` means that this process trusts the other one.
+    A timeout for sending needs a non-blocking descriptor. While `receive` waits with a timeout, it calls `idle` about
+    every `IDLE_MS`; an exception of `idle` ends the wait. Windows cannot wait for a pipe with a timeout.
     """
 
     def __init__(
@@ -80,10 +79,7 @@ class Channel:
         return bool(self._readable.poll(0))
 
     def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
-        """Wait for one frame. Return its kind and its JSON object, or an empty dict if the frame has no JSON.
-
-        `began` holds the first bytes of the frame, at most 5, if the caller has read them already.
-        """
+        """Wait for one frame, and return its kind and JSON object, or {}. `began` are its first bytes, at most 5."""
         deadline = None
         if timeout_s is not None:  # a worker sets no limit, because a submission may have replaced its clock
             now = time.monotonic()

@@ -44,7 +44,7 @@ NO_SETARCH: Final = "setarch is missing"
 def why_layout_varies() -> str:
     """Return why this machine cannot start processes without address space randomisation, or "" if it can.
 
-    This function runs `setarch` once, because a container often has it, but forbids its system call, as Docker does.
+    A container often has `setarch`, but forbids its system call, as Docker does. So it is tried once.
     """
     if shutil.which("setarch") is None:
         return NO_SETARCH
@@ -62,10 +62,7 @@ def command(argv: Sequence[str]) -> list[str]:
 
 
 def pin(pid: int, cores: Cores) -> None:
-    """Bind a process and all its threads, also later ones, to these cores. Without CPU affinity, do nothing.
-
-    Raise `ProcessLookupError` if there is no such process.
-    """
+    """Bind a process and all its threads to these cores. Raise `ProcessLookupError` if there is no such process."""
     if cores is None or not hasattr(os, "sched_setaffinity"):
         return
     os.sched_setaffinity(pid, _set(cores))

@@ -19,8 +19,8 @@ from harness.callgrind import tools
 from harness.storage import disk_cache
 from harness.suite.expand import Benchmark
 
-# The largest number of benchmarks per library, and the smallest if several libraries are compiled at the same time.
-# Reading torch's headers takes 20 s per library, and compiling a benchmark takes 0.5 to 1.5 s.
+# The largest number of benchmarks per library, and the smallest if several are compiled at the same time. Reading
+# torch's headers takes 20 s, and compiling a benchmark 0.5 to 1.5 s.
 BATCH, LEAST = 16, 4
 
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")

@@ -21,9 +21,7 @@ from harness.suite.results import Result, Suite, SuiteSettings, earlier_results,
 
 KIND: Final = "suite"  # the folder in the cache that holds the counts
 
-# Time limits in seconds for one benchmark, in addition to the requested seconds of measuring. The second one is for a
-# benchmark with `torch.compile`, which may compile for minutes on a busy machine, and for a count under valgrind.
-LIMIT_S, LONG_LIMIT_S = 60.0, 300.0
+LIMIT_S, LONG_LIMIT_S = 60.0, 300.0  # of a benchmark; the second one with `torch.compile` or valgrind
 
 NOT_COUNTED: Final = (
     "torch.compile writes machine code for this processor, and valgrind does not support all of its instructions: "

@@ -61,7 +61,7 @@ class Sample:
 
     @property
     def label(self) -> str:
-        """The labels of the tensors, such as "x, y 128". Tensors with the same label are listed together."""
+        """The labels of the tensors, such as "x, y 128"."""
         names: dict[str, list[str]] = {}
         for name, tensor in self.tensors.items():
             names.setdefault(label(tensor), []).append(name)

@@ -139,7 +139,7 @@ def test_every_error_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--list", "--only", "nothing like it"], "No benchmark matches"),
         (["missing.py", "--list"], "no file missing.py"),
         (["compare", "a.json", "b.json"], "cannot be read"),
-        (["--lisst"], "--help"),
+        (["--lisst"], "Did you mean --list?"),
         (["--out", "missing/out.json"], "no folder missing"),
     ]:
         assert main(arguments) == 2
