@@ -9,18 +9,14 @@ on fairclock succeeds. nbgrader runs a submission in the kernel in which its tes
 
 import argparse
 import ast
-import contextlib
 import csv
 import os
-import select
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -31,7 +27,7 @@ import nbformat
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
 from commanding import Outcome, grader, nothing_left_running, outcomes
-from promises import EXPLOITS, HONEST, Promised, all_promised, hand_in, promised, promised_attacks
+from promises import EXPLOITS, HONEST, Promised, all_promised, hand_in, listening, promised, promised_attacks
 
 ASSIGNMENT, NOTEBOOK = "hw1", "batched_dot.ipynb"
 POINTS = {"visible": 4, "hidden": 6}
@@ -191,11 +187,6 @@ OF = 10
 READS, SENDS = ("30_", "31_"), "33_"
 """Attacks that succeed without points: by reading the solution, and by sending it to a listener."""
 
-PORT = 47110
-NAME = "\0fairclock-exploit-33"
-"""The address to which the files `33_sends_secrets_out.py` send: loopback, and a socket with an abstract name of Linux.
-"""
-
 
 @dataclass(frozen=True)
 class Got:
@@ -272,44 +263,6 @@ def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> G
     found_none = any(words in outcome.rationale for words in one.says.split(" | "))
     leaked = bool(heard) if student.startswith(SENDS) else student.startswith(READS) and not found_none
     return Got(outcome.points, outcome.status.lower().replace("_", " "), leaked=leaked)
-
-
-@contextlib.contextmanager
-def listening(port: int = PORT, name: str = NAME) -> Iterator[list[bytes]]:
-    """Yield a list with the data that each caller sent. It grows during the `with` block and is complete after it.
-
-    Raise `OSError` if another program uses this address.
-    """
-    heard: list[bytes] = []
-    stop = threading.Event()
-    with socket.create_server(("127.0.0.1", port)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
-        unnamed.bind(name)
-        unnamed.listen()
-
-        def wait() -> None:
-            while True:
-                last = stop.is_set()
-                ready = select.select([loopback, unnamed], [], [], 0.05)[0]
-                heard.extend(_all_of(one.accept()[0]) for one in ready)
-                if last and not ready:
-                    return
-
-        waiter = threading.Thread(target=wait)
-        waiter.start()
-        try:
-            yield heard
-        finally:
-            stop.set()
-            waiter.join()
-
-
-def _all_of(caller: socket.socket) -> bytes:
-    said = b""
-    with caller, contextlib.suppress(OSError):
-        caller.settimeout(5)
-        while some := caller.recv(1 << 16):
-            said += some
-    return said
 
 
 if __name__ == "__main__":

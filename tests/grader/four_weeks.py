@@ -10,7 +10,7 @@ import random
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -255,11 +255,3 @@ LAYOUTS: tuple[tuple[Layout, Layout], ...] = (
     (blackboard, plain),
     (kit_zip, moodle_merged),
 )
-
-
-def facts_file(folder: Path, roster: list[Person], facts: list[HandedIn]) -> Path:
-    """Write the facts for the second program, and return the path of the file."""
-    path = folder / "facts.json"
-    record = {"people": list(map(asdict, roster)), "handed_in": list(map(asdict, facts))}
-    path.write_text(json.dumps(record), encoding="utf-8")
-    return path

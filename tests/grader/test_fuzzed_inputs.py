@@ -1,16 +1,14 @@
 """Damaged zips, notebooks, course files, rosters and gradebooks end in a verdict or in one sentence, and soon."""
 
-import io
-import json
 import random
 import signal
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import generated_class
 import pytest
+from classroom import notebook, zipped
 from four_weeks import COURSE
 
 from grader.class_run.export import export
@@ -23,7 +21,7 @@ PATIENCE_S = 20
 CHANGES = 1250
 """How many damaged files of each kind are tried."""
 
-TEXTS = [
+TEXTS = (
     *('"', "'", "\\", "\0", "\r", "\n", "\ufeff", "\u202e", "\x1b[31m", "[[", "]]", "{", "}", "=", ",", ";", "\t", "é"),
     *(
         "9" * 400,
@@ -39,18 +37,9 @@ TEXTS = [
         "x?",
         "await x",
     ),
-]
-BYTES = [
-    b"PK\x01\x02",
-    b"PK\x03\x04",
-    b"PK\x05\x06",
-    b"\xff" * 8,
-    b"\0" * 8,
-    b"\xef\xbb\xbf",
-    b"\xff\xfe",
-    b"../",
-    b"\\",
-]
+)
+ZIP_MARKS = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06")
+BYTES = (*ZIP_MARKS, b"\xff" * 8, b"\0" * 8, b"\xef\xbb\xbf", b"\xff\xfe", b"../", b"\\")
 
 
 @contextmanager
@@ -78,25 +67,8 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return data
 
 
-def zipped(**files: bytes) -> bytes:
-    """Return a zip with these files. A double underscore in a name is a slash."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name.replace("__", "/"), data)
-    return made.getvalue()
-
-
-def notebook(*cells: str) -> bytes:
-    """Return a notebook of code cells."""
-    new: dict[str, object] = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
-    return json.dumps(
-        {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**new, "source": one} for one in cells]}
-    ).encode()
-
-
 SOURCE = b"def blocked_autorange(time_block, number=1):\n    '''A text.'''\n    return [x for x in (1, 2)]\n"
-INNER = zipped(**{"hw__04_autorange.py": SOURCE, "hw__notes.txt": b"x", "__MACOSX__04_autorange.py": b""})
+INNER = zipped([("hw/04_autorange.py", SOURCE), ("hw/notes.txt", b"x"), ("__MACOSX/04_autorange.py", b"")])
 CELLS = notebook(
     "%matplotlib inline\nimport os", SOURCE.decode(), "!pip install x", "blocked_autorange?", ">>> 1 + 1\n2"
 )
@@ -140,7 +112,7 @@ def _filled(form: str) -> Callable[[Path, bytes], None]:
 
 KINDS = {
     "zip": (INNER, _hand_in("work.zip")),
-    "zip in a zip": (zipped(**{"work.zip": INNER, "a.txt": b""}), _hand_in("work.zip")),
+    "zip in a zip": (zipped([("work.zip", INNER), ("a.txt", b"")]), _hand_in("work.zip")),
     "notebook": (CELLS, _hand_in("04_autorange.ipynb")),
     "python": (SOURCE, _hand_in("04_autorange.py")),
     "course file": (COURSE.encode(), _course),

@@ -4,17 +4,12 @@ Each file under `tests/honest` gives its expected verdict, and `test_exploits` c
 """
 
 import random
-import select
 import shutil
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from commanding import CLASS, golden, grader, nothing_left_running, outcomes, tree, verdicts
-from promises import EXPLOITS, HONEST, promised
+from promises import EXPLOITS, HONEST, listening, promised
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -73,27 +68,3 @@ def test_a_class_a_third_of_which_is_hostile(tmp_path: Path) -> None:
     assert {name for name in written if "/" not in name} == {"report.html", "gradebook.csv", "grades.sqlite", ".seed"}
     assert {name.partition("/")[2] for name in written if "/" in name} == {"report.html", "results.json"}
     assert not [name for name, data in written.items() if b"by 36_writes_results" in data and "sqlite" not in name]
-
-
-@contextmanager
-def listening() -> Iterator[list[str]]:
-    """Listen on the address that exploit 33 calls, and record what arrives."""
-    heard: list[str] = []
-    stop = threading.Event()
-    with socket.create_server(("127.0.0.1", 47110)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
-        unnamed.bind("\0fairclock-exploit-33")
-        unnamed.listen()
-
-        def wait() -> None:
-            while not stop.is_set():
-                for one in select.select([loopback, unnamed], [], [], 0.05)[0]:
-                    one.accept()[0].close()
-                    heard.append(str(one.family))
-
-        waiter = threading.Thread(target=wait)
-        waiter.start()
-        try:
-            yield heard
-        finally:
-            stop.set()
-            waiter.join()

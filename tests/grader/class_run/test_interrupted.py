@@ -156,8 +156,7 @@ def computes(process: psutil.Process) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sandbox", [[], ["--no-sandbox"]])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(("number", "sandbox"), [(signal.SIGKILL, []), (signal.SIGTERM, ["--no-sandbox"])])
 def test_a_killed_run_leaves_no_process_and_no_temporary_file(
     tmp_path: Path, out: Path, number: signal.Signals, sandbox: list[str]
 ) -> None:

@@ -1,5 +1,6 @@
 """Arithmetic of dates in every time zone, at changes of the clock, and the times that platforms write."""
 
+from bisect import bisect
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -17,11 +18,11 @@ def changes_of(zone: ZoneInfo, year: int) -> list[datetime]:
     def offset(seconds: int) -> timedelta | None:
         return (start + seconds * SECOND).astimezone(zone).utcoffset()
 
-    start, step, changed = datetime(year, 1, 1, tzinfo=UTC), 2 * 3600, []
+    start, step, changed = datetime(year, 1, 1, tzinfo=UTC), 24 * 3600, []
     for low in range(0, 366 * 24 * 3600, step):
         if offset(low) != offset(low + step):
-            same = [offset(low + n) == offset(low) for n in range(step)]
-            changed.append(start + (low + sum(same)) * SECOND)
+            after = bisect(range(low, low + step), False, key=lambda at: offset(at) != offset(low))  # noqa: B023
+            changed.append(start + (low + after) * SECOND)
     return changed or [start]
 
 

@@ -89,7 +89,7 @@ def test_a_forged_or_giant_notebook_is_refused() -> None:
         with pytest.raises(Refusal):
             read_notebook(data, "n.ipynb")
     with pytest.raises(Refusal, match=r'Cell "%m" of n\.ipynb has too many magics'):
-        read_notebook(notebook("x", "%m\n" * 2000), "n.ipynb")
+        read_notebook(notebook("x", "%m\n" * 550), "n.ipynb")
 
 
 def test_a_long_line_that_could_be_a_request_for_help_is_read_at_once() -> None:

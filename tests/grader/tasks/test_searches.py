@@ -94,6 +94,7 @@ def said(name: str, kind: str) -> list[str]:
     return remarks(CROSSOVER, overlays.whole(CROSSOVER.known / f"{name}.py"), kind)
 
 
+@pytest.mark.long
 def test_a_wrong_size_is_explained_by_the_measurements() -> None:
     doubling = """
 def crossover(f, g, measure, low, high):

@@ -36,6 +36,10 @@ STRETCH = 64
 """The number of equal bytes that two inputs never have by chance."""
 
 
+LONG = ("crossover", "polynomial")
+"""Tasks whose known submissions take seconds."""
+
+
 def tasks() -> list[Task]:
     return list(catalogue.all_tasks())
 
@@ -76,7 +80,10 @@ def surprises(task: Task) -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore:std", "ignore:invalid value", "ignore:overflow")
-@pytest.mark.parametrize("task", tasks(), ids=lambda task: task.full_name)
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(one, id=one.full_name, marks=pytest.mark.long if one.name in LONG else ()) for one in tasks()],
+)
 def test_each_known_submission_is_as_its_file_name_states(task: Task) -> None:
     if task.exam.in_c and not shutil.which("cc"):
         pytest.skip("cc is missing: install it with `apt-get install gcc`")
@@ -206,6 +213,7 @@ def test_the_plain_functions_in_the_stubs_are_right() -> None:
         assert is_right(find_task(lesson, name), f"{stub}\n{name} = {plain}\n"), (name, plain)
 
 
+@pytest.mark.long
 def test_the_solution_without_echo_makes_no_more_operations_than_any_right_function_must() -> None:
     echo = exam(find_task("11_torch_profiler", "without_echo"))
     solution = loaded(paths.solution("11_torch_profiler").read_text(encoding="utf-8"))["without_echo"]
