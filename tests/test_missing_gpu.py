@@ -32,11 +32,12 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
 
 
+@pytest.mark.long
 def test_torch_prints_that_the_gpu_is_missing() -> None:
     assert messages(run(CUDA_BUILD)) == [*NO_GPU, OLD_DRIVER]
 
 
-@pytest.mark.parametrize("package", ["lessons", "grader"])
+@pytest.mark.parametrize("package", ["grader", pytest.param("lessons", marks=pytest.mark.long)])
 def test_commands_print_only_why_an_existing_gpu_cannot_be_used(package: str) -> None:
     assert messages(run(f"import {package}\n{CUDA_BUILD}")) == [OLD_DRIVER]
 

@@ -33,8 +33,8 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.step import Step
 
 NAMES = lesson_names()
-QUICK_RUNS = ("04_autorange", "09_cprofile")
-"""Lessons that also run in the quick tests. Lesson 09 starts processes and a server."""
+QUICK_RUN = "09_cprofile"
+"""The lesson that also runs in the quick tests. It starts processes and a server; `test_anywhere` runs lesson 04."""
 
 NOTEBOOKS = ("03_cuda_sync", "09_cprofile", "13_bytecode")
 """Lessons whose notebooks run: with a simulated device, with processes and a server, with imported files."""
@@ -62,9 +62,9 @@ WORKED_ENTRY = re.compile(r"^`lessons/lessons.toml`\n\n```toml\n(.*?)^```$", re.
 """The example of a lesson in `lessons/README.md`."""
 
 
-def unless(name: str, *quick: str) -> object:
-    """Return a parameter for a lesson, marked as long unless the lesson is one of `quick`."""
-    return pytest.param(name, marks=() if name in quick else pytest.mark.long)
+def unless(name: str, quick: str) -> object:
+    """Return a parameter for a lesson, marked as long unless the lesson is `quick`."""
+    return pytest.param(name, marks=() if name == quick else pytest.mark.long)
 
 
 def lesson_of(name: str) -> Lesson:
@@ -111,7 +111,7 @@ def running_with(setting: bytes) -> Iterator[str]:
                 yield (process / "cmdline").read_text(errors="replace")
 
 
-@pytest.mark.parametrize("name", [unless(name, *QUICK_RUNS) for name in NAMES])
+@pytest.mark.parametrize("name", [unless(name, QUICK_RUN) for name in NAMES])
 def test_a_short_run_has_no_warnings_settles_each_claim_and_explains_each_result(name: str, tmp_path: Path) -> None:
     out, record = short_run(tmp_path, Path(__file__).with_name("forced.py"), name)
     assert record["complete"]

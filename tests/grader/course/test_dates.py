@@ -21,7 +21,7 @@ def changes_of(zone: ZoneInfo, year: int) -> list[datetime]:
     start, step, changed = datetime(year, 1, 1, tzinfo=UTC), 24 * 3600, []
     for low in range(0, 366 * 24 * 3600, step):
         if offset(low) != offset(low + step):
-            after = bisect(range(low, low + step), False, key=lambda at: offset(at) != offset(low))  # noqa: B023
+            after = bisect(range(low, low + step), False, key=lambda at: offset(at) != offset(low))
             changed.append(start + (low + after) * SECOND)
     return changed or [start]
 
