@@ -29,13 +29,13 @@ PACKAGES = {"c++": "g++", "cc": "gcc", "chroot": "coreutils"} | dict.fromkeys(
 """Debian's packages for programs with another name."""
 
 LONGEST = (
+    "test_check_as_run.py",
     "test_without_namespaces.py",
     "test_lint.py",
     "test_exploits.py",
     "test_suite_command.py",
     "test_hostile_class.py",
     "test_every_lesson.py",
-    "test_restyled.py",
     "test_naive.py",
     "test_golden_class.py",
 )

@@ -1,19 +1,23 @@
 """The output of `fairclock check` for students: what is missing, wrong or slow, and what to do next."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from classroom import ENVIRONMENT
-from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running, outcomes
+from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running
 
 from grader import catalogue, overlays, paths
 from grader.commands import student
 from grader.commands.apps import run_grader
-from grader.desk import early_start, student_state
+from grader.desk import cells, early_start, student_state
 from grader.desk.check import selected
+from grader.desk.check_screen import NO_SANDBOX
 from grader.desk.class_differences import class_differences
+from grader.isolation import sandbox
+from grader.isolation.sandbox_problems import SandboxProblem
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.ways import ways_of
 from lessons.engine import listing
@@ -236,19 +240,16 @@ def test_a_command_that_fails_leaves_no_process() -> None:
     assert ended.returncode == 2
 
 
-@pytest.mark.sandbox
-def test_what_fails_when_the_class_is_graded_fails_in_check(tmp_path: Path) -> None:
-    solution = (ROOT / "solutions" / "04_autorange.py").read_text(encoding="utf-8")
-    lines = ("from harness.paired.duel import duel", "open('log.txt', 'w').write('x')", "import beside", "x = 1")
-    for who, line in zip("abcd", lines, strict=True):
-        (tmp_path / "hw" / who).mkdir(parents=True)
-        (tmp_path / "hw" / who / "04_autorange.py").write_text(f"{solution}\n{line}\n", encoding="utf-8")
-        (tmp_path / "hw" / who / "beside.py").touch()
-    assert grader("run", tmp_path / "hw", "--out", tmp_path / "out").code == 0
-    in_class = {who: of["04_autorange.blocked_autorange"].points for who, of in outcomes(tmp_path / "out").items()}
-    checks = {who: grader("check", tmp_path / "hw" / who / "04_autorange.py").out for who in in_class}
-    assert {who: 10 if " 10 / 10 " in said else 0 for who, said in checks.items()} == in_class
-    assert in_class == {"a": 0, "b": 0, "c": 0, "d": 10}
+def test_without_a_sandbox_the_difference_stands_before_the_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sandbox, "problem", lambda: SandboxProblem("none", "none"))
+    file = handed(tmp_path, paths.stub("04_autorange"), "04_autorange")
+    assert run_grader(["check", str(file)]) == 1
+    note, points, *_ = capsys.readouterr().out.splitlines()
+    assert (note.strip(), " 0 / 10 " in points) == (NO_SANDBOX, True)
+    cells.main("04_autorange", file, None, verbose=False)
+    assert json.loads(capsys.readouterr().out)[0][0] == NO_SANDBOX
 
 
 @pytest.mark.parametrize("source", IMPORTS)

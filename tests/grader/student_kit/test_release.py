@@ -148,6 +148,11 @@ def test_a_student_can_check_with_the_kit_alone(own: Path, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "10 / 10" in done.stdout
     assert "Other right ways" in done.stdout
+    refused = in_kit(own, tmp_path / "state", "grader", "check", "2")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "There are: 04_autorange, 06_ab_testing." in refused.stderr
+    slip = in_kit(own, tmp_path / "state", "grader", "relase")
+    assert slip.stderr == "There is no command 'relase'. There are: check, practise, submit, notebook, doctor.\n"
 
 
 def test_without_solutions_each_command_that_needs_them_refuses_in_one_sentence(
@@ -193,27 +198,6 @@ def test_a_part_is_found_whatever_its_indentation_and_comments(tmp_path: Path) -
     (tmp_path / "cells.ipynb").write_text('{"source": [\n "  y = x + 1\\n",\n "  return y"\n]}')
     (tmp_path / "other.py").write_text("y = x + 1\nreturn x\n")
     assert [path.name for path in release.files_containing([part], tmp_path)] == ["cells.ipynb", "plain.py"]
-
-
-@pytest.mark.long
-def test_every_command_of_a_student_works_with_a_kit_of_two_lessons(own: Path, tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    assert "Total: 10 / 20 points in 2 tasks" in in_kit(own, state, "grader", "check").stdout
-    assert in_kit(own, state, "grader", "submit", "--out", str(tmp_path / "mine.zip")).returncode in {0, 1}
-    with zipfile.ZipFile(tmp_path / "mine.zip") as archive:
-        assert "04_autorange.py" in archive.namelist()
-    listed = in_kit(own, state, "lessons").stdout
-    assert "04_autorange" in listed
-    assert "02_timeit" not in listed
-    assert "One long run" in in_kit(own, state, "lessons", "4", "--list-steps").stdout
-    refused = in_kit(own, state, "grader", "check", "2")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "There are: 04_autorange, 06_ab_testing." in refused.stderr
-    slip = in_kit(own, state, "grader", "relase")
-    assert slip.stderr == "There is no command 'relase'. There are: check, practise, submit, notebook, doctor.\n"
-    done = in_kit(own, state, "lessons", "6", "--fast", "--no-input")
-    assert done.returncode == 0, done.stderr
-    assert "Your turn" in done.stdout, "lesson 06 finds its recorded counts"
 
 
 def test_the_kits_readme_is_for_students_alone_and_names_a_lesson_of_the_kit(kit: Path, tmp_path: Path) -> None:
