@@ -3,12 +3,14 @@
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any, Final
 
 from harness.bytecode.instructions import JUMPS, Instruction, plain_instructions
 from harness.charts import svg
 from harness.errors import UsageError
+from harness.rendering.texts import shown
 from harness.rendering.units import some
 
 _CELL, _GAP = 12, 2
@@ -55,6 +57,8 @@ def steps(function: Callable[..., object], *arguments: object) -> list[StackStep
     if not isinstance(function, FunctionType):
         raise UsageError(f"{function!r} is not a function that is written in Python.")
     code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+        raise UsageError(f"{function.__name__} has a parameter that is starred or has to be named; remove it.")
     if len(arguments) != code.co_argcount:
         raise UsageError(f"{function.__name__} takes {code.co_argcount} arguments, not {len(arguments)}.")
     stack: list[object] = []
@@ -125,7 +129,7 @@ def _after(step: StackStep) -> str:
 
 
 def _shortened(value: object, most: int = _CELL) -> str:
-    text = str(value)
+    text = shown(str(value), lines=False)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Self
 
@@ -21,12 +20,9 @@ from harness.machine import clocks
 Work = Callable[[], object]
 """A function to run; its result is not used."""
 
-LARGEST_FLUSH: Final = 64 << 20  # bytes that a CPU writes at most: overwriting a last-level cache may take too long
-UNKNOWN_CACHE: Final = 16 << 20  # the assumed size in bytes if the system does not report its cache sizes
+_FLUSHED_BYTES: Final = 64 << 20  # more than a CPU's cache, except for a very large last-level cache
 _CYCLES_PER_S: Final = 2e9  # the clocks of present GPUs have 1 to 3 GHz
 _COPIED_BYTES: Final = 256 << 20  # does not fit into the caches of a GPU, and its copy takes much longer than a launch
-_SYSFS: Final = Path("/sys/devices/system/cpu/cpu0/cache")
-_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _TWO_EVENTS: Final = "Compare two events of the same device, and only after synchronize()."
 
 
@@ -148,10 +144,10 @@ class SimulatedStream:
         return event
 
     def flush(self) -> Work:
-        """Return a function that overwrites the caches of the thread's core, with at most `LARGEST_FLUSH` bytes."""
+        """Return a function that writes 64 MiB, so that the core's caches hold nothing else."""
         import torch  # noqa: PLC0415 - as in Cuda
 
-        return torch.empty(min(2 * cpu_cache_bytes(), LARGEST_FLUSH), dtype=torch.uint8).zero_
+        return torch.empty(_FLUSHED_BYTES, dtype=torch.uint8).zero_
 
     def busy(self, seconds: float) -> Work:
         """Return a function that keeps the stream's thread busy for at least `seconds`."""
@@ -178,13 +174,6 @@ class SimulatedStream:
                         item()
                     except BaseException as failure:  # noqa: BLE001 - kept for synchronize, which raises it
                         self._failure = failure
-
-
-def cpu_cache_bytes(folder: Path = _SYSFS) -> int:
-    """Return the size of the first core's largest cache in bytes, or `UNKNOWN_CACHE` if Linux reports no cache."""
-    sizes = [path.read_text(encoding="ascii").strip() for path in folder.glob("index*/size")]
-    known = [int(size[:-1]) * _UNITS[size[-1]] for size in sizes if size[-1:] in _UNITS and size[:-1].isdigit()]
-    return max(known, default=0) or UNKNOWN_CACHE
 
 
 @contextmanager

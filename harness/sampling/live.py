@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 
 from harness.errors import MachineError
 from harness.profiles.servers import family
-from harness.profiles.stats import write_script
+from harness.profiles.stats import ending, write_script
 
 START_S: Final = 400.0  # time limit in seconds for the first printed line of a live program
 CPU_S: Final = 300  # the system ends a live program that has used this many seconds of CPU time
@@ -72,7 +71,8 @@ class LiveProgram:
         while len(self.lines()) < lines:
             if self._process.poll() is not None:
                 said = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-                raise MachineError(f"The live program ended: {said[-1] if said else self._process.returncode}.")
+                how = said[-1] if said else ending(self._process.returncode)
+                raise MachineError(f"The live program ended: {how}.")
             if time.monotonic() > deadline_s:
                 raise MachineError(f"The live program printed nothing for {timeout_s:g} s. Run the lesson again.")
             time.sleep(_POLL_S)
@@ -114,8 +114,6 @@ class LiveProgram:
 
 
 _programs: dict[tuple[str, ...], LiveProgram] = {}
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_programs.clear)  # a forked process must not end the programs of its parent
 
 
 @contextlib.contextmanager

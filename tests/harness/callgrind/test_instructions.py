@@ -73,6 +73,9 @@ def test_jumps_and_too_few_arguments_are_refused_with_a_message() -> None:
         steps(climbs, 3)
     with pytest.raises(UsageError, match="takes 3 arguments, not 1"):
         steps(formula, 2)
+    for starred in (lambda *a: a, lambda **a: a, lambda *, a=1: a):
+        with pytest.raises(UsageError, match="starred"):
+            steps(starred)
 
 
 def test_a_picture_fits_its_width_and_the_svg_picture_describes_each_step() -> None:
@@ -81,6 +84,7 @@ def test_a_picture_fits_its_width_and_the_svg_picture_describes_each_step() -> N
     assert text.count("LOAD_FAST") == 4
     assert "→ 14" in text
     assert "1234567…" in stack_text(steps(formula, 10, 123456789123, 1))
+    assert "│   a\\nb   │" in stack_text(steps(lambda a: a, "a\nb"))
     drawn = ET.fromstring(stack_svg(steps(formula, 2, 3, 4), title="a < b & c"))  # noqa: S314 - our own
     said = drawn.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert "3 values on the stack, from the bottom up 2, 3, 4" in said

@@ -2,13 +2,11 @@
 
 import logging
 import math
-import shutil
 import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -23,9 +21,6 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
     return folder
-
-
-needs_compiler = pytest.mark.skipif(bool(inductor.lacking()), reason="needs a C++ compiler")
 
 
 def plus_times(x: torch.Tensor) -> torch.Tensor:
@@ -69,56 +64,9 @@ def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_
     assert list((kept / "starts").iterdir()) == [file]
 
 
-@pytest.mark.skipif(bool(inductor.unsupported()), reason=inductor.unsupported())
-def test_a_capture_has_graphs_and_the_reasons_and_lines_of_breaks() -> None:
-    def branching(x: torch.Tensor) -> torch.Tensor:
-        if x.sum() > 0:
-            x = x + 1
-        return x
-
-    whole, broken = capture.captured(plus_times, torch.ones(4)), capture.captured(branching, torch.ones(4))
-    assert (whole.graphs, whole.operations, whole.breaks, whole.lines) == (1, 2, (), ())
-    assert broken.graphs > 1
-    assert broken.breaks
-    assert broken.lines == ("if x.sum() > 0:",)
-
-
-def test_a_captured_function_is_right_wrong_or_refused_without_any_output(capfd: pytest.CaptureFixture[str]) -> None:
-    def warn(_: object) -> None:
-        warnings.warn("deprecated", DeprecationWarning, stacklevel=1)
-        logging.getLogger("torch").error("refused")
-        raise TypeError
-
-    ways: list[tuple[Callable[[object], Any], str]] = [
-        (lambda _: lambda x: (x + 1) * x, "right"),
-        (lambda _: lambda x: x + 1, "wrong"),
-        (lambda _: lambda _: 1 / 0, "refused"),
-        (warn, "refused"),
-    ]
-    for way, expected in ways:
-        assert capture.verdict(way, plus_times, torch.tensor([2.0, 3.0])) == expected
-    assert capfd.readouterr() == ("", "")
-
-
 def test_compiling_pays_off_after_the_time_for_compiling_is_saved() -> None:
     calls = {(10.0, 3.0, 1.0): 5, (10.1, 3.0, 1.0): 6, (0.0, 3.0, 1.0): 1, (1.0, 1.0, 1.0): math.inf}
     assert {times: new_processes.calls_to_break_even(*times) for times in calls} == calls
-
-
-@pytest.mark.long
-@needs_compiler
-def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(inductor.CACHE_VARIABLE, str(kept / "inductor"))
-    monkeypatch.setenv(inductor.THREADS_VARIABLE, "1")
-    inductor.prepare()
-    x = torch.rand(1000)
-    compiled = torch.compile(plus_times)
-    for _ in range(2):  # compiled first, then read from the cache
-        assert inductor.kernel_of(compiled, x).count('extern "C"') == 1
-    assert torch.allclose(compiled(x), plus_times(x))
-    assert any((kept / "inductor").rglob("*.so")) or shutil.which("g++") is None
 
 
 UNSUPPORTED = "`torch.jit.script` is not supported in Python 3.14+ and may break."

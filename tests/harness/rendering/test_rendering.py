@@ -1,21 +1,17 @@
 """Numbers with units, tables, charts as text and as SVG, the width of a terminal, names that a user types, errors."""
 
 import math
-import os
 import re
-import sys
 from io import StringIO
 from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-import pexpect  # type: ignore[import-untyped]
 import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.cells import cell_len
 from rich.console import Console
 
 from harness.charts import pictures, svg
@@ -271,29 +267,7 @@ def test_a_terminal_shows_markup_in_cells_as_text() -> None:
         assert text in shown
 
 
-ROOT = Path(__file__).parents[3]
-CONTROLS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
 SENTENCE = "A block need only be long enough for the clock, and no longer than that, since it meets more disturbances."
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
-def test_check_at_a_terminal_fits_its_width(tmp_path: Path) -> None:
-    environment = {**os.environ, "FAIRCLOCK_STATE": str(tmp_path), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
-    environment.pop("COLUMNS", None)
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "grader", "check", "2", "--hint", "repair"],
-        env=environment,
-        cwd=str(ROOT),
-        encoding="utf-8",
-        timeout=120,
-        dimensions=(24, 60),
-    )
-    lines = [line.rstrip() for line in CONTROLS.sub("", child.read()).splitlines() if "Checking" not in line]
-    assert any("Hint 1 of 3" in line for line in lines)
-    assert 50 < max(map(cell_len, lines)) <= 60
-    assert not any(line.endswith("…") for line in lines)
 
 
 def test_an_indent_is_kept_no_word_is_lost_and_a_terminal_gets_the_text_without_colours() -> None:

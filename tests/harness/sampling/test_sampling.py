@@ -94,18 +94,6 @@ def test_a_program_ends_if_the_process_that_started_it_is_killed() -> None:
     assert reaches(int(done.stdout), psutil.STATUS_ZOMBIE)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-def test_a_forked_process_that_ends_leaves_the_programs_of_its_parent() -> None:
-    starter = (
-        "import os, psutil\nfrom harness.sampling.live import live\n"
-        f"with live({COUNTS!r}) as program:\n    pass\n"
-        "child = os.fork()\n"
-        "if child:\n    os.waitpid(child, 0)\n    print(psutil.Process(program.pid).status())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.split() == [psutil.STATUS_STOPPED]
-
-
 BUSY = """
 import hashlib
 data = bytes(1 << 24)

@@ -69,11 +69,6 @@ def test_a_file_replaces_another_with_the_given_permissions_and_a_reader_of_the_
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_without_a_chosen_folder_the_cache_is_in_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(disk_cache.FOLDER_VARIABLE, raising=False)
-    assert disk_cache.folder().name == "fairclock"
-
-
 needs_compiler = pytest.mark.skipif(bool(lacking(python=False)), reason="it takes a C compiler")
 ONE = "int one(void) { return 1; }"
 
