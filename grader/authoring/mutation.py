@@ -31,6 +31,23 @@ NAMES: Final = {one: other for pair in _PAIRS.split(", ") for one, other in (pai
 UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
 """Fields of syntax tree nodes that are left unchanged, because the answer does not depend on them."""
 
+KEYS: Final = {
+    "always returns its first answer": "0",
+    "always returns its first answer to an argument of the same shape or length": (
+        'getattr(arguments[0], "shape", len(arguments[0]) if hasattr(arguments[0], "__len__") else 0)'
+    ),
+}
+"""The expression for the key under which an answer is stored, by the description of each way to store answers."""
+
+STORING: Final = """
+
+_answers, _{function} = {{}}, {function}
+
+
+def {function}(*arguments):
+    return _answers.setdefault({key}, _{function}(*arguments))
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -66,8 +83,9 @@ def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
     Raise `SyntaxError` if `source` is not Python.
     """
     tree = syntax.parse(source)
-    seen = {ast.unparse(tree)}
-    for mutant in _edited(tree, _reachable(tree, function), file):
+    plain = ast.unparse(tree)
+    used, seen = _reachable(tree, function), {plain}
+    for mutant in (*_edited(tree, used, file), *_storing(plain, used, function, file)):
         with suppress(SyntaxError, ValueError):  # a copy that does not compile
             compile(mutant.source, "mutant.py", "exec")
             if mutant.source not in seen:
@@ -85,6 +103,12 @@ def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutan
                 text = ast.unparse(tree)
                 place.put(place.node)
                 yield Mutant(file, getattr(place.node, "lineno", 0), was, now, text)
+
+
+def _storing(plain: str, used: list[ast.stmt], function: str, file: str) -> Iterator[Mutant]:
+    line = max((each.lineno for each in used if function in _defined(each)), default=0)
+    for words, key in KEYS.items() if line else ():
+        yield Mutant(file, line, f"{function}(…)", words, plain + STORING.format(key=key, function=function))
 
 
 def _reachable(tree: ast.Module, function: str) -> list[ast.stmt]:

@@ -4,10 +4,12 @@ import time
 from typing import Annotated
 
 import typer
+from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
-from grader.authoring import calibrate, lint, task_texts
+from grader.authoring import calibrate, lint, mutants, task_texts
 from grader.commands.options import Debug, err_console, lesson_names, out_console
+from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.session import Session
@@ -21,9 +23,21 @@ def lint_exercises(
         bool,
         typer.Option("--record", help="If all is as expected, save the ratios that students read about other ways."),
     ] = False,
+    changed: Annotated[
+        str | None,
+        typer.Option(
+            "--mutants",
+            metavar="TARGET",
+            help="Make small changes in right submissions, and list the changes that still pass.",
+        ),
+    ] = None,
     debug: Debug = False,
 ) -> int:
     """Check the verdict of each known submission. The name of its file states the expected verdict."""
+    if changed is not None:
+        if lessons or record:
+            raise UsageError("--mutants TARGET cannot be combined with lessons or --record. Run `lint` twice.")
+        return _lint_mutants(changed)
     chosen = catalogue.load().chosen(lessons)
     paths.require_solutions("lint", chosen)
     found = 0
@@ -49,6 +63,25 @@ def lint_exercises(
     return int(bool(found))
 
 
+def _lint_mutants(target: str) -> int:
+    """Grade right answers with small changes. Return 1 if too many of them pass in a task, else 0."""
+    paths.require_solutions("lint", catalogue.load().lessons)
+    tallies = []
+    for task in mutants.tasks(target):
+        # No thread draws the progress, because a forked process would inherit the locks of that thread.
+        with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
+            bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
+
+            def show(now: mutants.Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
+                words = f"{now.task}: {len(now.survivors)} faulty copies of solutions still pass"
+                progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
+
+            progress.refresh()
+            tallies.append(mutants.tally(task, mutants.right_answers(task), show))
+        print("\n".join(tallies[-1].lines()), flush=True)
+    return 0 if all(tally.is_enough for tally in tallies) else 1
+
+
 def calibrate_machine(
     lessons: Annotated[
         list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=lesson_names)
@@ -61,6 +94,7 @@ def calibrate_machine(
         for one in calibrate.calibrate(catalogue.load().chosen(lessons), Session(str(time.time_ns()), pool)):
             print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
             print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")
+            print(*(f"    · {note}" for note in one.notes), sep="\n", end="\n" if one.notes else "")
             found += len(one.problems)
     print(f"{found} problems with tiers." if found else "This machine can reach and distinguish every tier.")
     return 1 if found else 0

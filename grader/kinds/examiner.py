@@ -14,7 +14,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Cost
 from grader.session import Session
 from grader.source import Source
-from grader.task import Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
+from grader.task import Array, Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
 from grader.trials import native
 from grader.trials.turns import Supply
 
@@ -22,6 +22,9 @@ E = TypeVar("E", TensorExam, SimulatedExam, ValueExam)
 
 Solver = Callable[[Any], Any]
 """A function that answers one test case: a scenario, or a tuple of NumPy arrays."""
+
+Change = tuple[int, Callable[[Array], Array]]
+"""A change of an input array, and the number of dimensions that it needs."""
 
 TIMED: Final = 2
 """The number of judged inputs of each timed size. A function that always returns its first answer fails the second."""
@@ -68,6 +71,11 @@ class Examiner(ABC, Generic[E]):
     def given(self) -> Sequence[Any]:
         """What a function gets in each test case: a scenario, or a tuple of NumPy arrays."""
 
+    @property
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        return False
+
     def mistake(self, solver: Solver) -> str:
         """Return a description of the first test case with a wrong answer, or "" if enough answers are right."""
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
@@ -77,7 +85,7 @@ class Examiner(ABC, Generic[E]):
     def _mistake(self, solver: Solver) -> str: ...
 
     def solver(self, source: str) -> Solver:
-        """Execute a source text of the kit, and return the function that it defines for the task.
+        """Execute a source text of the kit, or a mutant of it, and return the function that it defines for the task.
 
         Exceptions of the source text are not caught.
         """
@@ -108,6 +116,9 @@ class Examiner(ABC, Generic[E]):
     def calls(self) -> list[list[Any]]:
         """The test cases whose cost is estimated together, for each timed size."""
         raise self.cannot_measure()
+
+    def vary(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> None:
+        """Add test cases with changed input arrays, for which all `solvers` are right. By default, add none."""
 
 
 def told(words: str, mismatch: Mismatch | None) -> str:

@@ -125,6 +125,11 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         """New scenarios."""
         return self.exam.scenarios(generator(*self.seed))
 
+    @property
+    def measures(self) -> bool:
+        """Whether the function takes measurements. Even a right one then fails in a few random cases."""
+        return any(map(measures, self.given))
+
     def ratio(self, solver: Solver) -> float:
         """Return the ratio of a right function, as grading computes it."""
         return speed(self.task, [*map(partial(_played, solver), self.given)]).ratio

@@ -1,10 +1,31 @@
-"""Each kind of small change of a function is made once."""
+"""`lint --mutants`: each kind of change is made once, and weak tasks are found by the mutants that they accept."""
 
-from grader.authoring.mutation import mutants
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commanding import grader
+from small_tasks import BY_ROWS, Question, negation, search
+
+from grader.authoring import kit_leaks
+from grader.authoring import mutants as judging
+from grader.authoring.mutants import Tally, tally
+from grader.authoring.mutation import Mutant, mutants
+from grader.commands import author
+from grader.errors import UsageError
+from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
+
+
+def made(source: str, name: str = "f") -> list[Mutant]:
+    return list(mutants(source, name, "file.py"))
 
 
 def changed(body: str) -> set[tuple[str, str]]:
-    return {(each.was, each.now) for each in mutants(body, "f", "file.py")}
+    """Return the changed text of each mutant, except for mutants that return earlier answers."""
+    return {(each.was, each.now) for each in made(body) if "_answers" not in each.source}
 
 
 EXPRESSIONS = {
@@ -57,3 +78,98 @@ def test_a_statement_is_changed_in_each_way() -> None:
     for body, others in STATEMENTS.items():
         found = changed(f"def f(x, y, z):\n {body}")
         assert {was: {now for before, now in found if before == was} for was in others} == others, body
+
+
+PASSED = "def passed(points):\n    return points >= 5\n"
+COUNTED = "def passed(points):\n    n = 0\n    while n < points:\n        n += 1\n    return n >= 5\n"
+
+
+def points(number: int) -> Scenario:
+    """Return a scenario in which an exam is passed with 5 points."""
+    return Question("passed", (number,), number >= 5)
+
+
+def one(rng: np.random.Generator) -> Sequence[Scenario]:
+    return [points(int(rng.integers(0, 10)))]
+
+
+def every(_: np.random.Generator) -> Sequence[Scenario]:
+    return list(map(points, range(11)))
+
+
+def task(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> Task:
+    return replace(search(Path()), name="passed", exam=SimulatedExam(scenarios), tiers=())
+
+
+def found(task: Task, source: str) -> Tally:
+    return tally(task, {"right.py": source})
+
+
+def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(judging, "right_answers", lambda _: {"right.py": PASSED})
+    for scenarios, code in ((one, 1), (every, 0)):
+        monkeypatch.setattr(judging, "tasks", lambda _, scenarios=scenarios: [task(scenarios)])
+        assert author.lint_exercises(changed="passed") == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith("✓ 00_small.passed: 6 mutants, 0 equivalent, 6 rejected")
+    done = found(task(one), PASSED)
+    hole, case = done.survivors[0]
+    assert re.fullmatch(r"a question, passed\(\d\): expected (True, got False|False, got True)", case)
+    summary, *lines = done.lines()
+    assert summary.startswith(f"✗ 00_small.passed: {done.tried} mutants, ")
+    assert summary.endswith(f"{100 * done.share:.1f} % of those that change an answer")
+    shown = ["  right.py:2", "    was  return points >= 5", f"    now  {hole.now}"]
+    assert [*shown, f"    a case that shows the change: {case}"] == lines[: len(shown) + 1]
+
+
+def test_mutants_that_never_end_are_ended_and_count_as_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "ADDED_S", 0.1)
+    done = found(task(every), COUNTED)
+    assert done.survivors == ()
+    assert done.rejected >= 10
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
+    with pytest.raises(UsageError, match=r"right\.py is wrong without any change: it never ends"):
+        found(task(every), COUNTED.replace("n += 1", "n += 0"))
+
+
+def one_row(rng: np.random.Generator) -> Inputs:
+    return (rng.standard_normal((1, 6)).astype(np.float32),)
+
+
+def test_of_tensors_variations_of_the_cases_show_what_these_do_not() -> None:
+    plain = negation(Path())
+    assert isinstance(plain.exam, TensorExam)
+    weak = replace(
+        plain, exam=replace(plain.exam, cases=lambda rng: [one_row(rng)], timed=lambda rngs: map(one_row, rngs))
+    )
+    cases = {each.now: case for each, case in found(weak, BY_ROWS).survivors}
+    assert "transposed: x of shape (6, 1), float32" in cases["(ends after its first round)"]
+    assert not [now for now in cases if now in {each.now for each, _ in found(plain, BY_ROWS).survivors}]
+
+
+def test_a_mutant_that_changes_its_inputs_is_rejected() -> None:
+    source = "def negate(x):\n    x = x.clone()\n    x.neg_()\n    return x\n"
+    done = found(negation(Path()), source)
+    assert (done.survivors, done.equivalent) == ((), 0)
+
+
+def test_a_usage_error_says_why() -> None:
+    for target, said in (
+        ("nonsense", "There is no exercise or task 'nonsense'"),
+        ("checksum", "is solved in C, but --mutants changes only Python"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            judging.tasks(target)
+    for options in ({"lessons": ["05"]}, {"record": True}):
+        with pytest.raises(UsageError, match="--mutants TARGET cannot be combined with lessons"):
+            author.lint_exercises(changed="04", **options)
+    with pytest.raises(UsageError, match=r"right\.py is wrong without any change: a question, passed\(5\)"):
+        found(task(every), "def passed(points):\n    return points > 5\n")
+
+
+@pytest.mark.long
+def test_an_exercise_of_the_kit_rejects_its_mutants() -> None:
+    ended = grader("lint", "--mutants", "15.expand")
+    assert ended.code == 0, ended.out
+    assert ended.out.startswith("✓ 15_instruction_suite.expand: ")
