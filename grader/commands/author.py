@@ -94,7 +94,6 @@ def calibrate_machine(
         for one in calibrate.calibrate(catalogue.load().chosen(lessons), Session(str(time.time_ns()), pool)):
             print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
             print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")
-            print(*(f"    · {note}" for note in one.notes), sep="\n", end="\n" if one.notes else "")
             found += len(one.problems)
     print(f"{found} problems with tiers." if found else "This machine can reach and distinguish every tier.")
     return 1 if found else 0
