@@ -1,4 +1,4 @@
-"""`python -m grader`: begin to import torch if a check needs it, and run the command."""
+"""`python -m grader`: run the command."""
 
 import sys
 
@@ -9,10 +9,7 @@ def main() -> int:
     """Run the command given on the command line, and return its exit code."""
     standard_streams.open_closed()
     installation.require(linux=True)
-    from grader.desk import early_start  # noqa: PLC0415 - it imports packages, which may be missing
-
-    early_start.begin(sys.argv[1:])
-    from grader.commands.apps import run_grader  # noqa: PLC0415 - imported while another process imports torch
+    from grader.commands.apps import run_grader  # noqa: PLC0415 - it imports packages, which may be missing
 
     return run_grader(sys.argv[1:])
 

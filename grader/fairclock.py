@@ -13,9 +13,6 @@ def main() -> int:
     """Run the command given on the command line, and return its exit code."""
     standard_streams.open_closed()
     installation.require(linux=True)
-    from grader.desk import early_start  # noqa: PLC0415 - it imports packages, which may be missing
-
-    early_start.begin(sys.argv[1:])
-    from grader.commands.apps import run_fairclock  # noqa: PLC0415 - imported while another process imports torch
+    from grader.commands.apps import run_fairclock  # noqa: PLC0415 - it imports packages, which may be missing
 
     return run_fairclock(sys.argv[1:])

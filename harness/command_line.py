@@ -102,7 +102,6 @@ def _usage_error(error: typer.TyperException, name: str, words: Sequence[str], w
 
 
 def _options(command: Any) -> list[str]:
-    """Return the long options of a command that its help lists."""
     listed = [each for each in command.params if not getattr(each, "hidden", False)]
     return ["--help", *(opt for each in listed for opt in (*each.opts, *each.secondary_opts) if opt.startswith("--"))]
 
@@ -113,7 +112,6 @@ def with_first(word: str, arguments: Sequence[str]) -> str:
 
 
 def _fault_of_machine(error: Exception) -> str:
-    """Return a sentence on an error that only the user can fix, or "" for an internal error."""
     if isinstance(error, OSError) and error.errno in standard_streams.FULL:
         return f"{error.filename} could not be written ({error.strerror}). Make room, and run it again."
     try:

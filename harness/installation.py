@@ -1,14 +1,13 @@
-"""Find out why fairclock cannot run with this Python: its version, or packages that are missing or too old.
+"""Find out why fairclock cannot run with this Python: its version, or packages that are missing.
 
 Commands call `require` before they import a package. This file also runs with Python 3.8.
 """
 
-import importlib.util
 import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 KIT = Path(__file__).parents[1]
@@ -40,21 +39,15 @@ def problem() -> str:
     if sys.version_info < (3, 11):  # noqa: UP036 - pip refuses older versions, but the kit can be run without pip
         running = ".".join(map(str, sys.version_info[:3]))
         return f"fairclock needs Python 3.11 or newer, and {sys.executable} is Python {running}. Install a newer one."
-    needed, lacking = _requirements(), []
-    installed = dict(reversed([*_installed()]))
-    for name, least in needed.items():
-        there = installed.get(name, "")
-        if there and _numbers(there) < _numbers(least):
-            lacking.append((f"{name} {there} is too old", f"'{name}>={least}'"))
-        elif not there and importlib.util.find_spec(MODULES.get(name, name.replace("-", "_"))) is None:
-            lacking.append((f"{name} is missing", f"'{name}>={least}'"))
+    needed = _requirements()
+    lacking = [name for name in needed if not find_spec(MODULES.get(name, name.replace("-", "_")))]
     if not lacking:
         return ""
     if len(lacking) > len(needed) // 2:
         return f"fairclock is not installed for {sys.executable}. {_environment()}"
-    pip = f"{shlex.quote(sys.executable)} -m pip" if "pip" in installed else "uv pip"
-    found, packages = zip(*lacking)  # noqa: B905 - Python 3.8 does not know `strict`
-    return f"fairclock cannot run, because {' and '.join(found)}. Run: {pip} install {' '.join(packages)}"
+    pip = f"{shlex.quote(sys.executable)} -m pip" if find_spec("pip") else "uv pip"
+    packages = " ".join(f"'{name}>={needed[name]}'" for name in lacking)
+    return f"fairclock cannot run, because {' and '.join(lacking)} is missing. Run: {pip} install {packages}"
 
 
 def _environment() -> str:
@@ -65,7 +58,6 @@ def _environment() -> str:
 
 
 def _requirements() -> dict[str, str]:
-    """Return the packages that fairclock needs on each system, with the oldest versions that work."""
     import tomllib  # noqa: PLC0415 - Python 3.10 has no such module
     from importlib import metadata  # noqa: PLC0415 - takes 30 ms
 
@@ -76,15 +68,3 @@ def _requirements() -> dict[str, str]:
         lines = metadata.requires("fairclock") or []
     found = (re.fullmatch(r"([\w.-]+)>=([\d.]+)", line) for line in lines)
     return {each[1]: each[2] for each in found if each}
-
-
-def _installed() -> Iterator[tuple[str, str]]:
-    """Yield the names and versions of all installed packages. The names of their folders contain both."""
-    for folder in sys.path:
-        for path in Path(folder).glob("*-info"):
-            name, _, version = path.stem.partition("-")
-            yield re.sub(r"[-_.]+", "-", name).lower(), version
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", re.split(r"[^\d.]", version)[0])]

@@ -11,7 +11,7 @@ from grader import catalogue, paths
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import check_screen, early_start, exercise_files, exercise_notebook
+from grader.desk import check_screen, exercise_files, exercise_notebook
 from grader.desk import practise as practising
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
@@ -48,7 +48,7 @@ class _Check:
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
-        with early_start.take() or Pool(sandboxed=sandbox.problem() is None) as pool:
+        with Pool(sandboxed=sandbox.problem() is None) as pool:
             if self.is_overview and not pool.sandboxed:
                 say(out_console, check_screen.NO_SANDBOX, 1)
             graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]
@@ -176,7 +176,6 @@ def notebook(
 
 
 def _notes(choice: FileChoice) -> list[str]:
-    """Return which file of an exercise is checked, and which other changed files are not."""
     taken, notes = choice.taken, list[str]()
     if taken and (suffix := suffix_of(taken.path)) and folded(taken.path.name) != (name := f"{choice.lesson}{suffix}"):
         notes.append(
@@ -208,7 +207,6 @@ def examine_machine(debug: Debug = False) -> int:
 
 
 def _print_parts(parts: Iterable[HealthCheck]) -> tuple[bool, bool]:
-    """Print the result for each part. Return whether all needed parts work, and whether all parts work."""
     works = complete = True
     for part in parts:
         works &= part.works or not part.needed

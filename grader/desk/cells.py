@@ -131,7 +131,6 @@ class NotebookCommands:
             _show(UNSAVED.format(notebook.name))
 
     def _defines(self, text: str) -> bool:
-        """Return whether a cell does more than evaluate expressions and run magics."""
         try:
             body = syntax.parse(CellTransformer().python(text)).body
         except (SyntaxError, ValueError, TooManyMagicsError):
@@ -174,7 +173,6 @@ class NotebookCommands:
         return Path(str(self.shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")))
 
     def _started_for(self, lessons: Sequence[str]) -> list[ExerciseFile]:
-        """Return the notebook for which this kernel was started, unless it is gone, or is of another lesson."""
         path = self._start_path
         if path.suffix != ".ipynb" or not path.is_file():
             return []
@@ -186,10 +184,6 @@ class NotebookCommands:
 
 
 def _graded(file: ExerciseFile, only: str | None, *, verbose: bool) -> list[ScreenLine]:
-    """Return the lines on the grading of a file, which runs in another process.
-
-    Code that ran in the kernel may have replaced the clock, or made warnings errors.
-    """
     command = [sys.executable, "-P", "-m", __name__, file.lesson, str(file.path), only or "", str(int(verbose))]
     found = os.pathsep.join(filter(None, [str(paths.GRADER.parent), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": found})
@@ -209,7 +203,6 @@ def main(lesson: str, path: Path, only: str | None, *, verbose: bool) -> None:
 
 
 def _texts(lines: Sequence[ScreenLine]) -> tuple[str, str]:
-    """Return the lines on a report as plain text, and as an HTML table with a row for each task and each note."""
     rows = list[list[str]]()
     for line in lines:
         if line.indent == check_screen.INDENT:
@@ -222,7 +215,6 @@ def _texts(lines: Sequence[ScreenLine]) -> tuple[str, str]:
 
 
 def _show(text: str, html: str = "") -> None:
-    """Show a text in a cell's output, as `html` where HTML can be shown."""
     data = {"text/plain": text, "text/html": html or f"<p>{escape(text)}</p>"}
     display(data, raw=True)  # type: ignore[no-untyped-call]  # IPython's functions have no types
 

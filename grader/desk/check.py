@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from grader import catalogue, seeds
-from grader.desk import early_start, exercise_files, student_state
+from grader.desk import exercise_files, student_state
 from grader.desk.check_screen import ScreenLine, tasks_with_verdicts
 from grader.desk.class_differences import class_differences
 from grader.desk.exercise_files import FileChoice
@@ -23,6 +24,9 @@ from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
 from harness.rendering.wrapping import columns, say, waiting, wrapped
+
+TREES: Final = 2
+"""The number of processes to start early for a task with tensors: one for the submission and one for the baseline."""
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
@@ -54,7 +58,7 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
         raise UsageError(submission.refusal)
     tasks = [task for task in catalogue.load().tasks(lesson) if only in {None, task.name}]
     if any(task.needs_torch for task in tasks):
-        pool.warm(early_start.TREES)
+        pool.warm(TREES)
     with waiting(f"Checking {path.name} …"):
         report = grade(submission, seeds.new(), pool, tasks)
     differences = class_differences(path, str(submission.source or ""))

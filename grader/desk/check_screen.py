@@ -120,7 +120,6 @@ class _Block:
 
 
 def _shared(blocks: Sequence[_Block], room: int, more: str) -> list[list[str]]:
-    """Return the lines of the blocks of all tasks in `room` rows. Rows that a short block does not need are shared."""
     lines = [list[str]() for _ in blocks]
     by_height = sorted(range(len(blocks)), key=lambda at: _height(blocks[at].lines()))
     for number, at in enumerate(by_height):
@@ -206,7 +205,6 @@ def _heading(task: Task, verdict: Verdict, before: Verdict | None = None) -> Scr
 
 
 def _messages(verdicts: Sequence[Verdict], file: str) -> Iterator[str]:
-    """Yield the message of each verdict. It names the file, and does not repeat the message of the task above."""
     above = ""
     for said in (verdict.attempt.rationale for verdict in verdicts):
         named = re.sub(r"(?<=line )(\d+ of) the file", lambda found: f"{found[1]} {file}", said)

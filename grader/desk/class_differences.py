@@ -37,10 +37,6 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield node.module or ""
-        elif isinstance(node, ast.Call) and isinstance(name := next(iter(node.args), None), ast.Constant):
-            function = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
-            if function in {"__import__", "import_module", "run_module"} and isinstance(name.value, str):
-                yield name.value
 
 
 def _own_package(module: str) -> str:

@@ -1,7 +1,7 @@
 """Find the files in which a student may have solved an exercise, and select the file that is graded.
 
-The file that the student has changed is selected, under any name. If several files are changed, one of them is selected
-if all others have the same code or an earlier version of it. Otherwise the student must choose a file.
+The file that the student has changed is selected, under any name. If several files are changed and their code differs,
+the student must choose a file.
 """
 
 import shlex
@@ -31,24 +31,14 @@ from harness.storage.notebook_files import is_unedited, stamp_of
 class ExerciseFile:
     """One file in which a student may have solved the exercise of `lesson`.
 
-    `code` is the SHA-256 of its code, and `began_with` that of the code with which a notebook was exported, or "".
-    `refusal` is the reason why the file cannot be graded.
+    `code` is the SHA-256 of its code. `refusal` is the reason why the file cannot be graded.
     """
 
     lesson: str
     path: Path
     code: str
     changed: bool = True
-    began_with: str = ""
     refusal: str = ""
-
-    def is_older(self, other: "ExerciseFile") -> bool:
-        """Return whether `other` is a later version of this file.
-
-        `other` was exported from this file and then changed, or this file is a notebook that was exported from `other`.
-        """
-        exported_first = self.began_with == self.code and other.path.suffix == ".py"
-        return self.code != other.code and (other.began_with == self.code or exported_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +85,7 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
     left = [(file, file.refusal) for file in files if file.refusal]
     candidates: list[ExerciseFile] = []
     for file in changed:
-        if newer := next((other for other in changed if file.is_older(other)), None):
-            left.append((file, f"{newer.path} has a newer version of this exercise"))
-        elif all(file.code != candidate.code for candidate in candidates):
+        if all(file.code != candidate.code for candidate in candidates):
             candidates.append(file)
     taken = next(iter(candidates or readable), None) if len(candidates) < 2 else None
     unchanged = tuple(file for file in readable if file is not taken and not file.changed)
@@ -212,12 +200,12 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
     """Return a description of the exercise file at `path`, relative to the current folder if possible."""
     here = Path.cwd()
     path = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
-    began_with, original, data = "", originals.listed(lesson)[originals.CODE], b"unknown"
+    original, data = originals.listed(lesson)[originals.CODE], b"unknown"
     with suppress(OSError):
         data = path.read_bytes()
         began_with = stamp_of(data, originals.CODE) if suffix_of(path) == ".ipynb" else ""
         if began_with == original != "" and is_unedited(path, b""):  # this saves the import of IPython
-            return ExerciseFile(lesson, path, original, changed=False, began_with=began_with)
+            return ExerciseFile(lesson, path, original, changed=False)
     submission = submission_of(path, student="", lesson=lesson)
     text = str(submission.source or "")
     if not text.strip():
@@ -225,4 +213,4 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
         could_not = submission.refusal or f"{path} could not be read"
         return ExerciseFile(lesson, path, "", refusal=could_not if data.strip() and not submission.source else empty)
     code = originals.code_digest(text)
-    return ExerciseFile(lesson, path, code, code != original, began_with)
+    return ExerciseFile(lesson, path, code, code != original)

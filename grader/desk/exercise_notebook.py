@@ -169,7 +169,6 @@ def _between(section: str, lines: Sequence[str]) -> CodeBlock:
 
 
 def _title(lesson: str, source: str) -> str:
-    """Return the docstring of an exercise file as Markdown. Its first line becomes a heading."""
     headline, _, rest = (ast.get_docstring(syntax.parse(source)) or lesson).partition("\n")
     blocks = []
     for block in rest.split("\n\n"):

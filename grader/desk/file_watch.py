@@ -39,7 +39,6 @@ class FileWatch:
 
 
 def _state(path: Path) -> _State:
-    """Return the time, size and inode of a file. One of them changes with each save. Return None without a file."""
     with suppress(OSError):
         about = path.stat()
         return about.st_mtime_ns, about.st_size, about.st_ino

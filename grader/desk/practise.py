@@ -141,12 +141,10 @@ class Practice:
         return exercise_files.find_files([self.lesson])[self.lesson]
 
     def _choice(self) -> tuple[ExerciseFile | None, str]:
-        """Return the file that counts, of several changed ones the last saved, and if there is none the reason."""
         choice = exercise_files.choose(self.lesson, self._files())
         return choice.taken or next(iter(choice.candidates), None), choice.why_no_file
 
     def _show(self) -> None:
-        """Print the exercise, its tasks, and the result of the file that counts."""
         path, points = path_of_student(), student_state.points_by_lesson().get(self.lesson)
         number = f"{path.index(self.lesson) + 1} of {len(path)}" if self.lesson in path else "outside your path"
         had = f" · {check_screen.out_of(*points)} points" if points else ""
@@ -173,7 +171,6 @@ class Practice:
             say(self.console, KEYS, 1)
 
     def _events(self, watch: FileWatch) -> Iterator[str | Path]:
-        """Yield the first letter of each line that the student types, and each saved file, until the input ends."""
         while True:
             self.kit.follow(self.lesson)
             if select.select([STANDARD_INPUT], [], [], LOOK_S)[0]:

@@ -119,7 +119,6 @@ def _is_in(defined: _Parameters, functions: _Parameters) -> bool:
 
 @cache
 def _functions(lesson: str) -> _Parameters:
-    """Return the functions that students write for a lesson, with their parameters, or None if no file shows them."""
     text = ""
     with suppress(OSError):
         text = paths.stub(lesson).read_text(encoding="utf-8", errors="replace")

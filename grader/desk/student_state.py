@@ -70,7 +70,6 @@ def _hint_line(task: Task, number: int) -> str:
 
 
 def _command(task: Task) -> str:
-    """Return the command that shows the next hint of a task. It names the task only if the lesson has several tasks."""
     alone = len(catalogue.load().tasks(task.lesson)) == 1
     return f"fairclock check {task.lesson} --hint{'' if alone else f' {task.name}'}"
 
@@ -119,7 +118,6 @@ def _store(name: str, content: dict[str, object]) -> None:
 
 
 def _load(name: str) -> dict[str, object]:
-    """Return the JSON object in a file of the state folder, or {} if the file is missing or damaged."""
     try:
         loaded = json.loads((state_folder() / name).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -99,7 +99,6 @@ def _without_loss(choice: FileChoice, outside: Sequence[ExerciseFile], *, is_nam
 
 
 def _require_best(choices: Sequence[FileChoice]) -> None:
-    """Raise `UsageError` if the zip would lack better work than the unchanged exercises."""
     better = [choice for choice in choices if choice.better]
     others = " ".join(choice.lesson for choice in choices if choice.taken and not choice.better)
     stubs = [file.path for choice in better for file in (choice.taken, *choice.unchanged) if file]
@@ -194,7 +193,6 @@ def _syntax_fault(file: ExerciseFile) -> list[str]:
 
 
 def _graded(file: ExerciseFile, pool: Pool) -> tuple[float, list[str]]:
-    """Grade a file. Return its points, and lines on the file and on its unfinished tasks."""
     try:
         report = checking.check(file.lesson, file.path, pool)
     except FairclockError as error:

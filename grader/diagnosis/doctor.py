@@ -39,6 +39,7 @@ def for_students() -> Iterator[HealthCheck]:
     yield headers()
     yield cuda()
     yield free_threaded()
+    yield notebooks()
 
 
 def for_a_class() -> Iterator[HealthCheck]:

@@ -112,7 +112,6 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
     def _explanation(self, mine: list[Played]) -> str:
-        """Return the docstring of the first known wrong submission with equal answers, right and wrong ones, or ""."""
         for path in self.task.wrong_answers:
             with suppress(Exception, SystemExit):  # a known submission may raise on these inputs
                 play, pairs = self.solver(overlays.whole(path)), zip(self.given, mine, strict=True)

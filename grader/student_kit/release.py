@@ -191,16 +191,11 @@ def search_line(what: str, folder: Path) -> str:
 
 
 def _plain(source: str) -> str:
-    """Return the lines of a text without comments, surrounding spaces and the quotation marks of a notebook file.
-
-    Empty lines are left out.
-    """
     lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def _copy_files(folder: Path, lessons: Sequence[str]) -> None:
-    """Copy the files of the kit to `folder`, without the files of lessons that are not in the kit."""
     for source in sorted(kit_files()):
         name = source.relative_to(KIT)
         numbers = [found[1] for part in name.parts if (found := LESSON_NUMBER.match(part))]
@@ -215,24 +210,18 @@ def _copy_files(folder: Path, lessons: Sequence[str]) -> None:
 
 
 def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
-    """Write the README for students into the kit at `folder`. Its commands name a lesson of this kit."""
     named = EXAMPLE if EXAMPLE in lessons else lessons[0]
     text = README.read_text(encoding="utf-8").replace(EXAMPLE, named)
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def _write_editor_settings(folder: Path) -> None:
-    """Write the settings of VS Code into the kit at `folder`: its interpreter, and a task that checks the open file."""
     (folder / ".vscode").mkdir()
     for name, content in json.loads(VSCODE.read_text(encoding="utf-8")).items():
         (folder / ".vscode" / name).write_text(json.dumps(content, indent=4) + "\n", encoding="utf-8")
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
-    """Write the exercise files of these lessons, and the list that shows later whether a student changed a file.
-
-    Write the texts about other ways too, for these lessons only.
-    """
     rows: dict[str, dict[str, str]] = {}
     for lesson in lessons:
         stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
@@ -244,7 +233,6 @@ def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
 
 
 def _write_notebooks(folder: Path, lessons: Sequence[str]) -> int:
-    """Write the notebooks of the lessons and exercises into the kit at `folder`. Return the number of notebooks."""
     place = folder / "notebooks"
     place.mkdir()
     for lesson in lessons:

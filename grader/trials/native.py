@@ -167,19 +167,13 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
         said = f"The C source in {name} took more than {message} to compile."
         help_text = "Code written by hand compiles within a second. Look for a macro that expands to a very long text."
         return WorkerFault(Status.TIMED_OUT, said, help_text)
-    refusals = {
-        "syntax": (f"{NOT_PYTHON} {message[:200]}{where}.", "Correct this line."),
-        "missing": (
-            f"The file has no string {name}.",
-            "Assign the C source to this name, as the exercise file does.",
-        ),
-        "no string": (
-            f"{name} is not one plain string{where}.",
-            "Write the whole C source as one string, because the file's Python code is not run.",
-        ),
-    }
-    if kind in refusals:
-        return WorkerFault(Status.REFUSED, *refusals[kind])
+    if kind == "syntax":
+        return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {message[:200]}{where}.", "Correct this line.")
+    if kind in {"missing", "no string"}:
+        said = f"The file must assign the whole C source as one plain string to {name}{where}."
+        return WorkerFault(
+            Status.REFUSED, said, "Assign it as the exercise file does. The file's Python code is not run."
+        )
     said = f"The compiler was ended while it worked on {name}, probably because it used too much memory."
     return WorkerFault(Status.OUT_OF_MEMORY, said, "Look for a very large array or a macro that becomes very long.")
 

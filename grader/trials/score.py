@@ -61,7 +61,6 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
 
 
 def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:
-    """Return the end of a sentence on a ratio: the ratio's interval, and a sentence on the tier that it reaches."""
     found = ""
     if speed.low < speed.high:
         low, high = measured.interval(speed.ratio, speed.low, speed.high)

@@ -85,7 +85,6 @@ class WorkerClient:
             raise
 
     def _run_cells(self, notebook: Notebook) -> None:
-        """Run the cells of a notebook in order, within the time limit of loading it."""
         raised = list[tuple[CodeCell, Raised]]()
         for above, cell in notebook.placed():
             self._where = f"in {cell.place}"

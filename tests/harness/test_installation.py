@@ -10,14 +10,7 @@ from commanding import ROOT
 
 from harness import installation
 
-NEEDED = {"torch": "2.9", "numpy": "1.26", "pyyaml": "6", "no-such-package": "1.2", "rich": "13.7", "typer": "0.28"}
-THERE = {"torch": "2.13.0+cpu", "numpy": "2.4.6", "pyyaml": "6.0.4", "no-such-package": "1.2.dev0", "rich": "13.7.1"}
-LACKING = {
-    "torch": ("2.8.1+cu126", "torch 2.8.1+cu126 is too old", "install 'torch>=2.9'"),
-    "numpy": ("1.25.9", "numpy 1.25.9 is too old", "install 'numpy>=1.26'"),
-    "no-such-package": ("", "no-such-package is missing", "install 'no-such-package>=1.2'"),
-}
-"""For a package: the installed version, and what the sentence says about it."""
+NEEDED = {"torch": "2.9", "numpy": "1.26", "pyyaml": "6", "no-such-package": "1.2"}
 WINDOWS = """import sys, typer
 sys.modules |= dict.fromkeys(("fcntl", "resource", "pwd", "grp", "termios"))
 sys.platform = "win32"
@@ -30,17 +23,12 @@ def started(code: str, *words: str, here: Path = ROOT) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_package_that_is_missing_or_too_old_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_missing_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "_requirements", lambda: NEEDED)
-    for name, (version, found, fix) in LACKING.items():
-        installed = {key: value for key, value in (THERE | {name: version}).items() if value}
-        monkeypatch.setattr(installation, "_installed", lambda installed=installed: iter(installed.items()))
-        said = installation.problem()
-        assert (found in said, said.endswith(fix)) == (True, True), said
-    monkeypatch.setattr(installation, "_installed", lambda: iter(THERE.items()))
-    assert installation.problem() == "", "typer needs no metadata if it can be imported"
-    monkeypatch.setattr(installation.importlib.util, "find_spec", lambda _: None)
-    monkeypatch.setattr(installation, "_installed", lambda: iter(()))
+    said = installation.problem()
+    assert "no-such-package is missing" in said
+    assert said.endswith("install 'no-such-package>=1.2'")
+    monkeypatch.setattr(installation, "find_spec", lambda _: None)
     assert f"fairclock is not installed for {sys.executable}." in installation.problem()
     monkeypatch.setattr(sys, "version_info", (3, 10, 14))
     assert "is Python 3.10.14. Install a newer one." in installation.problem()

@@ -85,16 +85,6 @@ def test_fairclock_has_all_commands_and_takes_lessons_with_their_own_options(tmp
         assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
 
 
-def test_in_the_folder_of_a_kit_fairclock_checks_its_exercises(tmp_path: Path) -> None:
-    kit = tmp_path / "kit"
-    kit.mkdir()
-    for name in ("grader", "harness"):
-        (kit / name).symlink_to(ROOT / name)
-    shutil.copytree(ROOT / "lessons", kit / "lessons")
-    shutil.copy(ROOT / "solutions" / "04_autorange.py", kit / "lessons" / "exercises")
-    assert "10 / 10" in run("fairclock", "check", "04", env=environment(tmp_path), here=kit).out
-
-
 def test_bash_completes_commands_options_and_lessons(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

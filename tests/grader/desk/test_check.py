@@ -2,17 +2,15 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from classroom import ENVIRONMENT
-from commanding import CLASS, ROOT, CommandResult, command, grader, nothing_left_running
+from commanding import CLASS, ROOT, CommandResult, grader
 
 from grader import catalogue, overlays, paths
-from grader.commands import student
 from grader.commands.apps import run_grader
-from grader.desk import cells, early_start, student_state
+from grader.desk import cells, student_state
 from grader.desk.check import selected
 from grader.desk.check_screen import NO_SANDBOX
 from grader.desk.class_differences import class_differences
@@ -43,7 +41,6 @@ IMPORTS = {
     "def f():\n    from harness.paired import duel": ["harness"],
     "import folder.inside, grader.task": ["folder", "grader"],
     "import math\nimport torch.nn\nfrom . import my_helper": [],
-    "import importlib\nimportlib.import_module('lessons.exercises')\n__import__('my_helper')": ["lessons", "my_helper"],
     "import matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
     "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
     "import my_helper\nthis is no Python": [],
@@ -218,26 +215,6 @@ def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written
     folder.write_text("a file where the folder should be")
     student_state.keep_points(report())
     assert folder.read_text() == "a file where the folder should be"
-
-
-def test_check_uses_the_early_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = handed(tmp_path, paths.stub("01_correct_first"), "01_correct_first")
-    monkeypatch.setattr(student, "Pool", None)  # so check can start no processes of its own
-    for words in (["check"], ["check", "4"], ["run", "01"]):
-        early_start.begin(words)
-        assert early_start.take() is None, words
-    early_start.begin(["check", str(file), "agrees"])
-    assert run_grader(["check", str(file), "agrees"]) == 1
-    assert "not written yet" in capsys.readouterr().out
-    assert early_start.take() is None
-
-
-def test_a_command_that_fails_leaves_no_process() -> None:
-    with nothing_left_running():
-        ended = subprocess.run(command("check", "01", "--no-such-option"), cwd=ROOT, capture_output=True, check=False)
-    assert ended.returncode == 2
 
 
 def test_without_a_sandbox_the_difference_stands_before_the_points(

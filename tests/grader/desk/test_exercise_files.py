@@ -252,19 +252,6 @@ def test_a_notebook_that_was_only_run_or_has_the_same_code_is_no_question(
     assert found.changed, "without a readable list of originals"
 
 
-def test_of_a_file_and_its_export_the_one_that_went_on_counts(kit: Path) -> None:
-    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
-    assert in_kit(kit, "notebook", "04").code == 0
-    begun = exercise_of(kit).read_text()
-    solve(exercise_of(kit))
-    assert taken(kit) == FILE
-    assert "has a newer version of this exercise" in left_out(kit)[f"{LESSON}.ipynb"]
-    exercise_of(kit).write_text(begun)
-    solve(kit / f"{LESSON}.ipynb")
-    assert taken(kit) == f"{LESSON}.ipynb"
-    assert "has a newer version of this exercise" in left_out(kit)[FILE]
-
-
 def test_a_notebook_that_cannot_be_read_is_named_and_the_other_file_counts(kit: Path) -> None:
     solve(notebook_of(kit))
     edit(notebook_of(kit), "%hint blocked", "%timeit 3\\n%hint blocked")

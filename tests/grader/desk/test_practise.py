@@ -127,24 +127,6 @@ def test_ctrl_c_and_a_closed_terminal_end_a_check_cleanly(kit: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.program("bash")
-def test_a_suspended_practise_goes_on_in_a_terminal_of_another_size(kit: Path) -> None:
-    child = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(kit), encoding="utf-8", timeout=60, dimensions=(24, 80))
-    child.sendline(f"unset COLUMNS LINES; export PYTHONPATH={kit}; {' '.join(command('practise', '4'))}")
-    child.expect("Save to check")
-    child.sendcontrol("z")
-    child.expect("Stopped")
-    solve(exercise_of(kit))
-    child.setwinsize(20, 40)
-    child.sendline("fg")
-    child.expect("10 / 10.*Press Enter for *\r\n")
-    child.sendline("q")
-    child.expect("To go on")
-    child.sendline("exit")
-    ended(child)
-
-
-@pytest.mark.long
 def test_a_moved_kit_is_followed_and_a_deleted_one_is_named(kit: Path) -> None:
     child = at_a_terminal(kit, "practise", "4")
     child.expect("Save to check")

@@ -6,7 +6,6 @@ The faults are real where possible: the command runs in a container like Docker'
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 import sysconfig
@@ -27,11 +26,8 @@ from harness.machine import programs
 
 PARTS = (
     "GIL; torch; sandbox; another process's CPU clock; fixed memory layout; cores; temporary files; compiled code; "
-    "progress; locks on cores; valgrind; gcc; g++; Python.h; free-threaded Python; noise"
+    "progress; locks on cores; valgrind; gcc; g++; Python.h; free-threaded Python; Jupyter; noise"
 )
-NESTED = ["unshare", "--user", "--map-root-user"]
-"""A command that runs as root of a new user namespace, where a test may change settings without touching the machine.
-"""
 
 
 def report(command: Sequence[str]) -> tuple[int, dict[str, list[str]]]:
@@ -145,35 +141,6 @@ def test_each_container_is_told_its_own_options_and_one_with_these_options_has_a
     assert "update Docker" in said["sandbox"][1]
     assert "personality" in said["layout"][0]
     assert "--security-opt seccomp=unconfined" in said["layout"][1]
-
-
-def chrooted(folder: Path, command: Sequence[str]) -> list[str]:
-    """Return a command that runs another one in a folder with all contents of this machine's root folder."""
-    entries = [entry for entry in sorted(Path("/").iterdir()) if entry.is_dir() and not entry.is_symlink()]
-    lines = ["set -e"]
-    for entry in sorted(Path("/").iterdir()):
-        inside = shlex.quote(f"{folder}{entry}")
-        if entry.is_symlink():
-            lines.append(f"ln -s {shlex.quote(str(entry.readlink()))} {inside}")
-        elif entry in entries:
-            lines.append(f"mkdir {inside}; mount --rbind {shlex.quote(str(entry))} {inside}")
-    lines.append(f'cd /; exec {shlex.join(command)} "$@"')
-    return [*NESTED, "--mount", "bash", "-c", "\n".join(lines), "bash"]
-
-
-@pytest.mark.long
-@pytest.mark.sandbox
-@pytest.mark.program("unshare")
-@pytest.mark.program("chroot")
-@pytest.mark.program("pivot_root")
-def test_in_a_chroot_the_way_by_pivot_root_is_told_and_works(tmp_path: Path) -> None:
-    plain, pivoted = tmp_path / "plain", tmp_path / "pivoted"
-    plain.mkdir()
-    pivoted.mkdir()
-    found, fix = obstacles(chrooted(plain, ["chroot", str(plain)]))["bwrap"]
-    assert "chroot" in found
-    assert sandbox_problems.PIVOT in fix
-    assert "bwrap" not in obstacles(chrooted(pivoted, [*shlex.split(sandbox_problems.PIVOT), str(pivoted)]))
 
 
 def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,13 +71,6 @@ def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and
     assert attempt.output_tail.strip() == "reading False}"
 
 
-def test_of_a_tensor_task_the_smallest_case_comes_after_the_traceback(tmp_path: Path) -> None:
-    source = "def negate(x):\n    return helper(x)\n\ndef helper(x):\n    return x[99]  # The smallest case: mine\n"
-    attempt = grade_task(negation(tmp_path), hand_in(source), BARE).attempt
-    assert "\n  line 2 of the file, in negate:  return helper(x)\n  line 5 of the file, in helper:" in attempt.rationale
-    assert failing_case(attempt).startswith("x of shape (")
-
-
 def test_a_traceback_is_short_and_printable_whatever_a_worker_says() -> None:
     said = [[1, "f" * 999, "\x1b[2J" + "x" * 999], *frames(*"abcdefghijklmn")]
     lines = str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")).splitlines()

@@ -85,11 +85,6 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong() -> None:
         assert line in {None, raised.value.told["line"]}
 
 
-def test_the_baseline_is_compiled_as_a_submission_is() -> None:
-    assert native.baseline(TASK) == native.built(TASK, TASK.baseline).timed
-    assert "0xEDB88320" not in native.baseline(TASK)
-
-
 def test_a_missing_or_broken_compiler_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "compiler", lambda: None)
     verdict = grade_task(TASK, submission(SOLUTION), BARE)

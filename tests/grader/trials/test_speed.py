@@ -5,7 +5,6 @@ The tests compare ratios with a wide margin: the baseline takes 64 steps, and th
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -23,7 +22,6 @@ from trees import BARE
 from grader.errors import WorkerFault
 from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Control, Status
 from grader.seeds import generator
@@ -32,7 +30,7 @@ from grader.task import Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import TensorSupply
-from grader.trials.turns import SLACK_PART, SLACK_S, OutOfTurn
+from grader.trials.turns import OutOfTurn
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Round, judge
@@ -112,12 +110,6 @@ def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Ta
     assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
 
 
-@pytest.mark.sandbox
-def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
-    with Pool() as pool:
-        assert duel(task, AT_ONCE, Session("a secret", pool)).estimate.ratio > 4
-
-
 def test_a_nap_gains_nothing(task: Task, trees: Trees) -> None:
     """The CPU clock does not advance during a sleep, so the wall clock counts."""
     napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
@@ -193,29 +185,6 @@ def test_a_duel_on_a_crowded_core_is_void(task: Task, monkeypatch: pytest.Monkey
     assert len(controls) == 1, "a void duel needs no control"
 
 
-def test_work_between_turns_is_on_the_next_turns_clock(task: Task) -> None:
-    """If a thread of the submission works during another side's turn, the submission's next turn includes that time."""
-    busy = (
-        AT_ONCE
-        + """
-import threading
-def ahead():
-    while True: sum(range(1000))
-threading.Thread(target=ahead, daemon=True).start()
-"""
-    )
-    assert isinstance(task.exam, TensorExam)
-    first, spent_s = TensorSupply(task.exam, generator("a secret")).first, []
-    for source in (AT_ONCE, busy):
-        with BARE.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side, process_env.pinned(core()):
-            side.load(source)
-            first.arrange(side, "negate", core())
-            first.call(side)
-            time.sleep(0.2)
-            spent_s.append(first.call(side)[0].cpu_s)
-    assert spent_s[1] > 5 * spent_s[0]
-
-
 BURNS = """
 import hashlib, threading
 WASTE = bytes(1 << 18)
@@ -276,16 +245,3 @@ def test_what_an_earlier_worker_burns_counts_as_well(task: Task) -> None:
         until_s = tree.computed_s() + 0.05
         with worker(tree, task.limits), pytest.raises(WorkerFault), others.watched():
             next(filter(None, (tree.computed_s() > until_s for _ in repeat(0))))
-
-
-def test_honest_work_uses_next_to_nothing_out_of_turn(task: Task, trees: Trees) -> None:
-    """This includes code whose threads wait after the answer, as OpenMP's threads do with the worker's environment."""
-    pool = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(2)\n"
-    openmp = "import torch\ntorch.set_num_threads(2)\nlarge = torch.ones(300, 300)\n"
-    in_each_call = "    large @ large\n    list(pool.map(abs, range(4)))"
-    with pair_of(task, trees, doing(pool + openmp, in_each_call)) as pair:
-        for number in range(60):
-            pair.play(baseline_first=number % 2 == 0)
-        others = pair.out_of_turn
-    assert others.watched_s > 0
-    assert others.used_s < (SLACK_S + SLACK_PART * others.watched_s) / 2
