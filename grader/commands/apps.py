@@ -40,11 +40,6 @@ EXAMPLES: Final = {
     "check 4": "check its exercise",
     "practise 4": "check it at each save, then go on",
 }
-CHECK_EXAMPLES: Final = """\b
-Examples:
-  fairclock check 4 --watch             check lesson 04 again after each save
-  fairclock check time_per_call --hint  show the next hint for this task
-"""
 
 
 def run_grader(arguments: Sequence[str]) -> int:
@@ -128,7 +123,7 @@ def _app(purpose: str, *, add_completion: bool = True) -> typer.Typer:
 def _add_commands(to: typer.Typer, verb: str) -> None:
     """Add the commands to an app. A student's `verb` does not wait 0.1 s for the import of those for staff."""
     for name, function in FOR_EVERYONE.items():
-        to.command(name=name, epilog=CHECK_EXAMPLES if name == "check" else None)(function)
+        to.command(name=name)(function)
     if verb not in {command.name for command in to.registered_commands}:
         for name, function in staff_commands().items():
             to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)

@@ -94,9 +94,7 @@ def watch(
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(LOOK_S)
-            changed = files_watch.changed()
-            new = files_watch.add(find()) if any(path.is_dir() for path in changed) else []
-            if saved := [*filter(Path.is_file, changed), *new]:
+            if saved := files_watch.saved(find):
                 console.rule(f"{datetime.now().astimezone():%H:%M:%S}")
                 code = run(saved)
                 say(console, prompt)

@@ -1,6 +1,6 @@
 """Notice saved files for `check --watch` and `practise`, by looking at them. Network folders send no notifications."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -36,6 +36,12 @@ class FileWatch:
         found = [path for path in settled if self._seen[path] != self._reported[path]]
         self._reported |= {path: self._seen[path] for path in found}
         return found
+
+    def saved(self, find: Callable[[], Iterable[Path]]) -> list[Path]:
+        """Return the files that `changed` returns, and if a folder changed, new files that `find` returns."""
+        changed = self.changed()
+        new = self.add(find()) if any(path.is_dir() for path in changed) else []
+        return [*filter(Path.is_file, changed), *new]
 
 
 def _state(path: Path) -> _State:

@@ -22,7 +22,6 @@ from grader.desk import check as checking
 from grader.desk import check_screen, exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile
 from grader.desk.file_watch import LOOK_S, FileWatch
-from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
@@ -181,10 +180,7 @@ class Practice:
                     return
                 *lines, self.typed = (self.typed + typed).split(b"\n")
                 yield from (line.decode(errors="replace").strip().lower()[:1] for line in lines)
-            if changed := watch.changed():
-                new = watch.add(file.path for file in self._files())
-                saved = [path for path in changed if suffix_of(path)]
-                yield from ([path for path in saved if path.exists()] or new or saved)[-1:]
+            yield from watch.saved(lambda: [file.path for file in self._files()])[-1:]
 
     def _check(self, path: Path, *, again: bool = False) -> None:
         """Grade a file, print the result, or only what changed unless `again`, and keep the points."""
@@ -195,7 +191,7 @@ class Practice:
         except FairclockError as error:
             self.kit.follow(self.lesson)
             self.report = None
-            say(self.console, str(error) if path.exists() else f"{path} is gone. To go on, save it again.", 1)
+            say(self.console, str(error), 1)
         else:
             lines = check_screen.screen(self.report, {}, before=before, to_see_more="v")
             checking.print_lines(lines, self.console)

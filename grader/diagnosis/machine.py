@@ -57,9 +57,10 @@ def clock() -> HealthCheck:
         try:
             process_cpu(other.pid)
         except MachineError as error:
-            host = "grade on the host, or in a container that uses the host's kernel"
-            kernel = f"{host} (gVisor does not provide this clock)"
-            return HealthCheck(part, str(error), kernel if sys.platform == "linux" else "grade on Linux")
+            fix = (
+                "grade on the host, or in a container that uses the host's kernel (gVisor does not provide this clock)"
+            )
+            return HealthCheck(part, str(error), fix if sys.platform == "linux" else "grade on Linux")
         finally:
             other.communicate()
     return HealthCheck(part, f"can be read on {sys.platform}")
@@ -70,12 +71,8 @@ def layout() -> HealthCheck:
     part, trouble = "fixed memory layout", process_env.why_layout_varies()
     if not trouble:
         return HealthCheck(part, "setarch -R")
-    fix = f"install it again: `{programs.SETARCH}`"
-    if sys.platform != "linux":
-        fix = "grade on Linux"
-    elif trouble == process_env.NO_SETARCH:
-        fix = programs.SETARCH
-    elif "not permitted" in trouble:
+    fix = programs.SETARCH if sys.platform == "linux" else "grade on Linux"
+    if "not permitted" in trouble:
         fix = f"allow the system call personality; for a container: `{sandbox_problems.DOCKER} …`"
     return HealthCheck(part, f"{trouble}, so ratios of the same code vary by 2 to 6 %", fix)
 
@@ -98,24 +95,13 @@ def noise_level() -> HealthCheck:
 
 def folders() -> Iterator[HealthCheck]:
     """Check each folder to which fairclock writes. It must be possible to run compiled code from the cache."""
-    yield temporary()
     for part, folder, variable, runs in (
+        ("temporary files", Path(tempfile.gettempdir()), "TMPDIR", True),
         ("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, True),
         ("progress", user_files.state_folder(), user_files.FOLDER_VARIABLE, False),
     ):
         trouble, fix = _trouble(folder, runs=runs), f"set {variable} to another folder: `export {variable}=FOLDER`"
         yield HealthCheck(part, trouble or str(folder), fix if trouble else "")
-
-
-def temporary() -> HealthCheck:
-    """Check the folder of temporary files. It must be possible to run compiled code from it."""
-    part, fix = "temporary files", "set TMPDIR to another folder: `mkdir -p ~/tmp && export TMPDIR=~/tmp`"
-    try:
-        folder = Path(tempfile.gettempdir())
-    except FileNotFoundError as error:
-        return HealthCheck(part, error.strerror or str(error), fix)
-    trouble = _trouble(folder, runs=True)
-    return HealthCheck(part, trouble or str(folder), fix if trouble else "")
 
 
 def locks() -> HealthCheck:

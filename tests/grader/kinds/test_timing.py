@@ -17,7 +17,6 @@ from grader.limits import Limits
 from grader.records import Control
 from grader.task import Inputs, Task, TensorExam
 from grader.trials import control, speed
-from grader.trials.score import score
 from harness.paired.decide import Estimate, Rules
 from harness.paired.rounds import Outcome
 
@@ -45,16 +44,6 @@ def test_the_worst_size_decides(ended: list[tuple[str, float, int | None]], deci
     assert (fought("", 3.9, None).tier, replace(fought("", 3.9, None), control=CALM).tier) == (2, 1)
     told = graded([fought(*one) for one in ended]).rationale
     assert [line for line in told.splitlines() if line.endswith(f" with {decides} (the worst)")]
-
-
-def test_all_sizes_are_told_after_what_was_earned_with_the_worst_one_marked() -> None:
-    attempt = graded([fought("x (8,)", 9.0, 2), fought("x (64,)", 3.0, 1)])
-    assert score(negation(Path()), attempt).attempt.rationale.splitlines()[1:] == [
-        "The worst of 2 sizes counts:",
-        "  9× with x (8,)",
-        "  3× with x (64,) (the worst)",
-    ]
-    assert graded([fought("", 9.0, 2)]).rationale == ""
 
 
 def rows_of(count: int, rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
