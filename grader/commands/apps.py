@@ -34,12 +34,12 @@ FOR_EVERYONE: Final[Mapping[str, Callable[..., int]]] = {
     "doctor": student.examine_machine,
 }
 
-FOR_STUDENTS: Final = frozenset({"lessons", *FOR_EVERYONE})
-EXAMPLES: Final = {
-    "lessons 4": "take lesson 04",
-    "check 4": "check its exercise",
-    "practise 4": "check it at each save, then go on",
-}
+EXAMPLES: Final = """\b
+Examples:
+  fairclock lessons 4   take lesson 04
+  fairclock check 4     check its exercise
+  fairclock practise 4  check it at each save, then go on
+"""
 
 
 def run_grader(arguments: Sequence[str]) -> int:
@@ -72,29 +72,7 @@ def fairclock_app(verb: str = "") -> typer.Typer:
 
 
 class ExerciseVerbs(Verbs):
-    """The commands. The help shows those for students with examples, and names all others in one paragraph.
-
-    If a lesson is typed without a command, the error names the commands that take a lesson.
-    """
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands for students, examples and the options."""
-        for_students = [(name, each) for name, each in self.commands.items() if name in FOR_STUDENTS]
-        others = [name for name, each in self.commands.items() if name not in FOR_STUDENTS and not each.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(formatter.width)) for name, each in for_students])
-            if others:
-                formatter.write_text(f"For instructors and authors: {', '.join(others)}")
-        with formatter.section("Examples"):
-            given = [(line, said) for line, said in EXAMPLES.items() if line.split()[0] in self.commands]
-            formatter.write_dl([(f"{ctx.command_path} {line}", said) for line, said in given])
-        rare: list[Any] = [option for option in self.params if option.name == "show_completion"]
-        for option in rare:
-            option.hidden = True
-        super().format_options(ctx, formatter)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write nothing: `format_options` has written the commands before the options."""
+    """The commands. If a lesson is typed without a command, the error names the commands that take a lesson."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, or raise `UsageError`."""
@@ -111,6 +89,7 @@ class ExerciseVerbs(Verbs):
 def _app(purpose: str, *, add_completion: bool = True) -> typer.Typer:
     return typer.Typer(
         help=purpose,
+        epilog=EXAMPLES,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

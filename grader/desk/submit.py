@@ -125,16 +125,11 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
     files = [choice.taken for choice in choices if choice.taken]
     unchanged = [one for choice in choices if not choice.taken for one in choice.unchanged[:1]]
     if not files:
-        if not unchanged:
-            with_reason = [choice for choice in choices if choice.left_out]
-            raise UsageError(" ".join(choice.why_no_file for choice in with_reason or choices[:1]))
-        others = (exercise_files.not_used(*each) for choice in choices for each in choice.left_out)
-        told = (
-            "You have not changed any exercise, so there is nothing to hand in.",
-            *(others if any(choice.left_out for choice in choices) else ["Write your answer into an exercise first."]),
-            f"To hand in a file as it is, name it: fairclock submit {shlex.quote(str(unchanged[0].path))}",
-        )
-        raise UsageError(" ".join(told))
+        told = [exercise_files.not_used(*each) for choice in choices for each in choice.left_out]
+        if unchanged:
+            to_name = f"To hand in a file as it is, name it: fairclock submit {shlex.quote(str(unchanged[0].path))}"
+            told = ["You have not changed any exercise, so there is nothing to hand in.", *told, to_name]
+        raise UsageError(" ".join(told) or choices[0].why_no_file)
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
     say(console, f"Wrote {out}{again}: {some(len(files), 'exercise')}. Hand in only this zip.")

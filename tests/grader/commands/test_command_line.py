@@ -73,10 +73,9 @@ def test_version_names_the_kit_python_and_torch() -> None:
 
 def test_fairclock_has_all_commands_and_takes_lessons_with_their_own_options(tmp_path: Path) -> None:
     env = environment(tmp_path)
-    for asked, words in ((["--help"], ("lessons", *FOR_EVERYONE, *staff_commands())), (["check", "-h"], ["--hint"])):
-        shown = run("fairclock", *asked, env={**env, "COLUMNS": "80"})
-        assert (shown.code, "Examples:\n" in shown.out, len(shown.out.splitlines()) < 24) == (0, True, True)
-        assert set(words) <= set(re.findall(r"[\w-]+", shown.out))
+    shown = run("fairclock", "--help", env=env)
+    assert (shown.code, "Examples:\n" in shown.out) == (0, True)
+    assert {"lessons", *FOR_EVERYONE, *staff_commands()} <= set(re.findall(r"[\w-]+", shown.out))
     for command in (("lessons", "4"), ("lessons", "autorange")):
         steps = run("fairclock", *command, "--list-steps", env=env)
         assert (steps.code, "block" in steps.out) == (0, True)
