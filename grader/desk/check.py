@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -24,9 +23,6 @@ from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
 from harness.rendering.wrapping import columns, say, waiting, wrapped
-
-TREES: Final = 2
-"""The number of processes to start early for a task with tensors: one for the submission and one for the baseline."""
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
@@ -58,7 +54,7 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
         raise UsageError(submission.refusal)
     tasks = [task for task in catalogue.load().tasks(lesson) if only in {None, task.name}]
     if any(task.needs_torch for task in tasks):
-        pool.warm(TREES)
+        pool.warm(2)  # processes: for the submission and for the baseline
     with waiting(f"Checking {path.name} …"):
         report = grade(submission, seeds.new(), pool, tasks)
     differences = class_differences(path, str(submission.source or ""))
