@@ -45,7 +45,11 @@ def problem() -> str:
         return ""
     if len(lacking) > len(needed) // 2:
         return f"fairclock is not installed for {sys.executable}. {_environment()}"
-    pip = f"{shlex.quote(sys.executable)} -m pip" if find_spec("pip") else "uv pip"
+    pip = (
+        f"{shlex.quote(sys.executable)} -m pip"
+        if any(Path(folder, "pip").is_dir() for folder in sys.path)
+        else "uv pip"
+    )
     packages = " ".join(f"'{name}>={needed[name]}'" for name in lacking)
     return f"fairclock cannot run, because {' and '.join(lacking)} is missing. Run: {pip} install {packages}"
 
