@@ -146,8 +146,9 @@ def _height(lines: Sequence[str], indent: int = INDENT) -> int:
 
 
 def overview(report: Report) -> list[ScreenLine]:
-    """Return one line for each task of a lesson, for a student who checks several lessons at once."""
-    return [_heading(task, verdict) for task, verdict in tasks_with_verdicts(report)]
+    """Return one line for each task and remark of a lesson, for a student who checks several lessons at once."""
+    headings = [_heading(task, verdict) for task, verdict in tasks_with_verdicts(report)]
+    return [*headings, *map(ScreenLine, map(shown, report.remarks))]
 
 
 def total(reports: Sequence[Report]) -> list[ScreenLine]:

@@ -63,6 +63,11 @@ def test_any_report_fits_in_24_rows_of_80_columns_the_points_first(
     assert len(short) >= min(len(whole), 20) or any("--verbose" in row for row in short)
 
 
+def test_an_overview_names_what_may_differ_in_the_class() -> None:
+    lines = check_screen.overview(report("04_autorange", (Attempt(Status.PASSED),), (10,), ("`import x` may fail.",)))
+    assert [line.text for line in lines[1:]] == ["`import x` may fail."]
+
+
 def test_a_watched_file_repeats_only_what_changed() -> None:
     stub = Attempt(Status.RAISED, "repair still raises NotImplementedError (line 41 of the file).", NOT_WRITTEN)
     slow = Attempt(Status.PASSED, "Right. Next tier: 2×.", speed=Speed(1.4, 1.3, 1.5, 35, 0))
