@@ -54,7 +54,6 @@ def _beside(statement: ast.stmt, path: Path) -> list[tuple[ast.stmt, str]]:
 
 
 def _statements(source: str) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield each top-level statement of a module and its source text, with the comments before the statement."""
     lines = source.splitlines(keepends=True)
     end = 0
     for statement in syntax.parse(source).body:
@@ -63,7 +62,6 @@ def _statements(source: str) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a top-level statement of a module defines."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         yield statement.name
     elif isinstance(statement, ast.Import | ast.ImportFrom):
@@ -73,5 +71,4 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 
 def _used(statement: ast.stmt) -> Iterator[str]:
-    """Yield every name that occurs in a statement."""
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))

@@ -175,7 +175,6 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 
 
 def _near(task: Task, verdict: Verdict) -> str:
-    """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
     least = max(task.cost.margin, task.exam.guess_gain)
     if speed is None or distance(speed.ratio, task.tiers) >= least:

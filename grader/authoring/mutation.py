@@ -112,7 +112,6 @@ def _storing(plain: str, used: list[ast.stmt], function: str, file: str) -> Iter
 
 
 def _reachable(tree: ast.Module, function: str) -> list[ast.stmt]:
-    """Return the statements that define a function, and all that it uses of the module, in the module's order."""
     found, waiting = set[str](), [function]
     while waiting:
         found.add(name := waiting.pop())
@@ -157,7 +156,6 @@ def _places(place: _Place) -> Iterator[_Place]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Return whether a node is a statement that is only a constant, such as a docstring or `...`."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -185,7 +183,6 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _can_be_dropped(place: _Place) -> bool:
-    """Return whether a function without this statement may still return an answer."""
     node = place.node
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -200,7 +197,6 @@ def _can_be_dropped(place: _Place) -> bool:
 
 
 def _expressions(node: Any) -> Iterator[ast.expr]:
-    """Yield changed versions of the expression `node`, such as `a <= b` for `a < b`."""
     if isinstance(node, ast.Constant):
         yield from map(ast.Constant, _other_values(node.value))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not | ast.Invert):

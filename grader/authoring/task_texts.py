@@ -89,7 +89,6 @@ def written_ways(task: Task, was: TaskWays, ratios: Mapping[str, float] | None =
 
 
 def _here() -> str:
-    """Return words for this machine, the versions and the date."""
     here = Environment.capture(ask_cuda=False)
     torch = here.torch.partition("+")[0]
     return f"on a machine with {here.cpu} (Python {here.python}, torch {torch}, {datetime.now(UTC).date()})"

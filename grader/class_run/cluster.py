@@ -95,7 +95,6 @@ def _is_loopback(place: str) -> bool:
 
 
 def _enlist(client: Client, hidden: Sequence[Path], *, sandboxed: bool) -> str:
-    """Let all workers grade whose versions and files are right, also later ones. Return a line on the workers."""
     try:
         client.wait_for_workers(1, timeout=START_S)
     except TimeoutError as error:

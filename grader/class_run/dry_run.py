@@ -20,7 +20,6 @@ from harness.rendering import units
 
 _WIDEST: Final = 40
 _NAMED: Final = 3
-_ALONE: Final = 4  # if more students share a reason, they share a row
 _SOURCES: Final = {
     TimeSource.PLATFORM: "platform",
     TimeSource.FOLDER: "folder's name",
@@ -73,24 +72,13 @@ def _rows(found: Collection, of: HandIns) -> Iterator[Sequence[str]]:
 
 
 def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:
-    """Return one row for all files that have the same reason, of one student or of many."""
-    groups: dict[str, list[LeftOut]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for file in files:
         line = file.accepting_line
         accept = f" To grade it, add {line} under [files] in course.toml." if line else ""
-        groups.setdefault(f"{file.why}{accept}", []).append(file)
-    rows: list[tuple[str, str, str]] = []
-    for why, group in groups.items():
-        students = {one.student for one in group}
-        of = {who: [one for one in group if one.student == who] for who in students}
-        for part in [group] if len(students) > _ALONE else of.values():
-            names = [one.path.removeprefix(f"{one.student}/") for one in part]
-            rows.append((_few([one.student or "(no student)" for one in part]), _few(names), why))
-    return [*sorted(rows)]
-
-
-def _few(texts: Sequence[str]) -> str:
-    return units.few(dict.fromkeys(texts), _NAMED)
+        of_student = groups.setdefault((file.student or "(no student)", f"{file.why}{accept}"), [])
+        of_student.append(file.path.removeprefix(f"{file.student}/"))
+    return [(who, units.few(names, _NAMED), why) for (who, why), names in sorted(groups.items())]
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

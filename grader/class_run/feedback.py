@@ -118,7 +118,6 @@ def return_pages(
 def _pages(
     book: Journal, roll: Roll, form: Form, paths: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the pages by name, and a line for each student who handed in the files `paths`, but gets no page."""
     slots = {student: slot(form, student, of) for student, of in paths.items()}
     shared = Counter(one.owner for one in slots.values() if one)
     pages: dict[str, bytes] = {}

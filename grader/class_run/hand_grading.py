@@ -107,7 +107,6 @@ def task_named(text: str, tasks: Sequence[TaskPoints]) -> TaskPoints:
 
 
 def _checked(points: float, most: float, task: str, *, over: bool) -> float:
-    """Return the points, rounded to two digits. Raise `UsageError` if nobody can be given so many points."""
     limit = MOST_POINTS if over else most
     if math.isfinite(points) and 0 <= points <= limit:
         return round(points, 2)

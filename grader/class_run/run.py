@@ -7,7 +7,6 @@ from collections.abc import Collection as Names
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
@@ -24,7 +23,7 @@ from grader.course.named_students import for_class
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
-from grader.records import Report, Status, Submission
+from grader.records import Report, Submission
 from grader.texts import shown
 from harness.machine.clocks import wall
 from harness.rendering import units
@@ -120,7 +119,6 @@ def grade_class(
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
-    """Yield a sentence that names students who get a new grade because another student's equal file is graded again."""
     for lesson, content in sorted(again):
         have = [one for one in (report.submission for report in roll.reports) if key(one) == (lesson, content)]
         others = [one.student for one in have if one.student not in regrade]
@@ -150,39 +148,24 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
 
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
-    """Yield a function that shows the progress after each report. Without a terminal, it prints a line a minute."""
     began_s = told_s = wall()
-    watched = console.is_terminal
-    seen: dict[Key, set[Status]] = {}
+    watched, seen = console.is_terminal, set[Key]()
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
             nonlocal told_s
-            repeated = key(report.submission) in seen
-            seen[key(report.submission)] = {verdict.status for verdict in report.verdicts}
-            n = len(seen)
-            line = pace(n, total, wall() - began_s, Counter(chain.from_iterable(seen.values())))
-            bar.update(task, completed=n, description=line)
-            if not watched and (wall() - told_s >= _EACH_S or (n == total and not repeated)):
+            is_repeated = key(report.submission) in seen
+            seen.add(key(report.submission))
+            left_s = math.ceil((wall() - began_s) / len(seen) * (total - len(seen)))
+            rest = "  repeating measurements that were too noisy" if is_repeated else f"  {units.seconds(left_s)} left"
+            line = f"{units.count(len(seen))}/{units.count(total)}{rest if is_repeated or left_s else ''}"
+            bar.update(task, completed=len(seen), description=line)
+            if not watched and (wall() - told_s >= _EACH_S or (len(seen) == total and not is_repeated)):
                 told_s = wall()
                 _say(console, line)
 
         yield tell
-
-
-def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
-    """Return the progress after `elapsed_s` seconds as text. `ends` has the number of submissions with each status."""
-    each_s, noisy = elapsed_s / done, ends[Status.TOO_NOISY]
-    parts = [
-        f"{units.count(done)}/{units.count(total)}",
-        f"{units.number(60 / each_s, 2)} per minute" if each_s > 0 else "",
-        f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
-        f"{units.count(ends[Status.UNDECIDED])} undecided",
-        units.some(ends[Status.GRADER_ERROR], "internal error"),
-        f"{units.count(noisy)} repeated at the end, because the machine is too noisy" if noisy else "",
-    ]
-    return "  ".join(part for part in parts if part)
 
 
 def _say(console: Console, line: str) -> None:

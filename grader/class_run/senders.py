@@ -105,7 +105,6 @@ def rename(db: sqlite3.Connection, before: Roster, now: Roster) -> None:
 
 
 def _paths(path: str) -> Iterator[str]:
-    """Yield a path, and the folders in which it is."""
     while path:
         yield path
         path = path.rpartition("/")[0]

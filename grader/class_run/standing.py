@@ -75,9 +75,9 @@ def student_lessons(rows: Sequence[StoredAttempt], course: Course) -> Iterator[S
         gone = tuple(row.hand_in for row in wanted if not row.there and row.points is None)
         chosen, standing = attempts[counted.index], None
         if chosen.grading is not None:
-            points, late = (counted.raw, counted.points, counted.reason), rule.days_late(chosen.at)
-            standing = Standing(student, lesson, *points, rule.due_utc, chosen.at, late, len(attempts))
-            standing = replace(standing, late_by_unknown=chosen.late_by_unknown and counted.raw != 0)
+            late = chosen.late_by_unknown and counted.raw != 0
+            points = (counted.raw, counted.points, counted.reason)
+            standing = Standing(student, lesson, *points, rule.due_utc, chosen.at, late_by_unknown=late)
         yield StudentLesson(standing, chosen if standing else None, may, gone)
 
 

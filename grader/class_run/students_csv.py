@@ -153,7 +153,6 @@ def _merged(file: CsvFile, lines: tuple[int, int], one: Person, again: Person, k
 
 
 def _columns(file: CsvFile) -> dict[str, list[int]]:
-    """Return the columns of each kind, the best first. Raise `UsageError` if there is no column of names."""
     keys = [re.sub("[^a-z0-9]", "", fold(cell)) for cell in file.rows[file.head]]
     if twice := [key for key in chain(*COLUMNS.values()) if keys.count(key) > 1]:
         raise UsageError(f"{file.line(file.head)}: two columns are named {twice[0]!r}. Remove one of them.")
@@ -169,7 +168,6 @@ def _columns(file: CsvFile) -> dict[str, list[int]]:
 
 
 def _people(file: CsvFile, columns: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, Person]]:
-    """Yield the index of the row and the student for each row of a student."""
     sections = {_plain(file.cell(row, at)) for row in file.below for at in columns["section"]}
     canvas = any(fold(row[0]) in {"student", "points possible"} for row in file.rows)
     for row in file.below:

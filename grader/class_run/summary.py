@@ -123,7 +123,6 @@ class Summary:
         return (*told, *people_lines(self.roll), *self._ungraded(), *self.told, *self.unmade, *self._next())
 
     def _next(self) -> Iterator[str]:
-        """Yield what the instructor can do next, each with its file or command."""
         commands = replace(self.roll.commands, out=str(self.out))
         yield "Next:"
         if self.exit_code != EXIT_DONE:
@@ -154,7 +153,6 @@ class Summary:
         return f"Points: median {grade_texts.points(statistics.median(earned))} of {grade_texts.points(possible)}."
 
     def _look_at(self) -> str:
-        """Return the number of problems of each kind that the class page lists in its section "To check by hand"."""
         found = Counter(one.status for one in concerns(self.roll)) + Counter({"not graded yet": len(self.roll.waiting)})
         listed = "; ".join(f"{units.count(number)} {what}" for what, number in found.items())
         return f"To check by hand: {listed}." if listed else "There is nothing that you must check by hand."

@@ -65,7 +65,6 @@ class People:
         return tuple(sorted(chosen))
 
     def _meant(self, text: str, meant: Identity, ways: Sequence[int]) -> set[int]:
-        """Return the people whom a text means in the surest way that it can."""
         for way in ways:
             if text in (meant.ids if way in {EXACT, LOGIN} else meant.names) and (found := self._have(way, text)):
                 return found

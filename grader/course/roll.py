@@ -62,8 +62,6 @@ class Standing:
     reason: str = ""
     due: datetime | None = None
     handed_in: datetime | None = None
-    days_late: int = 0
-    attempts: int = 1
     by_hand: bool = False
     late_by_unknown: bool = False
 

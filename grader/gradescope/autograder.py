@@ -66,7 +66,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _settings(path: Path) -> tuple[tuple[str, ...], bool]:
-    """Return the lessons to grade, and whether submissions must run in a sandbox."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         return tuple(read["lessons"]), read["sandbox"] == "needed"
@@ -108,7 +107,6 @@ def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report
 
 
 def _nothing(student: str, lesson: str, left_out: Sequence[LeftOut]) -> Submission:
-    """Return a refused submission for a lesson without an exercise. The files of `left_out` were handed in instead."""
     others = any(one.lesson in {lesson, ""} for one in left_out)
     what = f"Only other files were handed in, and not {lesson}" if others else f"Nothing was handed in for {lesson}"
     why = f"{what}; hand in {lesson}.py or {lesson}.ipynb."

@@ -163,7 +163,6 @@ def copy_of(entry: FolderEntry) -> IO[bytes]:
 
 
 def _path(info: zipfile.ZipInfo, shown: str) -> tuple[str, ...]:
-    """Return the parts of an entry's path. Raise `Refusal` if the path leads out of the zip."""
     paths = []
     for name in (info.orig_filename, info.filename):  # an extra field may hold a second name (Python 3.12)
         if not info.flag_bits & _UTF_8:

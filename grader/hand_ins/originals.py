@@ -92,7 +92,6 @@ def _plain(value: object) -> object:
 
 
 def _is_no_code(node: object) -> bool:
-    """Return whether a node is a docstring, or the call that IPython writes for a magic or a shell line."""
     if not isinstance(node, ast.Expr):
         return False
     if isinstance(node.value, ast.Call):

@@ -104,7 +104,6 @@ def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
 
 
 def _platform_people(inside: Inside) -> int:
-    """Return how many people the names in a folder name, if a learning platform has written these names."""
     kinds = {True: Kind.FOLDER, False: Kind.FILE}
     items = {name: Item(FolderEntry((name,), name, kinds[is_folder])) for name, is_folder in inside.top.items()}
     return len({one.label for claim in platforms(items).values() for one in claim.senders})

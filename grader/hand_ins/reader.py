@@ -185,7 +185,6 @@ class HandInReader:
     def _read_file(
         self, place: Location, entry: FolderEntry, name: str, listed: Manifest | None = None, depth: int = 0
     ) -> bool:
-        """Read a file that the student named `name`. Return False if it is no exercise and no zip that is opened."""
         lesson, suffix = self.names.exercise(name, place.students, entry.shown)
         if lesson:
             self.places.append(place)
@@ -197,7 +196,6 @@ class HandInReader:
         return True
 
     def _read_zip(self, place: Location, entry: FolderEntry, depth: int) -> None:
-        """Read a zip, which is in `depth` other zips."""
         on_disk = entry.modified is not None
         with self._guarded(place), entry.open() if on_disk else archives.copy_of(entry) as file:
             with archives.opened(file, entry.shown) as opened:
@@ -231,6 +229,5 @@ class HandInReader:
 
 
 def _is_of_course(path: tuple[str, ...], kit: tuple[str, ...], folders: frozenset[str]) -> bool:
-    """Return whether a file is in one of these folders of a copy of the course, but not among the exercises."""
     inside = path[len(kit) :]
     return path[: len(kit)] == kit and len(inside) > 1 and inside[0] in folders and inside[:2] != _EXERCISES

@@ -69,12 +69,6 @@ ANY_CONTAINER: Final = (
     f"(Docker: `{DOCKER} {UNMASKED} …`; a systemd service: without RestrictNamespaces=, SystemCallFilter= "
     f"and ProtectKernelTunables=). {COST}"
 )
-PIVOT: Final = (
-    'unshare --mount bash -c \'mount --rbind "$0" "$0" && cd "$0" && pivot_root . . && umount -l . && exec "$@"\''
-)
-"""The start of a shell command. A folder follows, and then a command to run with this folder as the root folder."""
-LEAVE_CHROOT: Final = f"enter the root folder with pivot_root, as root on the host: `{PIVOT} FOLDER COMMAND …`"
-
 Causes = Iterator[tuple[bool, str, str]]
 """Possible causes: whether the cause applies, its description, and the fix."""
 
@@ -111,7 +105,6 @@ class MachineFacts:
     admin: bool = False
     setpriv: bool = True
     container: str = ""
-    root_is_mount: bool = True
     proc_covered: bool = False
     switches: Mapping[str, int] = field(default_factory=dict)
 
@@ -139,7 +132,7 @@ def _causes(facts: MachineFacts) -> Causes:
     )
     fails = "bubblewrap does not work here"
     yield (
-        facts.admin and not facts.setpriv and facts.root_is_mount and not facts.filtered,
+        facts.admin and not facts.setpriv and not facts.filtered,
         f"{fails} ({facts.bwrap_error}), and setpriv is missing, with which bubblewrap needs fewer rights",
         f"install it with `{programs.SETPRIV}`",
     )
@@ -149,12 +142,11 @@ def _causes(facts: MachineFacts) -> Causes:
 
 
 def _of_namespaces(facts: MachineFacts) -> Causes:
-    most, full = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES), facts.namespace_errno == errno.ENOSPC
-    yield full and not most, f"{MOST_NAMESPACES} is 0", _set_switch(facts, MOST_NAMESPACES, ENOUGH_NAMESPACES)
+    most = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES)
     yield (
-        full,
-        f"all user namespaces that {MOST_NAMESPACES} allows ({most}) are in use, or 32 of them are nested",
-        "end programs that use them, or " + _set_switch(facts, MOST_NAMESPACES, max(4 * most, ENOUGH_NAMESPACES)),
+        facts.namespace_errno == errno.ENOSPC,
+        f"all user namespaces that {MOST_NAMESPACES} allows ({most}) are in use",
+        _set_switch(facts, MOST_NAMESPACES, max(4 * most, ENOUGH_NAMESPACES)),
     )
     yield (
         facts.namespace_errno in {errno.EINVAL, errno.ENOSYS},
@@ -163,11 +155,13 @@ def _of_namespaces(facts: MachineFacts) -> Causes:
     )
     off = not facts.admin and facts.switches.get(DEBIAN_SWITCH, 1) == 0
     yield off, f"{DEBIAN_SWITCH} is 0", _set_switch(facts, DEBIAN_SWITCH, 1)
-    chroot = "this process runs in a chroot, where the kernel creates no user namespace"
-    yield not facts.root_is_mount, chroot, LEAVE_CHROOT
     yield facts.filtered, *_container(facts, "forbids new namespaces")
     yield facts.restricted, *_apparmor(facts)
-    yield True, "the kernel creates no user namespace for this process, as in a chroot", LEAVE_CHROOT
+    yield (
+        True,
+        "the kernel creates no user namespace for this process, as in a chroot",
+        "grade outside of it, or as root",
+    )
 
 
 def _of_mounts(facts: MachineFacts) -> Causes:
@@ -176,8 +170,6 @@ def _of_mounts(facts: MachineFacts) -> Causes:
     yield facts.restricted, *_apparmor(facts)
     mounting = _MOUNTING.search(facts.bwrap_error) is not None
     yield mounting and (bool(facts.container) or facts.filtered), *_container(facts, "forbids mounts")
-    chroot = "this process runs in a chroot, where bubblewrap may not mount anything"
-    yield mounting and not facts.root_is_mount, chroot, LEAVE_CHROOT
     run = f"run `{facts.binary} --unshare-user --ro-bind / / true`. If this fails too, grade on another machine"
     yield True, "for an unknown reason", run
 
@@ -214,7 +206,6 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
     """
     starts = _starts(binary)
     status = {name: value.strip() for name, _, value in (line.partition(":") for line in _lines(root, "status"))}
-    mounts = [fields[4] for fields in _mounts(root)]
     return MachineFacts(
         binary=binary,
         bwrap_error=said,
@@ -224,8 +215,7 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
         admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
         setpriv=shutil.which("setpriv") is not None,
         container=container(root),
-        root_is_mount=not mounts or "/" in mounts,
-        proc_covered=any(mount.startswith("/proc/") for mount in mounts),
+        proc_covered=any(fields[4].startswith("/proc/") for fields in _mounts(root)),
         switches=switches(root),
     )
 

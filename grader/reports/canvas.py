@@ -88,7 +88,6 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
 
 
 def _check(done: CsvFile) -> int:
-    """Return the index of the row with the maximum points. Raise `UsageError` if the file is not a Canvas export."""
     head, where = done.rows[done.head], done.line(done.head)
     if lacks := [one for one in ("ID", "Section") if done.column(fold(one)) is None]:
         raise UsageError(f"{where}: the column {lacks[0]!r} of a Canvas gradebook is missing. {_AGAIN}")
@@ -102,7 +101,6 @@ def _check(done: CsvFile) -> int:
 
 
 def _columns(roll: Roll, head: Sequence[str], named: Mapping[str, str], name: str, notes: list[str]) -> dict[int, str]:
-    """Return the lesson, or `TOTAL`, whose points belong in a column, by the column's index. Add a note on others."""
     if unknown := set(named) - {*roll.lessons, TOTAL}:
         raise UsageError(
             f"This class has no lesson {min(unknown)}. --column accepts: {', '.join(roll.lessons)}, {TOTAL}."
@@ -155,7 +153,6 @@ def _names(heading: str) -> set[str]:
 
 
 def _people(done: CsvFile) -> list[Row]:
-    """Return the rows of students. Each has a number or a login."""
     head = done.rows[done.head]
     at = [place for place, cell in enumerate(head) if fold(cell) in IDS]
     names = 2 if fold(head[0]) == "lastname" else 1

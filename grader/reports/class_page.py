@@ -63,7 +63,6 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         groups=grouped(found),
         ignored=ignored(roll),
         tasks=tasks,
-        can=class_statistics.in_words(tasks),
         weak=class_statistics.weakest(tasks),
         totals=class_statistics.totals(totals, possible),
         mistakes=class_statistics.mistakes(roll),

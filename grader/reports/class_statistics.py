@@ -89,19 +89,6 @@ def weakest(tasks_: Sequence[TaskStatistics], most: int = 10) -> list[TaskStatis
     return sorted((one for one in tasks_ if one.graded), key=lambda one: one.share)[:most]
 
 
-def in_words(tasks_: Sequence[TaskStatistics]) -> str:
-    """Return a sentence on the number of tasks that most of the class, or only a part of it, can do."""
-    if not (shares := [one.share for one in tasks_ if one.graded]):
-        return "No task is graded yet."
-    if len(shares) == 1:
-        return f"{units.percent(shares[0])} of the answers are right."
-    most, few = sum(share >= 0.9 for share in shares), sum(share < 0.5 for share in shares)
-    return (
-        f"In the median task, {units.percent(statistics.median(shares))} of the answers are right. At least 90 % are "
-        f"right in {most} of {units.some(len(shares), 'task')}, and fewer than half in {few}."
-    )
-
-
 def mistakes(roll: Roll, most: int = 15) -> tuple[Mistake, ...]:
     """Return the `most` mistakes that the most students made. An answer that is not written yet is no mistake."""
     found: list[Mistake] = []

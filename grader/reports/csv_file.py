@@ -239,7 +239,6 @@ def number(text: str, *, comma: bool = False) -> float | None:
 
 
 def _separator(text: str) -> str:
-    """Return the first separator after the first text of a CSV file, outside quotes."""
     found = re.match(r'[,;\t\s]*+(?:"(?:[^"]|"")*+"|[^,;\t\r\n]*+)[^,;\t\r\n]*+([,;\t])', text)
     return found[1] if found else ","
 

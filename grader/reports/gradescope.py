@@ -65,7 +65,7 @@ def render(roll: Roll) -> str:
             "student": student,  # unchanged, because programs identify the student by it
             "kit": roll.kit,
             "course_percent": total.percent if total else None,
-            "submissions": [_evidence(report) | _policy(standing) for report, standing in graded],
+            "submissions": [_evidence(report) for report in roll.reports],
         },
     }
     return json.dumps(result, indent=1, allow_nan=False) + "\n"
@@ -86,7 +86,6 @@ def _lines(report: Report, standing: Standing | None) -> str:
 
 
 def _with_points_by_hand(roll: Roll, entry: HandEntry | None, test: dict[str, Json]) -> dict[str, Json]:
-    """Return a test with the points that a person gave, if there are such points. The measured ones are kept beside."""
     if entry is None:
         return test
     told, extra = [grade_texts.hand_entry(roll, entry), test.get("output")], test.get("extra_data")
@@ -116,21 +115,6 @@ def _test(verdict: Verdict) -> dict[str, Json]:
             **{name: _finite(getattr(speed, name)) if speed else None for name in ("ratio", "low", "high")},
             **{name: getattr(speed, name) if speed else None for name in ("rounds", "tier")},
         },
-    }
-
-
-def _policy(standing: Standing | None) -> dict[str, Json]:
-    """Return the JSON fields that explain how the course's rules on dates and attempts changed the points."""
-    if standing is None:
-        return {}
-    return {
-        "points_earned": standing.raw,
-        "points_counted": standing.points,
-        "reason": shown(standing.reason),
-        "due": standing.due.isoformat() if standing.due else None,
-        "handed_in": standing.handed_in.isoformat() if standing.handed_in else None,
-        "days_late": standing.days_late,
-        "attempts": standing.attempts,
     }
 
 

@@ -43,7 +43,6 @@ def _test(suite: Element, lesson: str, task: str) -> Element:
 
 
 def _given(roll: Roll, entry: HandEntry | None) -> dict[str, str]:
-    """Return the properties of a test with points by hand, or {} without such points."""
     if entry is None:
         return {}
     told = shown(grade_texts.hand_entry(roll, entry), lines=False)

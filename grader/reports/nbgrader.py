@@ -32,5 +32,4 @@ def render(roll: Roll) -> str:
 
 
 def _time(moment: datetime | None) -> str:
-    """Return a time in the format of nbgrader: UTC, without a time zone."""
     return moment.strftime("%Y-%m-%d %H:%M:%S") if moment else ""

@@ -109,10 +109,6 @@ def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path
     days = "Due Fri 20 Nov 2026 23:59:59 UTC, handed in Sat 21 Nov 2026 13:00 UTC: 1 day begun."
     reason = f"Attempt 2 of 3 counts: the best. {days} 10 % are taken off, so 9 of the 10 earned points count."
     assert f"01_dot: 10 of 10 points.\n01_dot: {reason}" in result["output"]
-    policy = result["extra_data"]["submissions"][0]
-    counted = {"points_earned": 10.0, "points_counted": 9.0, "reason": reason, "days_late": 1, "attempts": 3}
-    dates = {"due": "2026-11-20T23:59:59+00:00", "handed_in": "2026-11-21T13:00:00+00:00"}
-    assert policy.items() >= (counted | dates).items()
 
 
 def test_an_attempt_replaced_between_two_runs_still_counts_as_the_best_or_the_first(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`python -m grader doctor` on machines with planted faults: each fault is found, and its fix is right.
 
-The faults are real where possible: the command runs in a container like Docker's, or in a chroot.
+The faults are real where possible: the command runs in a container like Docker's.
 `test_sandbox_problems` and `test_diagnosis` plant the other faults as facts about a machine.
 """
 

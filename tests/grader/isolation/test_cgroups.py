@@ -36,9 +36,9 @@ def test_where_groups_can_be_made_and_why_not_elsewhere(
     support, group = cgroups.support.__wrapped__, machine[0] / "user" / "run.scope"
     assert support(*machine) == group
     for file, text, says in (
-        ("cgroup.controllers", "cpu pids\n", "memory are not delegated"),
-        ("cgroup.procs", "1\n", "other programs run"),
-        ("cgroup.type", None, "other programs run"),
+        ("cgroup.controllers", "cpu pids\n", "no control group of its own"),
+        ("cgroup.procs", "1\n", "no control group of its own"),
+        ("cgroup.type", None, "no control group of its own"),
         ("cgroup.controllers", None, "not of version 2"),
     ):
         path = group / file

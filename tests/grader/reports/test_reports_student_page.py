@@ -158,8 +158,7 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
     rule = COURSE.rule(student, "01_dot")
     counted = course_policy.count([Handed(at, 6.0)], rule)
     assert counted
-    days = rule.days_late(at)
-    standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due_utc, at, days)
+    standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due_utc, at)
     class_ = replace(class_of(submission(student)), course=COURSE, standings=(standing,))
     return Outline(student_page.render(class_)).text
 
