@@ -174,10 +174,6 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
         yield ast.Break(), ""
     if isinstance(node, ast.For | ast.While):
         yield _with(node, body=[*node.body, ast.Break()], orelse=[]), "(ends after its first round)"
-        for end in place.parent[place.key + 2 :]:  # a return directly after the loop would equal a break
-            if isinstance(end, ast.Return):
-                body = [*node.body, copy.deepcopy(end)]
-                yield _with(node, body=body, orelse=[]), f"(its first round ends with {ast.unparse(end)})"
     if _can_be_dropped(place):
         yield ast.Pass(), "(dropped)"
 

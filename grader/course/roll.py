@@ -82,11 +82,6 @@ class Span:
     regraded: int = 0
     folder: str = ""
 
-    @property
-    def duration_s(self) -> float:
-        """The duration of the grading in seconds."""
-        return (self.finished - self.started).total_seconds()
-
 
 @dataclass(frozen=True, slots=True)
 class SameContent:
@@ -253,16 +248,15 @@ class Roll:
         given = [marks.get(one) for one in tasks]
         return bool(given) and all(one and (graded is None or one.at >= graded) for one in given)
 
-    def gradings(self) -> Iterator[tuple[Report, Span | None]]:
-        """Yield each report once, with the times of its grading, even if several students share the grade."""
-        spans = {(span.student, span.lesson): span for span in self.spans}
-        seen: set[int] = set()
+    def gradings(self) -> Iterator[Report]:
+        """Yield each report once, even if several students share the grade."""
+        numbers = {(span.student, span.lesson): span.grading for span in self.spans}
+        seen: set[int | None] = set()
         for report in self.reports:
-            span = spans.get((report.submission.student, report.submission.lesson))
-            if span is None or span.grading is None or span.grading not in seen:
-                yield report, span
-            if span and span.grading is not None:
-                seen.add(span.grading)
+            number = numbers.get((report.submission.student, report.submission.lesson))
+            if number is None or number not in seen:
+                yield report
+            seen.add(number)
 
     def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
         """Yield each student's name, with a `Roll` of this student alone."""

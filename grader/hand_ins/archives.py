@@ -123,10 +123,8 @@ class Zip:
 def _explained(shown: str) -> Iterator[None]:
     try:
         yield
-    except NotImplementedError:
-        raise Refusal(f"The zip {shown} uses a feature that the grader does not support; {_AGAIN}") from None
     except _DAMAGE:
-        raise Refusal(f"The zip {shown} is damaged and cannot be read; {_AGAIN}") from None
+        raise Refusal(f"The zip {shown} is damaged, or of a kind that cannot be read; {_AGAIN}") from None
 
 
 class _Bounded(io.RawIOBase):

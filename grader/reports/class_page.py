@@ -71,7 +71,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         possible=grade_texts.points(possible),
         missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),
         machines=sorted(f"{text} (fingerprint {mark})" for mark, text in machines.items()),
-        seconds=units.seconds(sum(report.duration_s for report, _ in roll.gradings())),
+        seconds=units.seconds(sum(report.duration_s for report in roll.gradings())),
         board=grade_texts.BOARD if board else "",
     )
 

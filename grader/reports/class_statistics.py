@@ -140,7 +140,7 @@ def medians(of: Sequence[Control | Speed], *names: str) -> tuple[float, ...]:
 
 def control_line(roll: Roll) -> str:
     """Return a line on how exactly the machine measures, from comparisons of a baseline with itself, or ""."""
-    all_ = (verdict.attempt.control for report, _ in roll.gradings() for verdict in report.verdicts)
+    all_ = (verdict.attempt.control for report in roll.gradings() for verdict in report.verdicts)
     if not (controls := [one for one in all_ if one]):
         return ""
     same, slowed, planted = medians(controls, "same", "slowed", "planted")

@@ -18,8 +18,6 @@ from grader.reports import grade_texts
 from grader.texts import shown
 from harness.errors import UsageError
 
-BOM = "\ufeff"
-
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""
 

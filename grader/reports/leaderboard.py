@@ -27,7 +27,6 @@ NameOf = Callable[[str], str]
 """A function that returns a student's name on the leaderboard."""
 
 PSEUDONYMS: Final = "pseudonyms"
-STUDENTS: Final = "students"
 
 _FIRST: Final = """
 amber azure bold brave brisk bronze calm cedar clever copper curious eager early fair fleet gentle golden green happy
@@ -133,14 +132,6 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
     for student in sorted(students):
         given[next(name for tried in count() if (name := _name(key, student, tried)) not in given)] = student
     return {student: name for name, student in given.items()}
-
-
-def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
-    """Return a function that gives a student's name on the leaderboard: the student's own, or a pseudonym.
-
-    `how` is "students" or "pseudonyms", which are computed with `key`.
-    """
-    return pseudonyms(key, students).__getitem__ if how == PSEUDONYMS else str
 
 
 def board_names(leaderboard: bool | None, names: str | None, before: str) -> str:

@@ -63,9 +63,6 @@ STATEMENTS: dict[str, dict[str, set[str]]] = {
     "while x:\n  x = y\n return x": {"while x:": {"while False:", "(ends after its first round)"}},
     "for a in x:\n  y.append(a)\n return y": {"for a in x:": {"(dropped)", "(ends after its first round)"}},
     "for a in x:\n  if a:\n   continue\n  y(a)": {"continue": {"break"}},
-    "for a in x:\n  y(a)\n z(x)\n return x": {
-        "for a in x:": {"(dropped)", "(ends after its first round)", "(its first round ends with return x)"}
-    },
     "x += y\n return x": {"x += y": {"x -= y", "(dropped)"}},
     "x = y\n return x": {"x = y": {"(dropped)"}},
     "a = y\n return a": {"a = y": set()},

@@ -189,5 +189,3 @@ def test_pseudonyms_are_stable_and_without_the_key_say_nothing_of_who_is_who() -
     one, other = (leaderboard.pseudonyms(key, NAMES) for key in ("one", "other"))
     assert not set(one.values()) & set(other.values())
     assert not any(name in pseudonym for name, pseudonym in one.items())
-    assert leaderboard.names_for("pseudonyms", "one", NAMES)("ada") == leaderboard.pseudonyms("one", NAMES)["ada"]
-    assert leaderboard.names_for("students", "one", NAMES)("ada") == "ada"
