@@ -48,10 +48,8 @@ def load(text: str, file: str) -> "Entry":
         found = _AT.search(str(fault))
         open_quotes = (n for n, line in enumerate(text.split("\n"), 1) if line.count('"') % 2)
         number = int(found[1] or next(open_quotes, 0)) if found else 0
-        wrong, rest = (
-            shown(_AT.sub("", str(fault)), lines=False),
-            f" {_QUOTING} So does a text, and a time needs seconds.",
-        )
+        wrong = shown(_AT.sub("", str(fault)), lines=False)
+        rest = f" {_QUOTING} So does a text, and a time needs seconds."
         if "integer string conversion" in wrong:
             wrong, rest = "A number has too many digits", ""
         raise UsageError(f"{_place(text, file, number)} is not TOML: {wrong}.{rest}") from None

@@ -92,10 +92,9 @@ def test_a_fault_of_ours_costs_nobody_and_is_tried_again(
 ) -> None:
     monkeypatch.setattr(sandbox, "missing_layers", lambda: ("Landlock",))
     hand_in(folder, "bob", "boom")
-    summary, said = run(folder, out)
+    summary, _ = run(folder, out)
     assert summary.exit_code == 3
     assert summary.faults == 1
-    assert "1 internal error" in said
     assert summary.lines()[1] == "1 hand-in had an internal error. Run the same command again to retry."
     assert "bob,,,bob,,," in (out / reports.GRADEBOOK).read_text()
     result = (out / "bob" / reports.RESULTS).read_text()
@@ -117,10 +116,9 @@ def test_a_hand_in_that_the_noise_kept_from_being_timed_is_repeated_after_all_ot
         order.append(given.student)
         return grade(given if order.count("bob") < 4 else Submission(*_fields(given), "right"))
 
-    summary, said = run(folder, out, noisy_first)
+    summary, _ = run(folder, out, noisy_first)
     assert (summary.exit_code, summary.faults) == (3, 1)
     assert (order.count("bob"), order[-1]) == (2, "bob")
-    assert "1 repeated at the end, because the machine is too noisy" in said
     assert summary.lines()[1] == (
         "1 hand-in could not be timed, because other programs disturbed this machine too much. To time it, run the "
         "same command again when fewer programs run."
