@@ -23,7 +23,7 @@ from grader.course.named_students import for_class
 from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
-from grader.records import Report, Submission
+from grader.records import Report, Status, Submission
 from grader.texts import shown
 from harness.machine.clocks import wall
 from harness.rendering import units
@@ -149,17 +149,18 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
     began_s = told_s = wall()
-    watched, seen = console.is_terminal, set[Key]()
+    watched, seen = console.is_terminal, dict[Key, bool]()
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
             nonlocal told_s
             is_repeated = key(report.submission) in seen
-            seen.add(key(report.submission))
+            seen[key(report.submission)] = any(one.status is Status.GRADER_ERROR for one in report.verdicts)
             left_s = math.ceil((wall() - began_s) / len(seen) * (total - len(seen)))
             rest = "  repeating measurements that were too noisy" if is_repeated else f"  {units.seconds(left_s)} left"
-            line = f"{units.count(len(seen))}/{units.count(total)}{rest if is_repeated or left_s else ''}"
+            failed = f"  {units.some(sum(seen.values()), 'internal error')}" if any(seen.values()) else ""
+            line = f"{units.count(len(seen))}/{units.count(total)}{rest if is_repeated or left_s else ''}{failed}"
             bar.update(task, completed=len(seen), description=line)
             if not watched and (wall() - told_s >= _EACH_S or (len(seen) == total and not is_repeated)):
                 told_s = wall()

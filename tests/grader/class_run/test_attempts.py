@@ -205,8 +205,8 @@ def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path)
     run(folder)
     summary, _ = run(folder, regrade=("ada",), seen=seen, regarded_as="edge")
     assert (summary.exit_code, summary.graded, points(folder)) == (0, 1, "10")
-    summary, _ = run(folder, regrade=("ada",), seen=seen, regarded_as="boom")
-    assert (summary.lines()[1][:29], points(folder)) == ("1 hand-in had an internal err", "10")
+    summary, said = run(folder, regrade=("ada",), seen=seen, regarded_as="boom")
+    assert ("1 internal error" in said, points(folder)) == (True, "10")
     assert seen == ["ada/01_dot.py", "ada/01_dot.py"]
     with closing(sqlite3.connect(tmp_path / "out" / journal.FILE)) as db:
         kept = db.execute("SELECT student, regrade FROM gradings ORDER BY id").fetchall()
