@@ -19,14 +19,15 @@ def finished(value: object, code: str, *, function: bool = False) -> object:
     what, instead = _unfinished(value, code)
     if not what:
         return value
-    right, creation = (f"lambda: {instead}", f"lambda: [{code}]") if function else (instead, f"x = {code}")
-    right = instead if instead.startswith("with ") else right  # only a statement can do this
+    creation = f"[{code}]" if function else f"x = {code}"
     if what == "a coroutine":  # else Python warns that nothing awaits it
         value.close()  # type: ignore[attr-defined]
-        creation = f"lambda: {code}.close()" if function else f"{code}.close()"
+        creation = f"{code}.close()"
+    head = f"lambda{' *args' * code.endswith('(*args)')}: " * function
+    right = instead if instead.startswith("with ") else f"{head}{instead}"  # only a statement can do this
     raise UsageError(
         f"`{code}` returns {what}, so its work has not run yet. Measure `{right}`, or only the creation with "
-        f"`{creation}`."
+        f"`{head}{creation}`."
     )
 
 
@@ -45,7 +46,7 @@ def first_result(function: Callable[..., object], *arguments: object) -> object:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise  # the function was called, and its own code failed
         raise UsageError(f"The call failed: {error}. Pass all arguments: `lambda: {name}(…)`.") from None
-    return finished(result, f"{name}(…)" if arguments else f"{name}()", function=True)
+    return finished(result, f"{name}(*args)" if arguments else f"{name}()", function=True)
 
 
 def checked(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -106,8 +106,8 @@ def grid(
     if turns < 1 or not min_run_time > 0:
         raise UsageError(f"A grid needs a positive min_run_time and at least 1 turn, not {min_run_time} and {turns}.")
     arguments = {size: tuple(inputs(size)) for size in sizes}
-    for function in functions.values():
-        first_result(function, *arguments[sizes[0]])
+    for function, size in product(functions.values(), sizes):
+        first_result(function, *arguments[size])
     timers = {
         (name, size, number): Timer(
             stmt="function(*arguments)",

@@ -17,7 +17,7 @@ from harness.machine.clocks import FakeClock
 from harness.paired.blocks import BLOCK_S, TimedCode, calibrate, loop_pairs, timing_loop
 from harness.paired.decide import Rules
 from harness.paired.duel import Duel, Finding, duel
-from harness.paired.noise import WINDOW_S, aa_control, noise_of
+from harness.paired.noise import aa_control, noise_of
 from harness.paired.rounds import Reading, Round, judge
 from harness.rendering import units
 
@@ -124,24 +124,11 @@ def test_too_short_a_record_or_budget_is_refused() -> None:
             aa_control(budget_s)
 
 
-def test_the_real_machine_differs_from_itself_somewhat_within_the_budget() -> None:
-    noise = aa_control(0.2)
-    assert max(noise.unpaired) > 0
-    assert 2 <= len(noise.unpaired) <= 0.2 / WINDOW_S + 1
-
-
-def exact(
-    candidate_s: float, baseline_s: float, *, sleep_s: float = 0.0, margin: float = 0.02, budget_s: float = 1.0
-) -> Duel:
-    """Return a duel on fake clocks between calls of known cost; the candidate may also sleep."""
-    cpu, wall = FakeClock(), FakeClock()
-
-    def work(seconds: float, sleep_s: float) -> None:
-        cpu.advance(seconds)
-        wall.advance(seconds + sleep_s)
-
-    candidate, baseline = partial(work, candidate_s, sleep_s), partial(work, baseline_s, 0.0)
-    return duel(candidate, baseline, seed=1, clock=cpu, wall=wall, margin=margin, budget_s=budget_s)
+def exact(candidate_s: float, baseline_s: float, *, margin: float = 0.02, budget_s: float = 1.0) -> Duel:
+    """Return a duel on a fake clock between calls of known cost."""
+    clock = FakeClock()
+    sides = (partial(clock.advance, seconds) for seconds in (candidate_s, baseline_s))
+    return duel(*sides, seed=1, clock=clock, wall=clock, margin=margin, budget_s=budget_s)
 
 
 def test_half_the_cost_is_twice_as_fast_with_a_clear_verdict_after_half_of_the_budget() -> None:
@@ -162,20 +149,6 @@ def test_differences_within_the_margin_count_as_the_same_and_one_at_the_margin_s
     outcome = exact(50e-6, 51e-6)
     assert outcome.verdict is Finding.UNDECIDED
     assert 1.0 <= outcome.spent_s < 1.2
-
-
-def test_each_side_has_its_own_setup() -> None:
-    setups = {"candidate_setup": "found = dict.fromkeys(values)", "baseline_setup": "found = list(values)"}
-    outcome = duel("found[999]", "999 in found", setup="values = range(1000)", **setups)  # type: ignore[arg-type]
-    assert outcome.ratio > 5
-
-
-def test_sleeping_does_not_look_fast() -> None:
-    outcome = exact(10e-6, 50e-6, sleep_s=190e-6)
-    assert outcome.hidden_work
-    assert outcome.verdict is Finding.SLOWER
-    assert outcome.ratio == pytest.approx(0.25)
-    assert "wall clock" in str(outcome)
 
 
 def test_a_call_too_long_for_the_budget_gives_undecided() -> None:
@@ -276,6 +249,7 @@ def test_the_seconds_per_call_are_the_median_over_the_rounds_and_a_result_can_be
     assert [found(2.0).candidate_s, found(2.0).baseline_s] == pytest.approx([1e-5, 2e-5])
     slept = found(2.0, sleep_s=1.0)
     assert slept.hidden_work
+    assert "wall clock" in str(slept)
     assert slept.candidate_s == pytest.approx((1e-3 + 1.0) / 100)
     one = found(2.0, pairs=1, caveat="because")
     assert (one.low, one.high) == (None, None)
