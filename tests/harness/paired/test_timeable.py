@@ -133,14 +133,14 @@ def test_both_sides_of_a_duel_are_looked_at_once_as_functions_and_as_statements(
     for side, sides in (("candidate", ("g()", "pass")), ("baseline", ("pass", generator))):
         with pytest.raises(UsageError, match=f"In the {side}: `g"):
             duel(*sides, setup=STATEMENTS)
-    fine = "x = g(); list(g()); asyncio.run(f())\ndef h():\n    g()\nclass C:\n    g()\n(lambda: g())\n'text'; v"
+    fine = "x = g(); list(g()); f().close()\ndef h():\n    g()\nclass C:\n    g()\n(lambda: g())\n'text'; v"
     checked_loop(fine, STATEMENTS, {}, wall, wall)
     assert capfd.readouterr() == ("", "")
 
 
 def test_no_other_measurement_takes_a_generator_function_either() -> None:
     entries: tuple[Callable[..., object], ...] = (peak_of, traced_peak, count_opcodes, traffic)
-    for measure in (*entries, lambda code: grid({"f": lambda _: code()}, lambda size: (size,), [1])):
+    for measure in (*entries, lambda code: grid({"f": lambda n: n == 1 or code()}, lambda n: (n,), [1, 2])):
         with pytest.raises(UsageError, match=r"returns an iterator \(generator\)"):
             measure(generator)
 
