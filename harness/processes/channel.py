@@ -133,6 +133,10 @@ def stdio_channel() -> Channel:
         with suppress(ImportError, OSError, AttributeError):
             signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
             importlib.import_module("ctypes").CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        requests = select.poll()
+        requests.register(0)
+        if any(event & select.POLLHUP for _, event in requests.poll(0)):
+            sys.exit()  # the parent ended before it could be asked for the signal
     channel = Channel(os.dup(0), os.dup(1), trusted=True)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
