@@ -107,6 +107,7 @@ def test_a_notebook_is_exported_executed_and_checked(tmp_path: Path) -> None:
     assert "10 / 10" in typed(*command("check", path))
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_and_writes_the_reports(tmp_path: Path) -> None:
     run = command("run", class_of_three(tmp_path / "hw1"), "--out", tmp_path / "grades", "--jobs", "2")
     graded = "SELECT student FROM gradings ORDER BY id"

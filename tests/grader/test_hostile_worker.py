@@ -1,7 +1,4 @@
-"""A worker's messages, at any time or missing, cost only its own points and never cause a grader fault.
-
-`tests/fuzz/protocol.py` tests the same with a coverage-guided fuzzer.
-"""
+"""A worker's messages, at any time or missing, cost only its own points and never cause a grader fault."""
 
 import contextlib
 import json
@@ -79,6 +76,13 @@ STREAM = (
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=NAMES, stream=STREAM, hangs_up=st.booleans())
 def test_any_bytes_and_frames_end_in_an_answer_or_a_fault_of_its_own(name: str, stream: bytes, hangs_up: bool) -> None:
+    ask(name, stream, hangs_up=hangs_up)
+
+
+@pytest.mark.long
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(name=NAMES, stream=STREAM, hangs_up=st.booleans())
+def test_so_do_many_more(name: str, stream: bytes, hangs_up: bool) -> None:
     ask(name, stream, hangs_up=hangs_up)
 
 
