@@ -31,11 +31,8 @@ _TRIES = 8  # the number of blocks that `calibrate` times for each number of cal
 _LONG_S = 100 * BLOCK_S  # a block with more CPU time is not long because of interruptions, which may take 20 ms
 _LONG_BLOCKS = 3  # if this number of blocks take long, their code is slow without CPU time, as `time.sleep` is
 
-Statement = str | Callable[[], object]
-"""The code to time: a statement, as for `timeit`, or a function without arguments."""
-
-TimingLoop = Callable[[int], Reading]
-"""A function that runs a statement a number of times, and returns the times of all these calls together."""
+Statement = str | Callable[[], object]  # as for `timeit`, or a function without arguments
+TimingLoop = Callable[[int], Reading]  # runs a statement a number of times
 
 DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread_cpu
 """The default clock for ratios. Windows updates a thread's CPU clock only 64 times per second."""

@@ -33,8 +33,7 @@ length detects a slowdown of 3 % on a busy machine (`tests/benchmarks/verdicts.p
 
 LAYOUT_SD: Final = 0.005
 """Standard deviation of the log ratio of two equal pieces of code that newly compiled timing loops and a new setup
-cause. It was 0.2 to 0.5 % if one C call took most of the time, and about 1 % if bytecode did. If the pairs of a duel
-differ by more, their measured spread is used (`harness.paired.decide`)."""
+cause. If the pairs of a duel differ by more, their measured spread is used."""
 
 SLICE_S: Final = 0.03
 """Seconds for which a pair is timed before the next pair continues. If pairs start fast, each slice has a new pair."""

@@ -36,10 +36,8 @@ from harness.processes.channel import Closed
 from harness.processes.launcher import KIT, Child, end_all, ended
 
 TURN_S: Final = 0.4e-3
-"""Length of a timed block of calls in a paired process, in seconds. The request overhead is 3 to 5 µs.
-
-With blocks of 1 ms, errors were two to six times larger. Those of 0.2 ms are changed by the process that ran before.
-"""
+"""Length of a timed block of calls in a paired process, in seconds. With 1 ms, errors were two to six times larger.
+Blocks of 0.2 ms are changed by the process that ran before."""
 
 _NULL_TURNS: Final = 9  # the median time of these requests for zero calls is the request overhead
 _WARM_UP_TURNS: Final = 3

@@ -118,8 +118,7 @@ class Pair(Protocol):
         ...
 
 
-PairFactory = Callable[[int], AbstractContextManager[Pair]]
-"""A function that starts a new baseline and a new candidate. Its argument is the number of this pair, from 0."""
+PairFactory = Callable[[int], AbstractContextManager[Pair]]  # its argument is the number of the pair, from 0
 
 MOST_OPEN = 9  # pairs at the same time, each with the data of its setups
 
