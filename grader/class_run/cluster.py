@@ -20,6 +20,7 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import connect
 
 from grader import catalogue
+from grader.class_run import openssl_errors
 from grader.errors import MachineError
 from grader.grade import grade
 from grader.isolation import sandbox
@@ -49,6 +50,7 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     them do not grade. `hidden` are paths that submissions must not read. Raise `MachineError` if no scheduler answers
     or no worker may grade.
     """
+    openssl_errors.dask_setup()
     try:
         asyncio.run(_greet(address))
         connected = Client(address, timeout=CONNECT_S, set_as_default=False)
@@ -141,6 +143,7 @@ class GradingPlugin(WorkerPlugin):
 
     async def setup(self, worker: "Worker") -> None:
         """Check this worker. If it passes the check, let it grade one submission per thread, else none."""
+        openssl_errors.dask_setup()
         self.refusal = self._trouble()
         if self.refusal:
             await worker.set_resources(**{LANE: 0})

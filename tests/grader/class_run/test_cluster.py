@@ -1,16 +1,20 @@
 """A class on a Dask cluster: which workers may grade, messages, encryption, and real schedulers and workers."""
 
 import asyncio
+import ctypes
+import errno
 import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -21,7 +25,7 @@ from commanding import CLASS, PATIENCE_S, ROOT, command, golden, grader, outcome
 from dask import config
 from distributed import Security
 
-from grader.class_run import cluster
+from grader.class_run import cluster, openssl_errors
 from grader.class_run.cluster import LANE, GradingPlugin, standard, standing
 from grader.commands.apps import run_grader
 from grader.errors import MachineError
@@ -115,11 +119,34 @@ def test_an_address_on_the_network_without_encryption_is_warned_of_and_no_other(
     assert f"## {section.strip(chr(39))}\n" in (ROOT / page).read_text(encoding="utf-8")
 
 
+def test_an_old_error_of_openssl_breaks_a_connection_unless_it_is_cleared() -> None:
+    openssl = ctypes.CDLL(import_module("_ssl").__file__)
+    security, here, there = Security.temporary(), ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = security.get_listen_args("scheduler")["ssl_context"].wrap_bio(here, there, server_side=True)
+    client = security.get_connection_args("client")["ssl_context"].wrap_bio(there, here)
+    for side in (client, server, client, server):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+
+    def leave_an_error() -> None:
+        openssl.ERR_new()
+        openssl.ERR_set_error(2, errno.EPIPE, None)  # 2 is ERR_LIB_SYS in openssl/err.h
+
+    leave_an_error()
+    openssl_errors.clear()
+    with pytest.raises(ssl.SSLWantReadError):
+        client.read(1)
+    leave_an_error()
+    with pytest.raises((ssl.SSLError, OSError)) as told:
+        client.read(1)
+    assert not isinstance(told.value, ssl.SSLWantReadError), "Python empties the list itself: repair is not needed here"
+
+
 @contextmanager
 def running(*arguments: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run a Python module as a process of the cluster until the `with` block ends."""
     quiet = subprocess.DEVNULL
-    script = [sys.executable, "-m", *arguments]
+    script = [sys.executable, "-m", *arguments, "--preload", "grader.class_run.openssl_errors"]
     environment = {**os.environ, **env, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(script, cwd=ROOT, env=environment, stdin=quiet, stdout=quiet, stderr=quiet) as process:
         try:
