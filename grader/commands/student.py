@@ -53,6 +53,9 @@ class _Check:
                 say(out_console, check_screen.NO_SANDBOX, 1)
             graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]
         if self.is_overview and len(graded) > 1:
+            choices = [choice for path in files for choice in self.choices[path]]
+            if unchanged := ", ".join(choice.lesson for choice in choices if choice.taken and not choice.taken.changed):
+                say(out_console, f"Not changed yet: {unchanged}", 1)
             checking.print_lines(check_screen.total(graded), out_console)
             say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
         full = self.is_complete and all(report.points == report.max_points for report in graded)
@@ -73,9 +76,10 @@ class _Check:
         return report
 
     def _lines(self, path: Path, choice: FileChoice, report: Report) -> list[ScreenLine]:
-        if self.is_overview:
-            return check_screen.overview(report)
         notes = [] if path in self.before else _notes(choice)
+        if self.is_overview:
+            is_stub = choice.taken and not (choice.taken.changed or choice.left_out)
+            return [] if is_stub else [*check_screen.overview(report), *map(ScreenLine, (*notes, *report.remarks))]
         hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
         return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 

@@ -69,7 +69,9 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 
     Raise `UsageError` if the exercise does not exist, or if `out` may have a student's work and `force` is not set.
     """
-    data = exported(lesson, paths.stub(lesson).read_text(encoding="utf-8"))
+    if not (stub := paths.stub(lesson)).is_file():
+        raise UsageError(f"{stub} is missing. If you renamed it, copy it from your download of the kit to this place.")
+    data = exported(lesson, stub.read_text(encoding="utf-8"))
     refuse_edited(out, force=force, is_ours=lambda path: _is_ours(lesson, path, data))
     write_atomically(out, data)
     return out

@@ -22,7 +22,7 @@ HINTS: Final = "hints.json"
 POINTS: Final = "exercise_points.json"
 FORMAT: Final = 1
 _BEST: Final = "best"
-_AGAIN: Final = "To read all hints again: fairclock check"
+_AGAIN: Final = "To read all hints again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def next_hint(task: Task) -> Iterator[str]:
     _store(HINTS, {**_load(HINTS), task.full_name: number})
     yield _hint_line(task, number)
     if number == len(task.hints):
-        yield f"This {'was' if before >= number else 'is'} the last hint. {_AGAIN} {task.full_name} --hints"
+        yield f"This {'was' if before >= number else 'is'} the last hint. {_AGAIN}: {_command(task, '--hints')}"
 
 
 def hints_again(task: Task) -> Iterator[str]:
@@ -56,7 +56,7 @@ def hint_offer(task: Task) -> str:
     """Return a line with the command for the next hint, or for all hints if the student has read all of them."""
     number = _hints_read(task)
     if number == len(task.hints):
-        return f"You have read all hints. {_AGAIN} {task.full_name} --hints"
+        return f"You have read all hints. {_AGAIN}: {_command(task, '--hints')}"
     return f"{'Next' if number else 'First'} hint: {_command(task)}"
 
 
@@ -69,9 +69,9 @@ def _hint_line(task: Task, number: int) -> str:
     return f"Hint {number} of {len(task.hints)}: {task.hints[number - 1]}"
 
 
-def _command(task: Task) -> str:
+def _command(task: Task, option: str = "--hint") -> str:
     alone = len(catalogue.load().tasks(task.lesson)) == 1
-    return f"fairclock check {task.lesson} --hint{'' if alone else f' {task.name}'}"
+    return f"fairclock check {task.lesson} {option}{'' if alone else f' {task.name}'}"
 
 
 def keep_points(report: Report) -> None:

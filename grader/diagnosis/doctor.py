@@ -38,6 +38,7 @@ def for_students() -> Iterator[HealthCheck]:
     yield from compilers()
     yield headers()
     yield cuda()
+    yield notebooks()
     yield free_threaded()
     yield notebooks()
 

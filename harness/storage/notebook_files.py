@@ -23,7 +23,10 @@ _KERNEL: Final = {"kernelspec": _SPEC, "language_info": {"name": "python"}}
 
 _FIRST: Final = """\
 try:
+    import sys
+    sys.path[:] = [path for path in sys.path if path]  # a file of yours, such as grader.py, must not hide the kit
     {code}
+    sys.path.append("")
 except ImportError:
     lacking = (
         "This kernel does not have fairclock: choose the kernel fairclock in the menu Kernel, Change Kernel. "

@@ -50,7 +50,7 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 class Lab:
-    """The notebook in JupyterLab. A cell is named by a part of its code."""
+    """The notebook in JupyterLab. A cell is named by the beginning of its code."""
 
     def __init__(self, page: "Page", url: str) -> None:
         self.page = page
@@ -64,7 +64,8 @@ class Lab:
         page.get_by_text("| Idle").wait_for()  # cells that run before the kernel has started open a dialog
 
     def cell(self, code: str) -> "Locator":
-        return self.page.locator(".jp-CodeCell").filter(has=self.page.locator(".cm-content", has_text=code)).first
+        text = self.page.locator(".cm-content", has_text=re.compile(f"^{code}"))
+        return self.page.locator(".jp-CodeCell").filter(has=text).first
 
     def run(self, code: str, says: str) -> "Locator":
         """Run a cell, and wait until its output contains a text."""

@@ -204,6 +204,7 @@ def test_one_file_or_zip_with_several_exercises_is_checked_and_packed_for_each_o
     place(kit / "homework.ipynb", f"{BARE}\ndef is_slower(next_pair, threshold):\n    return 1\n")
     assert in_kit(kit, "submit", "4", "6", "--no-grade").code == 0
     assert "Checked: homework.ipynb, which you have changed." in in_kit(kit, "check", "6").out
+    assert "Hand in homework.ipynb with submit" in in_kit(kit, "check", "homework.ipynb").out
     ended = in_kit(kit, "check", "submission.zip")
     assert "10 / 10  04_autorange" in ended.out
     assert "0 / 10  06_ab_testing" in ended.out

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ from grader.desk.exercise_files import ExerciseFile
 from grader.desk.exercise_notebook import cells
 from grader.errors import UsageError
 from grader.hand_ins.notebooks import read_notebook
-from harness.storage.notebook_files import code_texts, notebook
+from harness.storage.notebook_files import code_texts, kernel_cell, notebook
 
 LESSONS = catalogue.load().lessons
 TASK = "blocked_autorange"
@@ -80,6 +81,17 @@ def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_
     cell = next(cell for cell in read_notebook(out.read_bytes(), out.name).cells if TASK in cell.title)
     line = 1 + cell.text.splitlines().index(next(each for each in cell.text.splitlines() if "raise Not" in each))
     assert f'line {line} of cell "def blocked_autorange("' in " ".join(grader("check", out, "--verbose").out.split())
+
+
+def test_a_file_beside_the_notebook_does_not_hide_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("beside", "kit"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own_name.py").write_text(f"folder = {folder!r}")
+    monkeypatch.chdir(tmp_path / "beside")
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "kit"), *sys.path])
+    cell = kernel_cell("import own_name").text
+    exec(cell, names := {})  # noqa: S102 - the code of a first cell
+    assert (names["own_name"].folder, sys.path[-1]) == ("kit", "")
 
 
 @pytest.fixture
