@@ -22,11 +22,13 @@ def class_differences(path: Path, source: str) -> Iterator[str]:
         return
     tree.body = [node for node in tree.body if not originals.is_main(node)]
     for name in dict.fromkeys(name.partition(".")[0] for name in _imported(tree)):
+        if name in sys.stdlib_module_names:  # a file with this name is not used
+            continue
         beside = next((each for each in (f"{name}.py", name) if name and (path.parent / each).exists()), "")
         if name in KIT or (beside and path.stem != name):
             what = "is part of the kit" if name in KIT else f"is {path.parent / beside}"
             yield f"When your class is graded, `import {name}` fails: it {what}, and only {path.name} is handed in."
-        elif name not in sys.stdlib_module_names and (package := _own_package(name)):
+        elif package := _own_package(name):
             why = f"fairclock does not name {package} as a package that it needs. Ask your instructor"
             yield f"When your class is graded, `import {name}` may fail: {why} whether you may use it."
 

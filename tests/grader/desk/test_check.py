@@ -40,7 +40,7 @@ IMPORTS = {
     "import my_helper": ["my_helper"],
     "def f():\n    from harness.paired import duel": ["harness"],
     "import folder.inside, grader.task": ["folder", "grader"],
-    "import math\nimport torch.nn\nfrom . import my_helper": [],
+    "import math, random\nimport torch.nn\nfrom . import my_helper": [],
     "import matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
     "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
     "import my_helper\nthis is no Python": [],
@@ -232,6 +232,7 @@ def test_without_a_sandbox_the_difference_stands_before_the_points(
 @pytest.mark.parametrize("source", IMPORTS)
 def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Path) -> None:
     (tmp_path / "my_helper.py").touch()
+    (tmp_path / "random.py").touch()
     (tmp_path / "folder").mkdir()
     path = tmp_path / "04_autorange.py"
     path.write_text(source, encoding="utf-8")
