@@ -89,8 +89,8 @@ def test_a_file_beside_the_notebook_does_not_hide_the_kit(tmp_path: Path, monkey
         (tmp_path / folder / "own_name.py").write_text(f"folder = {folder!r}")
     monkeypatch.chdir(tmp_path / "beside")
     monkeypatch.setattr(sys, "path", ["", str(tmp_path / "kit"), *sys.path])
-    cell = kernel_cell("import own_name").text
-    exec(cell, names := {})  # noqa: S102 - the code of a first cell
+    names: dict[str, Any] = {}
+    exec(kernel_cell("import own_name").text, names)  # noqa: S102 - the code of a first cell
     assert (names["own_name"].folder, sys.path[-1]) == ("kit", "")
 
 
