@@ -19,12 +19,14 @@ from grader.desk.exercise_files import FileChoice, settle
 from grader.desk.recognition import suffix_of
 from grader.diagnosis.machine import HealthCheck
 from grader.errors import UsageError
+from grader.files import write_atomically
 from grader.hand_ins.left_out import folded
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Report, Verdict
 from grader.texts import shown
 from harness.rendering.wrapping import say
+from harness.storage.user_files import refuse_edited
 
 PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
 
@@ -37,6 +39,7 @@ class _Check:
     only: str | None
     ask_hint: bool
     past_hints: bool
+    json_file: Path | None
     is_complete: bool
     verbose: bool
     before: dict[Path, dict[str, Verdict]] = field(default_factory=dict)
@@ -58,6 +61,8 @@ class _Check:
                 say(out_console, f"Not changed yet: {unchanged}", 1)
             checking.print_lines(check_screen.total(graded), out_console)
             say(out_console, "To see the next step of one lesson: fairclock check LESSON", 1)
+        if self.json_file:
+            write_atomically(self.json_file, checking.as_json(graded).encode())
         full = self.is_complete and all(report.points == report.max_points for report in graded)
         return 2 if any(map(is_faulted, graded)) else int(not full)
 
@@ -98,13 +103,19 @@ def check(
         bool, typer.Option("--hint", help="Show the next hint: check 4 --hint, or check 2 --hint TASK.")
     ] = False,
     past_hints: Annotated[bool, typer.Option("--hints", help="Show again the hints that you have read.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the results to a file.")
+    ] = None,
     watched: Annotated[bool, typer.Option("--watch", help="Check again after each save, until Ctrl-C.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show all details, and other ways after full marks.")
     ] = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Grade your own exercises on this machine."""
+    if json_file:
+        refuse_edited(json_file, force=force)
     found, only = checking.selected(target, task)
     choices = settle(found, "fairclock check", err_console)
     by_file: dict[Path, list[FileChoice]] = {}
@@ -118,7 +129,7 @@ def check(
         say(err_console, why, 1)
     files = list(by_file)
     by_file = {file.path: [choice] for choice in choices for file in choice.unchanged} | by_file
-    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, not missing, verbose)
+    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing, verbose)
     if not watched:
         return grade_files(files)
     folders = [] if target and exercise_files.is_path(target) else [path.parent for path in by_file] + [Path.cwd()]

@@ -1,9 +1,10 @@
 """The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
+from grader.ways import ways_of
 from harness.rendering.wrapping import columns, say, waiting, wrapped
 
 
@@ -62,6 +64,30 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
     if only is None:
         student_state.keep_points(report)
     return report
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """Return all results and a description of the machine as JSON, for an editor or a course page."""
+    tasks = []
+    for task, verdict in (each for report in reports for each in tasks_with_verdicts(report)):
+        attempt, is_full = verdict.attempt, verdict.points == verdict.max_points
+        tasks.append(
+            {
+                "task": verdict.task,
+                "status": verdict.status.value,
+                "points": verdict.points,
+                "max_points": verdict.max_points,
+                "rationale": shown(attempt.rationale),
+                "help": shown(attempt.help),
+                "ratio": attempt.speed and attempt.speed.ratio,
+                "tier": attempt.speed and attempt.speed.tier,
+                "idea": task.idea if is_full else "",
+                "ways": [asdict(way) for way in ways_of(task).ways if is_full],
+            }
+        )
+    remarks = [remark for report in reports for remark in report.remarks]
+    made = {"environment": reports[0].environment.to_dict(), "remarks": remarks, "tasks": tasks}
+    return json.dumps(made, indent=1) + "\n"
 
 
 def watch(

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def class_differences(path: Path, source: str) -> Iterator[str]:
             what = "is part of the kit" if name in KIT else f"is {path.parent / beside}"
             yield f"When your class is graded, `import {name}` fails: it {what}, and only {path.name} is handed in."
         elif package := _own_package(name):
-            why = f"fairclock does not name {package} as a package that it needs. Ask your instructor"
+            why = f"fairclock does not need the package {package}. Ask your instructor"
             yield f"When your class is graded, `import {name}` may fail: {why} whether you may use it."
 
 
@@ -45,13 +46,20 @@ def _own_package(module: str) -> str:
     """Return the installed package that has this module, or "" if fairclock needs it, or if there is none."""
     if module in {"torch", "numpy", "numba"}:  # the search takes half a second
         return ""
-    needed = {
-        _normal(re.split(r"[^\w.-]", line)[0])
-        for line in metadata.requires("fairclock") or ()
-        if "extra ==" not in line
-    }
     found = metadata.packages_distributions().get(module, [])
-    return "" if needed.intersection(map(_normal, found)) else next(iter(found), "")
+    return "" if _needed().intersection(map(_normal, found)) else next(iter(found), "")
+
+
+def _needed() -> set[str]:
+    """Return the packages that pip installs with fairclock, which include those that its packages need."""
+    found, unread = set[str](), ["fairclock"]
+    while unread:
+        with suppress(metadata.PackageNotFoundError):  # for another platform
+            lines = metadata.requires(unread.pop()) or ()
+            new = {_normal(re.split(r"[^\w.-]", line)[0]) for line in lines if "extra ==" not in line} - found
+            found |= new
+            unread += new
+    return found
 
 
 def _normal(package: str) -> str:

@@ -41,7 +41,7 @@ IMPORTS = {
     "def f():\n    from harness.paired import duel": ["harness"],
     "import folder.inside, grader.task": ["folder", "grader"],
     "import math, random\nimport torch.nn\nfrom . import my_helper": [],
-    "import matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
+    "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
     "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
     "import my_helper\nthis is no Python": [],
 }
@@ -177,12 +177,19 @@ def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
 
 
 def test_of_a_finished_and_an_unfinished_task_both_verdicts_the_total_and_a_hint_are_told(
-    state: dict[str, str],
+    state: dict[str, str], tmp_path: Path
 ) -> None:
-    ended = grader("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--hint", env=state)
+    written = tmp_path / "results.json"
+    written.write_text("mine", encoding="utf-8")
+    asked = ("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--hint", "--json", written)
+    assert (grader(*asked, env=state).code, written.read_text(encoding="utf-8")) == (2, "mine")
+    ended = grader(*asked, "--force", env=state)
     assert ended.code == 1
     assert ended.out.splitlines()[0] == " Total: 10 / 20 points in 2 tasks"
     assert len(hint_lines(ended)) == 1
+    results = json.loads(written.read_text(encoding="utf-8"))
+    assert [(task["status"], task["points"]) for task in results["tasks"]] == [("raised", 0), ("passed", 10)]
+    assert results["tasks"][0]["idea"] == "", "only full marks show the idea of the reference"
 
 
 def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
