@@ -97,8 +97,8 @@ def _usage_error(error: typer.TyperException, name: str, words: Sequence[str], w
         return f"{said} Write options after the command: {name} {with_first(verb, words)}"
     if having := [each for each, one in commands.items() if not one.hidden and given in _options(one)]:
         return f"{said} It is an option of {name} {' and '.join(having)}."
-    close = similar(f"--{given.lstrip('-')}", own)
-    return f"{said} Did you mean {' or '.join(close)}?" if close else f"{said} There are: {', '.join(own)}."
+    close = similar(given.lstrip("-"), [option.removeprefix("--") for option in own])
+    return f"{said} Did you mean --{' or --'.join(close)}?" if close else f"{said} There are: {', '.join(own)}."
 
 
 def _options(command: Any) -> list[str]:

@@ -134,6 +134,7 @@ while True:
         os.fork() or time.sleep(1e4)  # the process that has been forked keeps the pipes open
         os.kill(os.getpid(), 9)
     if kind == b"n":
+        channel.send(b"D", body)
         time.sleep(1e4)
     channel.send(b"D", body)
 """
@@ -174,6 +175,7 @@ def test_the_end_kills_the_processes_of_a_process_and_one_that_does_not_end_by_i
         grandchild = psutil.Process(child.receive(timeout_s=30)[1]["pid"])
         endless = start()
         endless.send(b"n")
+        endless.receive(timeout_s=30)
         end_all([endless], within_s=0.1)
         assert endless.exit_status() == -signal.SIGKILL
     psutil.wait_procs([grandchild], timeout=10)
