@@ -299,7 +299,8 @@ def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
     if lacking(python=False):
         return StackAndHeap(growth, 0, 0)
     address = ctypes.CDLL(build_library(array_on_the_stack())).address
-    address.argtypes, address.restype = [ctypes.c_longlong], ctypes.c_longlong
+    address.argtypes = [ctypes.c_longlong]
+    address.restype = ctypes.c_longlong
     at, below, at_again = address(0), address(10), address(0)
     return StackAndHeap(growth, at_again - at, at - below)
 

@@ -4,7 +4,6 @@ The steps appear on the screen in the order of this file. Some sentences of an e
 this machine. All operators use one thread. Only the step about threads profiles two threads.
 """
 
-import gzip
 import json
 import re
 import time
@@ -15,8 +14,7 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from typing import NamedTuple
 
 import torch
 import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
@@ -34,9 +32,8 @@ from torch.profiler import (
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.charts import plots
-from harness.errors import MachineError
 from harness.machine.clocks import BackgroundLoad, watch_background_load
-from harness.machine.environment import ABSENT, version_of
+from harness.machine.environment import version_of
 from harness.profiles.flames import (
     flame_graph,
     flame_graph_svg,
@@ -54,7 +51,6 @@ from harness.profiles.kineto import (
     operators,
     read_trace,
 )
-from harness.profiles.servers import serving
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.storage.user_files import state_folder
@@ -62,6 +58,7 @@ from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.published import GUIDE_MASK_GB, GUIDE_MASK_S, PROFILED_TIMES
 from lessons.engine.words import followed, yes_no
+from lessons.probes.torch_profiles import NamedModules, TensorBoard, look_at, named_modules
 
 lesson = Lesson(
     __file__,
@@ -856,28 +853,6 @@ def microseconds(value: float) -> str:
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-class NamedModules(NamedTuple):
-    """How many events name a module (None: this torch lacks the option), and torch's warning about the option."""
-
-    events: int | None
-    warning: str
-
-
-def named_modules(call: Callable[[], object]) -> NamedModules:
-    """Profile a call with `with_modules=True`, and look for modules in the trace. torch 2.15 warns about the option."""
-    with warnings.catch_warnings(record=True) as seen, TemporaryDirectory(prefix="fairclock-trace-") as folder:
-        warnings.simplefilter("always")
-        file = Path(folder, "trace.json")
-        try:
-            with profile(activities=[ProfilerActivity.CPU], with_modules=True) as found:
-                call()
-        except TypeError:
-            return NamedModules(None, "")
-        found.export_chrome_trace(str(file))
-        events = file.read_text(encoding="utf-8").count("Module Hierarchy")
-    return NamedModules(events, next((text for each in seen if "with_modules" in (text := str(each.message))), ""))
-
-
 @lesson.given
 class Exported(NamedTuple):
     trace: Trace
@@ -1007,45 +982,6 @@ def depth_of(event: Event, events: tuple[Event, ...]) -> int:
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-class TensorBoard(NamedTuple):
-    """The answers of a TensorBoard server, or the `reason` why it could not run.
-
-    `page_bytes` is the size of the first page. `workers` are the names of the traces that the plugin has loaded, and
-    `views` the plugin's views of them.
-    """
-
-    reason: str = ""
-    page_bytes: int = 0
-    workers: tuple[str, ...] = ()
-    views: tuple[str, ...] = ()
-
-
-def look_at(folder: str, *, start: bool) -> TensorBoard:
-    if ABSENT in map(version_of, PLUGIN_PACKAGES):
-        return TensorBoard("needs TensorBoard with its plugin. Run: python -m pip install 'fairclock[tensorboard]'")
-    if not start:
-        return TensorBoard("a short run does not start TensorBoard")
-    options = ("--logdir", folder, "--host", "127.0.0.1", "--port", "0", "--load_fast", "false")
-    try:
-        with serving("tensorboard.main", *options) as server:
-
-            def ask(path: str, **query: str) -> Any:
-                body = server.fetch(f"/data/plugin/pytorch_profiler/{path}?{urlencode(query)}") or b"{}"
-                return json.loads(gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)
-
-            page, ends_s = server.fetch("/") or b"", time.monotonic() + 60
-            while (found := ask("runs")).get("loading") and time.monotonic() < ends_s:
-                time.sleep(0.2)
-            run = found["runs"][0]
-            views = ask("views", run=run)["views"]
-            return TensorBoard("", len(page), tuple(ask("workers", run=run, view=views[0])), tuple(views))
-    except (MachineError, OSError, EOFError, ValueError, LookupError, TypeError):
-        return TensorBoard("needs a TensorBoard that starts and answers on this machine")
-
-
-PLUGIN_PACKAGES = ("tensorboard", "torch-tb-profiler")
-
-
 @lesson.given
 class Scheduled(NamedTuple):
     plan: list[str]
@@ -1432,6 +1368,7 @@ def batches_of(files: dict[str, int], worker: str) -> tuple[int, int]:
 
 
 # ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
 def every_thread() -> _ExperimentalConfig | None:
     """Return an `experimental_config` that also records other threads, or None if this torch has no such setting."""
     try:

@@ -4,22 +4,14 @@ The steps appear on the screen in the order of this file. The lesson keeps resul
 the user's cache folder.
 """
 
-import ctypes
-import inspect
-import json
 import math
 import operator
 import os
-import shutil
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numba
@@ -33,7 +25,6 @@ from harness.charts.pictures import bar_chart_svg
 from harness.compilers.capture import Captured, OperationTraffic, captured, guards_of, refusal, traffic
 from harness.compilers.inductor import (
     cannot_compile,
-    compiler,
     kernel_of,
     lacking,
     prepare,
@@ -41,17 +32,15 @@ from harness.compilers.inductor import (
     torchscript_warnings_hidden,
     unsupported,
 )
-from harness.compilers.new_processes import Start, Starts, calls_to_break_even, program_folder, run, starts
-from harness.errors import MachineError
-from harness.machine import programs
+from harness.compilers.new_processes import Start, Starts, calls_to_break_even, starts
 from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.paired.duel import Duel, duel
 from harness.rendering import units
 from harness.rendering.tables import Row, Table
-from harness.rendering.wrapping import waiting
 from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.words import followed, things, yes_no
+from lessons.probes.implementations import ImplementationTimes, compiled_ahead, times_under_each
 
 lesson = Lesson(
     __file__,
@@ -85,15 +74,6 @@ extern "C" long long collatz(long long n) {
   return steps;
 }
 """
-
-
-def compiled_ahead(source: str) -> Any:
-    with TemporaryDirectory(prefix="fairclock-ahead-") as folder:
-        Path(folder, "source.cpp").write_text(source, encoding="utf-8")
-        run([compiler(), "-O2", "-shared", "-fPIC", "source.cpp", "-o", "library.so"], Path(folder))
-        function = ctypes.CDLL(str(Path(folder, "library.so"))).collatz
-    function.argtypes, function.restype = [ctypes.c_longlong], ctypes.c_longlong
-    return function
 
 
 @lesson.given
@@ -192,70 +172,6 @@ def explain_ways(page: Page, times: dict[str, Times]) -> None:
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-CALLS = """
-import json, time
-from program import collatz
-times_s = []
-for _ in range(30):
-    began = time.process_time()
-    collatz(1000)
-    times_s.append(time.process_time() - began)
-print(json.dumps(times_s))
-"""
-
-
-class ImplementationTimes(NamedTuple):
-    """The times of `collatz(1000)` under one implementation, in seconds, or the `reason` why there are none.
-
-    `build_s` is the wall time of the compiler, and `calls_s` are the CPU times of the calls, in order.
-    """
-
-    name: str
-    build_s: float = 0.0
-    calls_s: tuple[float, ...] = ()
-    reason: str = ""
-
-    @property
-    def later_s(self) -> float:
-        """The median time of the second half of the calls."""
-        return median(self.calls_s[len(self.calls_s) // 2 :])
-
-
-def times_under_each(*, building: bool) -> list[ImplementationTimes]:
-    """Return the times under CPython, PyPy, Cython and Nuitka. With `building=False`, the compilers do not run."""
-    pypy = shutil.which("pypy3") or shutil.which("pypy") or ""
-    found = [times_under("CPython", sys.executable)]
-    lacking_pypy = ImplementationTimes("PyPy", reason=f"PyPy is missing: {programs.install('PyPy')}")
-    found.append(times_under("PyPy", pypy) if pypy else lacking_pypy)
-    for name, package, *build in (
-        ("Cython", "Cython", "Cython.Build.Cythonize", "-i", "-3"),
-        ("Nuitka", "nuitka", "nuitka", "--module"),
-    ):
-        reason = "" if building else "a short run does not compile: run the lesson once without --fast"
-        if find_spec(package) is None:
-            reason = f"{name} is missing: python -m pip install {name.lower()}"
-        missing = ImplementationTimes(name, reason=reason)
-        found.append(missing if reason else times_under(name, sys.executable, *build))
-    return found
-
-
-def times_under(name: str, interpreter: str, *build: str) -> ImplementationTimes:
-    """Return the times under an interpreter. If `build` names a compiler, it first replaces the module's source."""
-    source = inspect.getsource(collatz).partition("def ")
-    build_s = 0.0
-    with program_folder("".join(source[1:]), CALLS) as folder, waiting(f"running {name}"):
-        try:
-            if build:
-                began_s = time.perf_counter()
-                run([sys.executable, "-m", *build, "program.py"], folder)
-                build_s = time.perf_counter() - began_s
-                Path(folder, "program.py").unlink(missing_ok=True)  # so that the process imports the extension
-            printed = run([interpreter, "driver.py"], folder)
-        except MachineError as error:
-            return ImplementationTimes(name, reason=f"{name} failed: {error}")
-    return ImplementationTimes(name, build_s, tuple(json.loads(printed)))
-
-
 @lesson.step(
     "PyPy, Cython and Nuitka",
     predict=Choice.ranges(
@@ -279,7 +195,7 @@ def other_ways_to_run(
 
     We run `collatz` in a new process for each of them that is installed, and measure the CPU time.
     """
-    return times_under_each(building=bool(building))
+    return times_under_each(collatz, building=bool(building))
 
 
 UNTYPED_GAINS_LITTLE = other_ways_to_run.claim(

@@ -3,26 +3,22 @@
 The steps appear on the screen in the order of this file. The lesson keeps compiled code in the user's cache folder.
 """
 
-import contextlib
 import ctypes
 import math
 import sys
 import threading
 import time
 import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
-from unittest import mock
 
 import numba
 import numpy as np
 import torch
-from torch.utils import cpp_extension
 from torch.utils.benchmark import Measurement, Timer
-from torch.utils.benchmark.utils import cpp_jit
 from torch.utils.cpp_extension import load_inline
 
 from harness.charts import plots
@@ -48,6 +44,7 @@ from lessons.engine import Choice, Guess, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.published import QUICK_START_TIMERS
 from lessons.engine.words import followed, things, yes_no
+from lessons.probes.timer_builds import timer_builds_kept
 
 lesson = Lesson(
     __file__,
@@ -854,31 +851,6 @@ int64_t longest_run(const at::Tensor& x) {
 }
 void nothing() {}
 """
-
-
-@contextlib.contextmanager
-def timer_builds_kept() -> Iterator[None]:
-    """Make `Timer(language="c++")` store its compiled code in the cache, and use it again, during a `with` block."""
-    template = Path(cpp_jit.SOURCE_ROOT, "timeit_template.cpp").read_text(encoding="utf-8")
-
-    def compile_kept(*, stmt: str, setup: str, global_setup: str) -> Any:
-        folder, source = inline_folder([stmt, setup, global_setup]), template
-        for mark, text in (("GLOBAL_SETUP", global_setup), ("SETUP", setup), ("STMT", stmt)):
-            source = source.replace(f"// {mark}_TEMPLATE_LOCATION", text)
-        file = folder / "timer.cpp"
-        with build_lock(folder):
-            if not file.is_file() or file.read_text(encoding="utf-8") != source:
-                file.write_text(source, encoding="utf-8")
-            return cpp_extension.load(
-                name=folder.name,
-                sources=[str(file)],
-                build_directory=str(folder),
-                extra_cflags=cpp_jit.CXX_FLAGS,
-                extra_include_paths=cpp_jit.EXTRA_INCLUDE_PATHS,
-            )
-
-    with mock.patch.object(cpp_jit, "compile_timeit_template", compile_kept):
-        yield
 
 
 @lesson.given

@@ -8,17 +8,14 @@ import math
 import re
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median, pstdev
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from harness.charts import plots
-from harness.errors import MachineError, UsageError
+from harness.errors import MachineError
 from harness.profiles.flames import by_function, difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
-from harness.profiles.stats import ProfiledScript, run_module, run_script
+from harness.profiles.stats import ProfiledScript, run_script
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.sampling.live import live
@@ -26,6 +23,7 @@ from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
 from lessons.engine import Choice, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.words import followed, signed, yes_no
+from lessons.probes.python_sampler import attach
 
 lesson = Lesson(
     __file__,
@@ -1135,23 +1133,6 @@ class Standard(NamedTuple):
     cost: float
 
 
-def attach(pid: int, seconds: int) -> Counter[tuple[str, ...]]:
-    """Return the number of samples of each stack: the names of its functions, the outermost first."""
-    with TemporaryDirectory(prefix="fairclock-sampling-") as folder:
-        file = Path(folder, "stacks.txt")
-        try:
-            run_module("profiling.sampling", "attach", "--collapsed", "-d", str(seconds), "-o", str(file), str(pid))
-            text = file.read_text(encoding="utf-8")
-        except (UsageError, OSError) as error:
-            raise MachineError(f"profiling.sampling failed: {error} Run the lesson as root.") from None
-    counts = Counter[tuple[str, ...]]()
-    for line in text.splitlines():  # such as "tid:7;a.py:<module>:9;a.py:load:3 12"
-        stack, _, count = line.rpartition(" ")
-        names = (re.sub(r"^.*:(.*):.*$", r"\1", each) for each in stack.split(";") if not each.startswith("tid:"))
-        counts[tuple(names)] += int(count)
-    return counts
-
-
 @lesson.step("Python's own sampling profiler", fast={"seconds": 1})
 def from_the_standard_library(seconds: int = 2) -> Standard | str:
     """From version 3.15 on, Python contains a sampling profiler, which also works from outside: `profiling.sampling`.
@@ -1162,7 +1143,7 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
     Then we measure the cost with the program of step 4.
     """
     if sys.version_info < (3, 15):
-        return "needs Python 3.15 or newer: uv python install 3.15. Run the lesson with it"
+        return "needs Python 3.15 or newer: uv python install 3.15"
     with live(safe_points()) as program:
         try:
             stacks = attach(program.pid, seconds)

@@ -5,40 +5,30 @@ this machine. The lesson uses at most about 250 MiB at a time. The steps with me
 """
 
 import gc
-import json
 import math
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from functools import lru_cache, partial
-from itertools import accumulate
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
-from threading import Timer
 from typing import Any, NamedTuple
 
-import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 import torch
 from memory_profiler import memory_usage
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 from harness.charts import plots
-from harness.errors import MachineError
 from harness.memory.allocations import Allocated, Recording, lacking_memray, of_function, record_allocations
 from harness.memory.resident import MemoryUse, page_faults, peak_of, traced_peak
 from harness.memory.tensors import TensorMemory, tensor_memory
-from harness.profiles.servers import free_port
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page, smallest
 from lessons.engine.command import main
 from lessons.engine.words import followed
+from lessons.probes.live_memory import CudaMemory, LiveStage, live_stages, read_record, write_record
 
 lesson = Lesson(
     __file__,
@@ -514,70 +504,6 @@ pause("prepared")
 """
 
 
-PAUSE = """
-def pause(name):
-    print("at", name, flush=True)
-    input()
-
-"""
-
-
-class LiveStage(NamedTuple):
-    """The allocated bytes of each function at one stage of the script, while the script waited."""
-
-    name: str
-    n_bytes: dict[str, int]
-
-
-def live_stages(functions: Sequence[str]) -> list[LiveStage]:
-    port, stages = free_port(), list[LiveStage]()
-    with TemporaryDirectory(prefix="fairclock-live-") as folder:
-        path = Path(folder, "script.py")
-        path.write_text(PAUSE + script(), encoding="utf-8")
-        command = [sys.executable, "-m", "memray", "run", "-q", "--live-remote", "--live-port", str(port), str(path)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as process:
-            (limit := Timer(60, process.kill)).start()
-            try:
-                with connected(process, port) as reader:
-                    for line in process.stdout or ():
-                        if line.startswith("at "):
-                            stages.append(LiveStage(line[3:].strip(), settled(reader, functions)))
-                            print(file=process.stdin, flush=True)
-                if process.wait():
-                    raise MachineError("The script failed under memray's live tracking. Run the lesson again.")
-            finally:
-                limit.cancel()
-                process.kill()
-    return stages
-
-
-def connected(process: "subprocess.Popen[str]", port: int) -> Any:
-    """Return memray's reader for the script. It would wait for ever for a script that never listens."""
-    from memray import SocketReader  # noqa: PLC0415 - an optional package
-
-    while process.poll() is None:
-        seen = psutil.Process(process.pid)
-        connections = getattr(seen, "net_connections", None) or seen.connections  # psutil before version 6
-        if any(each.laddr.port == port for each in connections("tcp") if each.status == psutil.CONN_LISTEN):
-            return SocketReader(port=port)
-        time.sleep(0.05)
-    raise MachineError("The script ended before memray's live tracking began. Run the lesson again.")
-
-
-def settled(reader: Any, functions: Sequence[str]) -> dict[str, int]:
-    """Return the bytes of each function when several snapshots agree, or after 5 s, because memray sends data late."""
-    seen: list[dict[str, int]] = []
-    while len(seen) < 100 and (len(seen) < 7 or any(each != seen[-1] for each in seen[-7:])):
-        found = dict.fromkeys(functions, 0)
-        for record in reader.get_current_snapshot(merge_threads=True):
-            for name, _, _ in record.stack_trace(max_stacks=1):
-                if name in found:
-                    found[name] += record.size
-        seen.append(found)
-        time.sleep(0.05)
-    return seen[-1]
-
-
 @lesson.step(
     "Live: a program that still runs",
     predict=Choice(
@@ -601,7 +527,7 @@ def live_view() -> list[LiveStage] | None:
     """
     if lacking_memray():
         return None
-    return live_stages(["load", "prepare"])
+    return live_stages(script(), ["load", "prepare"])
 
 
 LIVE_SEES = live_view.claim(
@@ -1136,53 +1062,6 @@ def _(page: Page, found: list[Checkpointed]) -> None:
 
 
 # ── 12 ─────────────────────────────────────────────────────────────────────────────────────────
-RECORD = "cuda_memory.json"
-ACTIONS = {"alloc", "free_completed", "segment_alloc", "segment_free"}
-
-
-class CudaMemory(NamedTuple):
-    """A record of a GPU's memory: the text `made_by` names the GPU, and `changes` are the events in order of time.
-
-    An event is its name in torch's snapshots, and the number of bytes.
-    """
-
-    made_by: str
-    changes: list[tuple[str, int]]
-
-    def bytes_after_each(self, gained: str, lost: str) -> tuple[int, ...]:
-        return tuple(accumulate(((name == gained) - (name == lost)) * n_bytes for name, n_bytes in self.changes))
-
-
-def read_record() -> CudaMemory | None:
-    file = lesson.recorded / RECORD
-    if not file.exists():
-        return None
-    kept = json.loads(file.read_text(encoding="utf-8"))
-    return CudaMemory(kept["made by"], kept["changes"])
-
-
-def write_record(folder: Path) -> list[Path]:
-    """Train a small network on this machine's GPU, write the record, and return its file, or [] without a GPU."""
-    if not torch.cuda.is_available():
-        return []
-    layers = [layer for _ in range(16) for layer in (nn.Linear(256, 256), nn.Tanh())]
-    network, x = nn.Sequential(*layers).cuda(), torch.randn(4096, 256, device="cuda")
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
-    torch.cuda.memory._record_memory_history(max_entries=100_000)  # noqa: SLF001 - the documented name
-    for _ in range(5):
-        optimizer.zero_grad()
-        network(x).square().mean().backward()
-        optimizer.step()
-    torch.cuda.synchronize()
-    trace = torch.cuda.memory._snapshot()["device_traces"][torch.cuda.current_device()]  # noqa: SLF001
-    torch.cuda.memory._record_memory_history(enabled=None)  # noqa: SLF001
-    changes = [(each["action"], int(each["size"])) for each in trace if each["action"] in ACTIONS]
-    made = f"{torch.cuda.get_device_name()}; torch {torch.__version__}; {datetime.now(UTC):%Y-%m-%d}"
-    file = folder / RECORD
-    file.write_text(json.dumps({"made by": made, "changes": changes}) + "\n", encoding="utf-8")
-    return [file]
-
-
 @lesson.step("A snapshot of a GPU's memory")
 def a_snapshot() -> CudaMemory | None:
     """For a GPU, torch has an allocator of its own. It asks CUDA for large segments, and divides them into blocks.

@@ -15,6 +15,7 @@ from harness.machine.clocks import HIGH_LOAD, BackgroundLoad
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
 from harness.threads.scaling import ScalingTurn
+from lessons.probes import implementations
 
 JIT = MadeUp("12_jit_fusion")
 UNCLEAR = "no clear answer"
@@ -31,8 +32,8 @@ def test_an_implementation_that_is_missing_or_fails_is_named_and_a_compiler_repl
     (pypy := tmp_path / "pypy3").write_text("#!/bin/sh\necho Boom >&2; exit 3\n", encoding="utf-8")
     pypy.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(JIT.module, "find_spec", lambda package: package == "Cython" or None)
-    cpython, failed, short, missing = JIT.times_under_each(building=False)
+    monkeypatch.setattr(implementations, "find_spec", lambda package: package == "Cython" or None)
+    cpython, failed, short, missing = implementations.times_under_each(JIT.collatz, building=False)
     assert (len(cpython.calls_s), cpython.later_s > 0) == (30, True)
     assert failed.reason == "PyPy failed: Boom"
     assert short.reason.endswith("without --fast")
@@ -40,7 +41,7 @@ def test_an_implementation_that_is_missing_or_fails_is_named_and_a_compiler_repl
     moves = "import os, sys; os.mkdir('program'); os.replace(sys.argv[1], 'program/__init__.py')"
     (tmp_path / "moves.py").write_text(moves, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = JIT.times_under("Moved", sys.executable, "moves")
+    found = implementations.times_under("def collatz(n): pass", "Moved", sys.executable, "moves")
     assert (found.reason, len(found.calls_s), found.build_s > 0) == ("", 30, True)
 
 

@@ -1,0 +1,78 @@
+"""Modules in a trace of torch's profiler, and the pages that TensorBoard makes of traces."""
+
+import gzip
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from torch.profiler import ProfilerActivity, profile
+
+from harness.errors import MachineError
+from harness.machine.environment import ABSENT, version_of
+from harness.profiles.servers import serving
+
+PLUGIN_PACKAGES = ("tensorboard", "torch-tb-profiler")
+
+
+class NamedModules(NamedTuple):
+    """How many events name a module (None: this torch lacks the option), and torch's warning about the option."""
+
+    events: int | None
+    warning: str
+
+
+def named_modules(call: Callable[[], object]) -> NamedModules:
+    """Profile a call with `with_modules=True`, and look for modules in the trace. torch 2.15 warns about the option."""
+    with warnings.catch_warnings(record=True) as seen, TemporaryDirectory(prefix="fairclock-trace-") as folder:
+        warnings.simplefilter("always")
+        file = Path(folder, "trace.json")
+        try:
+            with profile(activities=[ProfilerActivity.CPU], with_modules=True) as found:
+                call()
+        except TypeError:
+            return NamedModules(None, "")
+        found.export_chrome_trace(str(file))
+        events = file.read_text(encoding="utf-8").count("Module Hierarchy")
+    return NamedModules(events, next((text for each in seen if "with_modules" in (text := str(each.message))), ""))
+
+
+class TensorBoard(NamedTuple):
+    """The answers of a TensorBoard server, or the `reason` why it could not run.
+
+    `page_bytes` is the size of the first page. `workers` are the names of the traces that the plugin has loaded, and
+    `views` the plugin's views of them.
+    """
+
+    reason: str = ""
+    page_bytes: int = 0
+    workers: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+
+
+def look_at(folder: str, *, start: bool) -> TensorBoard:
+    """Start a TensorBoard server on a folder of traces, and return its answers. With `start=False`, start none."""
+    if ABSENT in map(version_of, PLUGIN_PACKAGES):
+        return TensorBoard("needs TensorBoard with its plugin. Run: python -m pip install 'fairclock[tensorboard]'")
+    if not start:
+        return TensorBoard("a short run does not start TensorBoard")
+    options = ("--logdir", folder, "--host", "127.0.0.1", "--port", "0", "--load_fast", "false")
+    try:
+        with serving("tensorboard.main", *options) as server:
+
+            def ask(path: str, **query: str) -> Any:
+                body = server.fetch(f"/data/plugin/pytorch_profiler/{path}?{urlencode(query)}") or b"{}"
+                return json.loads(gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)
+
+            page, ends_s = server.fetch("/") or b"", time.monotonic() + 60
+            while (found := ask("runs")).get("loading") and time.monotonic() < ends_s:
+                time.sleep(0.2)
+            run = found["runs"][0]
+            views = ask("views", run=run)["views"]
+            return TensorBoard("", len(page), tuple(ask("workers", run=run, view=views[0])), tuple(views))
+    except (MachineError, OSError, EOFError, ValueError, LookupError, TypeError):
+        return TensorBoard("needs a TensorBoard that starts and answers on this machine")
