@@ -43,6 +43,7 @@ MIN_ROUNDS: Final = 14
 is not recognised."""
 
 _CONTRADICTING: Final = 10  # a verdict is UNDECIDED if more than one of this many pairs shows the opposite
+_ENOUGH_PAIRS, _LARGE = 8, 1.5  # a smaller difference needs so many pairs, if there is time for them
 _ENOUGH_ROUNDS: Final = 40  # in this time, a duel has an interval, however long a round takes
 
 
@@ -82,7 +83,7 @@ class Duel:
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
         low, high = (known.low, known.high) if known.bounded else (None, None)
-        if verdict in {Finding.FASTER, Finding.SLOWER} and (against := _contradicting(outcome, verdict, margin)):
+        if verdict in {Finding.FASTER, Finding.SLOWER} and (against := _contradicting(outcome, verdict)):
             caveat = f"{caveat}; {against}" if caveat else against
             verdict = Finding.UNDECIDED
         return cls(known.ratio, low, high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
@@ -209,17 +210,26 @@ def duel(
     )
     with source as pairs:
         thresholds, rules = (1 / (1 + margin), 1 + margin), duel_rules(budget_s, pairs.round_s)
-        outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall)
+        outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall, is_enough=_has_enough_pairs)
     found = Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
     return replace(found, state=describe(pairs.first_calls, found.rounds, by_wall=found.hidden_work))
 
 
-def _contradicting(outcome: Outcome, verdict: Finding, margin: float) -> str:
-    # The interval assumes that the memory layouts of most pairs have little effect. For a call that fills a new array,
-    # the address of the array changed the ratio by 20 % in either direction.
+def _has_enough_pairs(outcome: Outcome) -> bool:
+    """Return whether a duel may end: the ratio is near 1 or far from 1, or it has many pairs."""
+    ratio, is_same = outcome.estimate.ratio, outcome.tier_index == tuple(Finding).index(Finding.SAME)
+    return is_same or not 1 / _LARGE < ratio < _LARGE or outcome.estimate.pairs >= _ENOUGH_PAIRS
+
+
+def _contradicting(outcome: Outcome, verdict: Finding) -> str:
+    """Return a text if too many pairs show the opposite of a verdict, or "".
+
+    The interval assumes that the memory layouts of most pairs have little effect. For a call that fills a new array of
+    100 numbers, the address of the array changed the ratio by 20 % in either direction, and most pairs then erred.
+    """
     pairs = by_pair(outcome.rounds).values()
     ratios = [median(one.wall_ratio if outcome.hidden_work else one.ratio for one in played) for played in pairs]
-    opposite = sum(ratio < 1 / (1 + margin) if verdict is Finding.FASTER else ratio > 1 + margin for ratio in ratios)
+    opposite = sum(ratio < 1 if verdict is Finding.FASTER else ratio > 1 for ratio in ratios)
     if opposite <= len(ratios) // _CONTRADICTING:
         return ""
     return f"{opposite} of {units.some(len(ratios), 'pair')} showed the opposite, because the memory layout differs"

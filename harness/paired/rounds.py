@@ -157,8 +157,11 @@ def contest(
     rng: random.Random,
     by_wall: bool = False,
     wall: Clock = clocks.wall,
+    is_enough: Callable[[Outcome], bool] = lambda _: True,
 ) -> Outcome:
     """Time baseline and candidate until it is clear which `thresholds` the ratio reaches, or until the time limit.
+
+    A clear outcome ends the contest only if `is_enough` returns True for it.
 
     Rounds are measured in slices of `slice_s` seconds. Each slice starts a new pair of baseline and candidate, until
     there were `max_pairs` pairs. At most `MOST_OPEN` pairs are open at the same time. After that, each new pair ends
@@ -190,7 +193,7 @@ def contest(
             if opened < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
                 continue
             outcome = judge(rounds, thresholds, rules, by_wall=by_wall)
-            if not outcome.undecided or total_s >= rules.cap_s:
+            if (not outcome.undecided and is_enough(outcome)) or total_s >= rules.cap_s:
                 return outcome
             next_look_s = total_s * LOOK_GROWTH
 
