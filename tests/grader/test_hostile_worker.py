@@ -73,7 +73,7 @@ STREAM = (
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=NAMES, stream=STREAM, hangs_up=st.booleans())
 def test_any_bytes_and_frames_end_in_an_answer_or_a_fault_of_its_own(name: str, stream: bytes, hangs_up: bool) -> None:
     ask(name, stream, hangs_up=hangs_up)

@@ -171,7 +171,7 @@ STREAMS = {
 
 
 @pytest.mark.program("bash")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", STREAMS)
 def test_streams_that_take_nothing_and_a_folder_that_is_gone_are_no_internal_errors(
     how: str, unbuffered: str, tmp_path: Path
