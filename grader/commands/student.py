@@ -21,7 +21,6 @@ from grader.diagnosis.machine import HealthCheck
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.hand_ins.left_out import folded
-from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Report, Verdict
 from grader.texts import shown
@@ -51,7 +50,7 @@ class _Check:
 
     def __call__(self, files: Sequence[Path]) -> int:
         """Grade these files, print the results and store the points. Return the exit code."""
-        with Pool(sandboxed=sandbox.problem() is None) as pool:
+        with checking.own_pool() as pool:
             if self.is_overview and not pool.sandboxed:
                 say(out_console, check_screen.NO_SANDBOX, 1)
             graded = [self._graded(path, choice, pool) for path in files for choice in self.choices[path]]

@@ -35,8 +35,6 @@ from grader.desk.check_screen import ScreenLine
 from grader.desk.exercise_files import ExerciseFile, settle
 from grader.errors import FairclockError, UsageError
 from grader.hand_ins.ipython_cells import CellTransformer, TooManyMagicsError
-from grader.isolation import sandbox
-from grader.isolation.pool import Pool
 from grader.trials.faults import NOT_WRITTEN
 from harness import syntax
 from harness.rendering.tables import Table
@@ -194,7 +192,7 @@ def _graded(file: ExerciseFile, only: str | None, *, verbose: bool) -> list[Scre
 
 def main(lesson: str, path: Path, only: str | None, *, verbose: bool) -> None:
     """Grade a file, and print the lines of the screen as JSON. A task that is not written yet gets one line."""
-    with Pool(sandboxed=sandbox.problem() is None) as pool:
+    with checking.own_pool() as pool:
         report = checking.check(lesson, path, pool, only)
     lines = check_screen.screen(report, {}, verbose=verbose)
     if all(verdict.attempt.help == NOT_WRITTEN for verdict in report.verdicts):

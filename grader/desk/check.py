@@ -20,6 +20,7 @@ from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
 from grader.texts import shown
@@ -88,6 +89,11 @@ def as_json(reports: Sequence[Report]) -> str:
     remarks = [remark for report in reports for remark in report.remarks]
     made = {"environment": reports[0].environment.to_dict(), "remarks": remarks, "tasks": tasks}
     return json.dumps(made, indent=1) + "\n"
+
+
+def own_pool() -> Pool:
+    """Return processes for the student's own code, in the sandbox of a graded class if this machine has one."""
+    return Pool(sandboxed=sandbox.problem() is None)
 
 
 def watch(

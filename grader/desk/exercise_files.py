@@ -167,7 +167,9 @@ def require_lesson(path: Path) -> str:
     if not path.is_file():
         raise UsageError(f"There is no file or folder {path}. You can also name an exercise, such as 4.")
     if not (suffix := suffix_of(path)):
-        raise UsageError(f"{path} is no exercise: the name of an exercise ends in .py, or in .ipynb for a notebook.")
+        raise UsageError(
+            f"{path} is not an exercise: the name of an exercise ends in .py, or in .ipynb for a notebook."
+        )
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -23,8 +23,6 @@ from grader.desk import check_screen, exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile
 from grader.desk.file_watch import LOOK_S, FileWatch
 from grader.errors import FairclockError, UsageError
-from grader.isolation import sandbox
-from grader.isolation.pool import Pool
 from grader.records import Report
 from harness.command_line import INTERRUPTED
 from harness.rendering.wrapping import say
@@ -186,7 +184,7 @@ class Practice:
         """Grade a file, print the result, or only what changed unless `again`, and keep the points."""
         before = {each.task: each for each in self.report.verdicts} if self.report and not again else None
         try:
-            with Pool(sandboxed=sandbox.problem() is None) as pool:
+            with checking.own_pool() as pool:
                 self.report = checking.check(self.lesson, path, pool)
         except FairclockError as error:
             self.kit.follow(self.lesson)

@@ -73,7 +73,8 @@ def _paths_below(roots: Sequence[Path]) -> Iterator[Path]:
                 continue
             seen.add(real)
             try:
-                names = sorted(islice((one.name for one in os.scandir(folder)), left))
+                with os.scandir(folder) as entries:
+                    names = sorted(islice((one.name for one in entries), left))
             except OSError:
                 continue
             left -= len(names)

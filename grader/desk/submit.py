@@ -25,7 +25,6 @@ from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Manifest, ManifestEntry
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, Refusal, digest
 from grader.inside.loading import error_report
-from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.reports import grade_texts
 from grader.source import CodeCell, Notebook
@@ -125,11 +124,11 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
     files = [choice.taken for choice in choices if choice.taken]
     unchanged = [one for choice in choices if not choice.taken for one in choice.unchanged[:1]]
     if not files:
-        told = [exercise_files.not_used(*each) for choice in choices for each in choice.left_out]
+        sentences = [exercise_files.not_used(*each) for choice in choices for each in choice.left_out]
         if unchanged:
             to_name = f"To hand in a file as it is, name it: fairclock submit {shlex.quote(str(unchanged[0].path))}"
-            told = ["You have not changed any exercise, so there is nothing to hand in.", *told, to_name]
-        raise UsageError(" ".join(told) or choices[0].why_no_file)
+            sentences = ["You have not changed any exercise, so there is nothing to hand in.", *sentences, to_name]
+        raise UsageError(" ".join(sentences) or choices[0].why_no_file)
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
     say(console, f"Wrote {out}{again}: {some(len(files), 'exercise')}. Hand in only this zip.")
@@ -157,7 +156,7 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
     if to_grade:
         say(console, "Now your files are graded on this machine. You can stop this with Ctrl-C: the zip is complete.")
     say(console, "")
-    with Pool(sandboxed=sandbox.problem() is None) as pool:
+    with checking.own_pool() as pool:
         for file in files:
             points, lines = 0.0, [_row(file, "" if file.changed else "not changed yet")]
             if file in to_grade:

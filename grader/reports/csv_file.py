@@ -117,7 +117,7 @@ class CsvFile:
     def factor(self, row: int, what: str, cell: str, here: float, *, comma: bool, scale: bool) -> float:
         """Return the maximum points in the text `cell` of a row, divided by the points `here` if `scale`, else 1.
 
-        `what` names the cell. Raise `UsageError` if it is no positive number, or is not `here` and `scale` is not set.
+        `what` names the cell. Raise `UsageError` if it is not positive, or differs from `here` without `scale`.
         """
         most = number(cell, comma=comma)
         if most is None or most <= 0:
