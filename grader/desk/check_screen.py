@@ -44,8 +44,6 @@ NEXT: Final = {
 }
 """The next step if a result comes without advice."""
 
-ALONE: Final = "Your code is graded without other files, the keyboard and the network: do not use them."
-
 COLOURS: Final = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
 
@@ -226,8 +224,6 @@ def _block(task: Task, verdict: Verdict, message: str, hints: Sequence[str], *, 
     if message == SAME:
         return _Block((), hints, details)
     advice = f"Read {task.read}, then write it." if attempt.help == NOT_WRITTEN else attempt.help
-    if re.search(r"raised (FileNotFound|EOF|Permission|gaie|URLE|OSError: .Errno 30)", message):
-        advice = ALONE
     advice = advice or NEXT.get(verdict.status, "")
     printed = [f"  {line}" for line in shown(attempt.output_tail).strip().split("\n")]
     output = ["Your code printed:", *printed[0 if verbose else -MOST_PRINTED :]] if any(map(str.strip, printed)) else ()

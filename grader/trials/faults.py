@@ -24,6 +24,9 @@ NO_PROCESSES: Final = (
     "Do the work in the function itself. Threads are allowed. torch.compile and load_inline start a C++ "
     "compiler, so they do not work in a submission. numba works, because it needs no other process."
 )
+ALONE: Final = "Your code is graded without other files, the keyboard and the network: do not use them."
+USES_OTHERS: Final = frozenset({"FileNotFoundError", "EOFError", "PermissionError", "gaierror", "URLError"})
+"""The exceptions of code that opens a file, reads the keyboard or uses the network."""
 NO_NINJA: Final = "Ninja is required"
 """The message of torch.utils.cpp_extension if it cannot start a process. Its first process is ninja."""
 ADVICE: Final = "\n\n"
@@ -110,6 +113,8 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
         message, help_text = message.partition(ADVICE)[0], NO_PROCESSES
     elif raised.errno == errno.EPERM:
         help_text = "A submission may not use this operation while it is graded."
+    elif raised.type in USES_OTHERS or raised.errno == errno.EROFS:
+        help_text = ALONE
     text = _with_trace(f"{where} raised {raised.type}{message and f': {message}'}{line}.", raised, case)
     return WorkerFault(Status.RAISED, text, help_text)
 
