@@ -15,7 +15,7 @@ from promises import all_promised
 QUICK: Final = {
     "04_libc_clock": "the supervisor reads the clocks",
     "21_works_from_a_thread_of_import": "the CPU clock counts all threads",
-    "12_cached_by_pointer": "each timed call has new inputs",
+    "12_cached_by_what_stays_the_same": "each timed call has new inputs",
     "16_right_in_the_first_half_of_a_turn": "the baseline answers one more input, which is chosen afterwards",
     "20_multiplies_in_place_at_times": "the supervisor compares the inputs after each round",
     "29_empty_that_holds_the_answer": "the memory for answers is filled with other bytes",
@@ -76,10 +76,12 @@ HONEST_IN_A_CONTAINER: Final = ("tables_in_c", "temporary_files", "threads_openl
 
 
 def parameters(folder: Path, short: Container[str]) -> list[Any]:
-    """Return the files of a folder as parameters of a test. Only the short tests grade the files named in `short`."""
+    """Return the files of a folder, once for each variant, as parameters of a test.
+
+    The short tests grade the first variant of the files named in `short`.
+    """
     return [
-        pytest.param(
-            one, id=one.path.stem, marks=[*needs(one.task), *([] if one.path.stem in short else [pytest.mark.long])]
-        )
-        for one in all_promised(folder)
+        pytest.param(one, id=one.title, marks=[*needs(one.task), *([] if one.title in short else [pytest.mark.long])])
+        for file in all_promised(folder)
+        for one in file.variants()
     ]

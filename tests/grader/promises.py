@@ -12,6 +12,9 @@ With `<lesson> earns 0 or 4, …`, the file may also pass with 4 points, the poi
 Lines before it may say more about an exploit. `Source:` names the public collection or paper that lists it. `Naive:`
 names the flaw of `exploits/naive.py` that it uses (after options of `naive.py`, as in `Naive --clock user:`). `Stopped
 by:` names the layer of this grader that stops it.
+
+One trick may have several variants, each of which must keep the file's promise. The file then contains the line
+`VARIANT = "one"  # or "another", "a third"`, and is graded once with each of these names.
 """
 
 import ast
@@ -74,11 +77,12 @@ _PROMISE = re.compile(
 _DECLARED = re.compile(
     r"^(?P<name>Source|Naive|Stopped by)(?P<options>( --?[a-z]+| [a-z]+)*): (?P<text>.+)$", re.MULTILINE
 )
+_VARIANTS = re.compile(r'^VARIANT = "\w+".*$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Promised:
-    """A file, and what it must earn."""
+    """A file, and what it must earn. `variant` is the name of one variant of the file's trick, or empty."""
 
     path: Path
     lesson: str
@@ -93,6 +97,18 @@ class Promised:
     options: tuple[str, ...] = ()
     layer: str = ""
     name: str = ""
+    variant: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name of the file, followed by the variant."""
+        return "-".join(filter(None, (self.name, self.variant)))
+
+    def variants(self) -> list["Promised"]:
+        """Return the promise once for each variant of the file, the first variant as `self`."""
+        found = _VARIANTS.search(self.path.read_text(encoding="utf-8"))
+        others = re.findall(r'"(\w+)"', found[0])[1:] if found else []
+        return [self, *(replace(self, variant=one) for one in others)]
 
     @property
     def attack_class(self) -> int:
@@ -111,7 +127,7 @@ class Promised:
             return None
         if self.honest is not None and (points, status) == (self.honest, "passed"):
             return None
-        return f"{self.name}: {points:g} points, {status}: {told}"
+        return f"{self.title}: {points:g} points, {status}: {told}"
 
     def broken_by_outcome(self, outcome: Outcome) -> str | None:
         """Return how a verdict from a class's journal differs from the promise; None if it does not."""
@@ -121,6 +137,8 @@ class Promised:
     def submission(self, student: str = "mallory") -> Submission:
         """Return the file as a hand-in."""
         source = self.path.read_text(encoding="utf-8")
+        if self.variant:
+            source = _VARIANTS.sub(f'VARIANT = "{self.variant}"', source)
         return Submission(student, self.lesson, self.path.name, digest(source.encode()), source)
 
     def broken(self, pool: Pool) -> str | None:
@@ -140,7 +158,7 @@ class Promised:
         lines = check_screen.screen(report, {})
         rows = [row for line in lines for row in wrapped(line.text, check_screen.COLUMNS, line.indent)]
         too_tall = (
-            f"{self.name}: {len(rows)} rows on the screen of check" if len(rows) > check_screen.ROWS - 2 else None
+            f"{self.title}: {len(rows)} rows on the screen of check" if len(rows) > check_screen.ROWS - 2 else None
         )
         return self.broken_by(verdict.points, verdict.status.value, told) or too_tall
 

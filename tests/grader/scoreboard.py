@@ -30,7 +30,9 @@ def row(one: Promised) -> tuple[int, str, str, str, str, str]:
     link = one.path.relative_to(EXPLOITS).as_posix()
     naive = f"fooled: {one.flaw}" if one.flaw else ""
     here = f"{one.points:g} of {one.task.points:g}, {' or '.join(one.statuses)}"
-    return one.attack_class, f"[{one.tries}]({link})", one.source, naive, here, one.layer or f"“{one.says}”"
+    number = len(one.variants())
+    tries = f"[{one.tries}]({link})" + (f" ({number} variants)" if number > 1 else "")
+    return one.attack_class, tries, one.source, naive, here, one.layer or f"“{one.says}”"
 
 
 def table() -> Iterator[str]:
