@@ -122,10 +122,14 @@ def _fault_of_machine(error: Exception) -> str:
 
 
 def complain(sentence: str, code: int) -> int:
-    """Print a sentence as one line to standard error, unless it is blank, and return `code`."""
+    """Print a sentence to standard error, unless it is blank, and return `code`. Only a terminal gets several lines."""
     if line := " ".join(sentence.split()):
+        from rich.console import Console  # noqa: PLC0415 - imported only if needed
+
+        from harness.rendering.wrapping import columns, wrapped  # noqa: PLC0415
+
         try:
-            print(shown(line), file=sys.stderr, flush=True)
+            print(*wrapped(shown(line), columns(Console(stderr=True))), sep="\n", file=sys.stderr, flush=True)
         except OSError:
             standard_streams.lose(sys.stderr)
     return code

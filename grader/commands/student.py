@@ -24,7 +24,7 @@ from grader.hand_ins.left_out import folded
 from grader.isolation.pool import Pool
 from grader.records import Report, Verdict
 from grader.texts import shown
-from harness.rendering.wrapping import say
+from harness.rendering.wrapping import columns, say, wrapped
 from harness.storage.user_files import refuse_edited
 
 PART_WIDTH: Final = 34  # of the column of parts on the screen of `doctor`
@@ -206,12 +206,10 @@ def examine_machine(debug: Debug = False) -> int:
     from grader.diagnosis import doctor  # noqa: PLC0415 - imports torch, and every command imports this module
 
     works, complete = _print_parts(doctor.for_students())
-    if complete:
-        print("You can take every lesson and check your work.")
-    elif works:
-        print("You can take the lessons and check your work. Each line marked with – names what it is needed for.")
-    else:
-        print("You cannot take the lessons yet. See the list above.")
+    lessons = "every lesson and" if complete else "the lessons and"
+    more = "" if complete else " Each line marked with – names what it is needed for."
+    can = f"You can take {lessons} check your work.{more}"
+    say(out_console, can if works else "You cannot take the lessons yet. See the list above.")
     if not paths.SOLUTIONS.is_dir():
         return 0 if works else 2
     print("\nTo grade a class, these parts count too:")
@@ -225,7 +223,14 @@ def _print_parts(parts: Iterable[HealthCheck]) -> tuple[bool, bool]:
     for part in parts:
         works &= part.works or not part.needed
         complete &= part.works
-        print(f"{'✓' if part.works else '–'} {part.part:{PART_WIDTH}} {part.found}", flush=True)
+        _print_part(f"{'✓' if part.works else '–'} {part.part:{PART_WIDTH}}", part.found)
         if not part.works:
-            print(f"{'→':>{PART_WIDTH + 5}} {part.fix}")
+            _print_part(f"{'→':>{PART_WIDTH + 5}}", part.fix)
     return works, complete
+
+
+def _print_part(head: str, text: str) -> None:
+    width = columns(out_console)
+    lines = wrapped(shown(text), width and width - len(head) - 1)
+    next_line = "\n" + " " * (len(head) + 1)
+    print(f"{head} {next_line.join(lines)}", flush=True)

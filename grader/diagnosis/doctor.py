@@ -40,7 +40,6 @@ def for_students() -> Iterator[HealthCheck]:
     yield cuda()
     yield notebooks()
     yield free_threaded()
-    yield notebooks()
 
 
 def for_a_class() -> Iterator[HealthCheck]:
