@@ -23,7 +23,8 @@ def blocked_autorange(
     A block is one run(n) between two readings of the clock. Return four things:
 
     block_size      the n of your blocks, the same for all samples
-    samples         a list with the seconds of ONE run for each block: the block's time divided by n
+    samples         a list with the seconds of ONE run for each block that you measured, with none left out: the
+                    block's time divided by n
     median          the median of the samples, in seconds
     iqr             their interquartile range (third quartile minus first), in seconds
 

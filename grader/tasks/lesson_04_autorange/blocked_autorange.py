@@ -1,8 +1,9 @@
 """The task of lesson 04: choose a block size, and take samples for `min_run_time` in little simulated time.
 
-The cost is all simulated time that passes. No fixed part of `min_run_time` is the right block length in every scenario:
-with the coarse clock, a block must last at least 1/24 of `min_run_time`, and beside another program that runs in
-bursts, at most 1/40. So a submission must measure the clock's step. The baseline measures eight times.
+The cost is all simulated time that passes. No fixed block length is right in every scenario: with the coarse clock, a
+block must last at least 20 to 31 ms, and beside another program that runs in bursts, at most about 10 ms. Neither
+`min_run_time` nor the time of one run shows which scenario it is. So a submission must measure the clock's step. The
+baseline measures eight times.
 """
 
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from grader.kinds.simulated import SIMULATED_TIME
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import is_whole, shown
-from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
+from grader.tasks.simulated import Machine, Weather, doubled, shuffled, want_no_arguments
 from grader.values import Value
 
 from .judging import MOST_RUNS, RunTruth, TimedBlock, judge
@@ -24,8 +25,8 @@ from .judging import MOST_RUNS, RunTruth, TimedBlock, judge
 class StatementScenario:
     """A statement that takes `per_run_s` seconds, and `cold_s` more in its first run.
 
-    `log` holds the blocks that were run. `read_before` is True if the last call was a reading of the clock. `awaited`
-    is True if the last call was a run that followed a reading, so that another reading would end a timed block.
+    `log` holds the blocks that were run. `read_s` is the clock's reading if the last call was one. `began_s` is the
+    reading before the last call if that call was a run, so that another reading would end a timed block.
     """
 
     title: str
@@ -35,8 +36,8 @@ class StatementScenario:
     min_run_time_s: float
     function: str = "blocked_autorange"
     log: list[TimedBlock] = field(default_factory=list)
-    read_before: bool = False
-    awaited: bool = False
+    read_s: float | None = None
+    began_s: float | None = None
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
@@ -67,15 +68,16 @@ class StatementScenario:
             raise ValueError(f"run(n) takes a whole number from 1 to {MOST_RUNS}. It got: {given}")
         start_s = self.machine.now_s
         self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
-        self.log.append(TimedBlock(runs, self.machine.now_s - start_s, timed=False))
-        self.awaited, self.read_before = self.read_before, False
+        self.log.append(TimedBlock(runs, self.machine.now_s - start_s))
+        self.began_s, self.read_s = self.read_s, None
         return None
 
     def _read(self) -> float:
-        if self.awaited:
-            self.log[-1] = replace(self.log[-1], timed=True)
-        self.awaited, self.read_before = False, True
-        return self.machine.read()
+        shown_s = self.machine.read()
+        if self.began_s is not None:
+            self.log[-1] = replace(self.log[-1], shown_s=shown_s - self.began_s)
+        self.began_s, self.read_s = None, shown_s
+        return shown_s
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` for the first rule that (block size, samples, median, IQR) breaks, or None."""
@@ -84,26 +86,21 @@ class StatementScenario:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[StatementScenario, ...]:
-    """Return the four scenarios for one grading, each with a different difficulty."""
-    return (_fast(rng), _slow(rng), _bursts(rng), _coarse(rng))
+    """Return the four scenarios for one grading in random order, each with a different difficulty."""
+    return shuffled(rng, (_long_readings(rng), _slow(rng), _bursts(rng), _coarse(rng)))
 
 
-def _fast(rng: np.random.Generator) -> StatementScenario:
-    per_run_s = float(rng.uniform(2e-6, 5e-6))
-    machine = _machine(rng, tick_s=2e-8, reading_s=5e-7, weather=_breathing(rng, 150e-6))
-    cold_s = per_run_s * float(rng.uniform(50, 200))
-    return StatementScenario("a fast statement", machine, per_run_s, cold_s, min_run_time_s=0.01)
+def _long_readings(rng: np.random.Generator) -> StatementScenario:
+    machine = _machine(rng, tick_s=1e-6, reading_s=25e-6, weather=_breathing(rng, 7.5e-3))
+    return _scenario(rng, "a clock that takes long to read", machine)
 
 
 def _slow(rng: np.random.Generator) -> StatementScenario:
-    per_run_s = float(rng.uniform(0.25, 0.35))
     machine = _machine(rng, tick_s=2e-8, reading_s=1e-6, weather=_breathing(rng, 0.5))
-    cold_s = per_run_s * float(rng.uniform(0.5, 1))
-    return StatementScenario("a statement of about 0.3 s", machine, per_run_s, cold_s, min_run_time_s=0.5)
+    return _scenario(rng, "a statement of about 0.3 s", machine, (0.25, 0.35), (0.5, 1))
 
 
 def _bursts(rng: np.random.Generator) -> StatementScenario:
-    per_run_s = float(rng.uniform(100e-6, 300e-6))
     pauses = rng.uniform(24e-3, 32e-3, 64).tolist()
     bursts = rng.uniform(10e-3, 14e-3, 64).tolist()
     breath = rng.uniform(0.99, 1.01, 64).tolist()
@@ -111,19 +108,29 @@ def _bursts(rng: np.random.Generator) -> StatementScenario:
     turns = zip(pauses, breath, bursts, slower, strict=True)
     weather = Weather([part for pause, calm, burst, slow in turns for part in ((pause, calm), (burst, slow))])
     machine = _machine(rng, tick_s=5e-7, reading_s=1e-5, weather=weather)
-    cold_s = per_run_s * float(rng.uniform(50, 200))
-    return StatementScenario("another program that runs in bursts", machine, per_run_s, cold_s, min_run_time_s=0.4)
+    return _scenario(rng, "another program that runs in bursts", machine)
 
 
 def _coarse(rng: np.random.Generator) -> StatementScenario:
-    per_run_s = float(rng.uniform(0.3e-3, 0.9e-3))
     machine = _machine(rng, tick_s=0.25e-3, reading_s=0.25e-3 / 40, weather=_breathing(rng, 75e-3))
-    cold_s = per_run_s * float(rng.uniform(50, 200))
-    return StatementScenario("a coarse clock", machine, per_run_s, cold_s, min_run_time_s=0.6)
+    return _scenario(rng, "a coarse clock", machine)
 
 
 def _machine(rng: np.random.Generator, *, tick_s: float, reading_s: float, weather: Weather) -> Machine:
-    return Machine(tick_s, reading_s, origin_s=float(rng.uniform(10, 1000)), weather=weather)
+    slower = float(rng.uniform(0.8, 1.25))
+    return Machine(tick_s * slower, reading_s * slower, origin_s=float(rng.uniform(10, 1000)), weather=weather)
+
+
+def _scenario(
+    rng: np.random.Generator,
+    title: str,
+    machine: Machine,
+    run_s: tuple[float, float] = (100e-6, 300e-6),
+    cold_runs: tuple[float, float] = (50, 200),
+) -> StatementScenario:
+    per_run_s = float(rng.uniform(*run_s))
+    cold_s = per_run_s * float(rng.uniform(*cold_runs))
+    return StatementScenario(title, machine, per_run_s, cold_s, min_run_time_s=float(rng.uniform(0.4, 0.6)))
 
 
 def _breathing(rng: np.random.Generator, length_s: float) -> Weather:

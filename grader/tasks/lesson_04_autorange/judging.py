@@ -4,13 +4,12 @@ Only the first broken rule of the exercise is reported.
 """
 
 import statistics
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from grader.task import Mismatch
+from grader.task import Array, Mismatch
 from grader.tasks.plain import as_number, is_whole, off_by, shown
 from grader.values import Value
 from harness.rendering import units
@@ -33,8 +32,14 @@ SAME_NUMBER = 1e-6
 LOOKS_LONGER = 1.2
 """A block that took this many times its undisturbed time may have made the student choose too small a block."""
 
-STEPS_OFF = 3
-"""A sample may differ from the time of its block by this many clock steps: two for the readings, and one more."""
+STEPS_OFF = 1
+"""A sample may differ from the time that the clock showed for its block by this many of the clock's steps.
+
+So a submission may subtract the time of a reading, or read the clock once more after the block.
+"""
+
+MOST_STRETCHES = 2000
+"""With more blocks than samples, this many ways to choose consecutive blocks are tried, beginning with the last."""
 
 
 MOST_RUNS = 10**9
@@ -45,12 +50,13 @@ MOST_RUNS = 10**9
 class TimedBlock:
     """A block that was run: the number of runs, and their simulated time in seconds.
 
-    `timed` is True when the clock was read right before and right after the block.
+    `shown_s` is the difference of the clock's readings right before and right after the block, or None if one of these
+    readings is missing.
     """
 
     runs: int
     seconds: float
-    timed: bool = True
+    shown_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,7 @@ def _misled(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> s
     looked = [
         block
         for block in log[: chosen + 1]
-        if block.timed and block.seconds >= LOOKS_LONGER * block.runs * truth.per_run_s
+        if block.shown_s is not None and block.seconds >= LOOKS_LONGER * block.runs * truth.per_run_s
     ]
     if not looked:
         return ""
@@ -156,28 +162,40 @@ def _samples_enough(measured: Measured, truth: RunTruth, log: Sequence[TimedBloc
 
 
 def _samples_were_run(measured: Measured, truth: RunTruth, log: Sequence[TimedBlock]) -> Mismatch | None:
-    size = measured.block_size
-    run_s = sorted(block.seconds for block in log if block.runs == size)
-    if len(run_s) < len(measured.samples_s):
+    """Return a `Mismatch` unless the samples, in any order, are those of timed blocks that were run one after another.
+
+    Blocks of other sizes may lie between them.
+    """
+    size, number = measured.block_size, len(measured.samples_s)
+    shown_s = np.array([block.shown_s for block in log if block.runs == size and block.shown_s is not None]) / size
+    if len(shown_s) < number:
         return Mismatch(
             f"one sample for each block of {units.count(size)}",
-            f"{len(measured.samples_s)} samples from {len(run_s)} such blocks",
-            "All samples must come from blocks of the size that you return.",
+            f"{number} samples from {len(shown_s)} such blocks",
+            "All samples must come from blocks of the size that you return, with readings of the clock around each.",
         )
-    for sample_s in measured.samples_s:
-        at = bisect_left(run_s, sample_s * size)
-        nearest_s = min(run_s[max(at - 1, 0) : at + 1], key=lambda taken_s: abs(taken_s - sample_s * size))
-        if abs(nearest_s - sample_s * size) > STEPS_OFF * truth.step_s + SAME_NUMBER * nearest_s:
+    claimed_s = np.sort(measured.samples_s)
+    allowed_s = STEPS_OFF * truth.step_s / size + SAME_NUMBER * claimed_s
+    starts = range(len(shown_s) - number, -1, -1)[:MOST_STRETCHES]
+    if any(np.all(abs(np.sort(shown_s[at : at + number]) - claimed_s) <= allowed_s) for at in starts):
+        return None
+    for sample_s, most_s in zip(claimed_s.tolist(), allowed_s.tolist(), strict=True):
+        nearest_s = float(shown_s[np.argmin(abs(shown_s - sample_s))])
+        if abs(nearest_s - sample_s) > most_s:
             return Mismatch(
-                f"seconds per run, as in the nearest block: {units.seconds(nearest_s / size, 4)}",
+                f"seconds per run, as in the nearest block: {units.seconds(nearest_s, 4)}",
                 units.seconds(sample_s, 4),
-                _odd_sample(sample_s, run_s, truth),
+                _odd_sample(sample_s, shown_s * size, truth),
             )
-    return None
+    return Mismatch(
+        f"the samples of {number} blocks, one after another",
+        f"other samples from your {len(shown_s)} blocks of {units.count(size)}",
+        "Return one sample for each block that you measured. Leave no block out, and use no block twice.",
+    )
 
 
-def _odd_sample(sample_s: float, run_s: Sequence[float], truth: RunTruth) -> str:
-    if any(abs(sample_s - whole_s) <= STEPS_OFF * truth.step_s for whole_s in run_s):
+def _odd_sample(sample_s: float, blocks_s: Array, truth: RunTruth) -> str:
+    if np.any(abs(blocks_s - sample_s) <= STEPS_OFF * truth.step_s):
         return "Your answer is the time of a whole block: divide this time by the block size."
     return "A sample must be the difference of the readings right before and after a block, divided by its runs."
 

@@ -69,6 +69,7 @@ CALLS = find_task("02_timeit_vs_timer", "time_per_call")
 REPAIR = find_task("02_timeit_vs_timer", "repair")
 LAUNCHES = find_task("03_cuda_sync", "time_async")
 RUNS = find_task("04_autorange", "blocked_autorange")
+LONG_READINGS = "a clock that takes long to read"
 
 
 def fresh(task: Task, title: str) -> Scenario:
@@ -98,7 +99,7 @@ def samples_of(scenario: Scenario, blocks: int) -> list[float]:
 
 
 def test_samples_and_statistics_that_do_not_fit_the_blocks_are_found_out() -> None:
-    scenario = fresh(RUNS, "a fast statement")
+    scenario = fresh(RUNS, LONG_READINGS)
     scenario.call("run", (1,))
     few = samples_of(scenario, 20)
 
@@ -114,6 +115,18 @@ def test_samples_and_statistics_that_do_not_fit_the_blocks_are_found_out() -> No
     for method in ("inclusive", "exclusive"):
         low, _, high = statistics.quantiles(samples, n=4, method=method)
         assert remark([50, [*samples], middle, high - low]) == ""
+    fast = sorted(samples)
+    for claimed, words in (
+        (fast, ""),
+        (samples[20:], ""),  # blocks to warm up may be left out
+        ([sample - 1e-5 / 50 for sample in samples], ""),  # without the time of a reading
+        (fast[:120], "Leave no block out"),
+        ([*fast[:100], *fast[:100]], "use no block twice"),
+        ([fast[0]] * 200, "use no block twice"),
+    ):
+        low, middle_s, high = statistics.quantiles(claimed, n=4)
+        remarked = remark([50, [*claimed], middle_s, high - low])
+        assert words in remarked if words else not remarked
     assert "IQR" in remark([50, [*samples], middle, (high - low) / 2])
     for block_size, given in ((0, [1.0]), (10**400, [1.0]), (1.5, [1.0]), (1, "samples"), (1, [None]), (10**9, [])):
         assert remark([block_size, given, 1.0, 0.0])
@@ -191,5 +204,5 @@ def test_a_warm_up_that_was_not_timed_misled_nobody() -> None:
     warmed, cold = (
         overlays.whole(task.known / f"{name}.py") for name in ("wrong_one_run_a_sample", "wrong_cold_guess")
     )
-    assert said(warmed, "a fast statement", task.lesson, task.name) == [""]
-    assert "this block includes the slow first run" in said(cold, "a fast statement", task.lesson, task.name)[0]
+    assert said(warmed, LONG_READINGS, task.lesson, task.name) == [""]
+    assert "this block includes the slow first run" in said(cold, LONG_READINGS, task.lesson, task.name)[0]
