@@ -7,8 +7,11 @@ released or written to is not subtracted, so a submission gains nothing by relea
 
 Any number of processes may share a page, because all process trees of a template process have its pages. So the
 kernel's list of mappings is read (`smaps`), with the shared bytes of each. The worker is stopped meanwhile, so that it
-cannot move its mappings. Pages of files, such as code, are also reported separately, because their number depends on
-the machine: the same calls of torch mapped 20 MiB with one installation of torch, and 74 MiB with another one.
+cannot move its mappings.
+
+Pages of files, such as torch's code, count. They must not be subtracted, because a process can release them before the
+peak and read them again after it. A shared page of the parent process cannot return: once released or written to, its
+content is a new page of the worker.
 
 A process can lower its own peak by writing to its `/proc`. In the sandbox, `/proc` is read-only.
 
@@ -22,7 +25,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from grader.errors import MachineError
 from grader.isolation import proc
@@ -34,21 +37,14 @@ _MAPPING: Final = re.compile(
 )
 
 
-class Memory(NamedTuple):
-    """The peak memory of a process so far, and its memory now filled by pages of files such as code. In bytes."""
-
-    peak: int
-    files: int
-
-
-def memory(pid: int) -> Memory:
-    """Return the memory of a forked process. Its peak leaves out the pages that it shares with other processes.
+def peak_bytes(pid: int) -> int:
+    """Return the peak memory of a forked process, without the pages that it shares with other processes.
 
     Raise `MachineError` if the kernel does not report the memory, and `ProcessLookupError` if the process has ended.
     """
     try:
         with _stopped(pid):
-            return beyond_shared(proc.status(pid), shared_bytes(proc.mappings(pid)))
+            return peak_beyond(shared_bytes(proc.mappings(pid)), proc.status(pid))
     except (FileNotFoundError, ProcessLookupError, PermissionError) as error:
         if isinstance(error, ProcessLookupError) and Path("/proc/self").exists():
             raise
@@ -58,13 +54,13 @@ def memory(pid: int) -> Memory:
         ) from None
 
 
-def beyond_shared(status: Mapping[str, int], shared: int) -> Memory:
-    """Return the memory of a forked process, without the `shared` bytes that it shares with other processes.
+def peak_beyond(shared: int, status: Mapping[str, int]) -> int:
+    """Return the peak memory of a forked process, without the `shared` bytes that it shares with other processes.
 
     `status` are the memory fields of `/proc/<pid>/status`, in KiB.
     """
     try:
-        return Memory((status["VmHWM"] + status.get("VmSwap", 0) << 10) - shared, status["RssFile"] << 10)
+        return (status["VmHWM"] + status.get("VmSwap", 0) << 10) - shared
     except KeyError as missing:
         raise MachineError(
             f"This kernel does not report {missing} of a process. Grade on Linux 5.10 or newer."

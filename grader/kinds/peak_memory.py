@@ -6,7 +6,7 @@ differ by only one or two percent. Known ways to hide memory, and the defence ag
 - *Memory freed before the end, or allocated before the call*: the kernel's peak value never falls, and it includes the
   loading of the file. So memory from the import or from an earlier call counts.
 - *The worker's own memory, freed by the submission*: only the initial memory that the worker still has at the end is
-  subtracted.
+  subtracted. Freed initial memory cannot return. Pages of files, such as torch's code, can, so they are not subtracted.
 - *A helper process*: a system call filter denies it. Without a filter it is detected, and the submission earns nothing.
 - *Data outside of memory*: in files, pipes, sockets, queues, swap, or shared pages. Before the file is loaded, a system
   call filter starts to deny new objects of these kinds (`seccomp.STORES_OUTSIDE`). Existing files cannot be
@@ -17,10 +17,8 @@ differ by only one or two percent. Known ways to hide memory, and the defence ag
   the answer has. So an exercise should have small answers.
 - *An allocator that keeps freed memory* would disturb the measurement. So malloc returns large blocks in these workers.
 
-Pages of files, such as torch's code, do not count, because their number depends on the machine. From the peak of
-loading the file, the pages at the end of loading are subtracted. From the peak of all calls, the pages before the last
-call are subtracted. The larger difference counts. At most as many pages are subtracted as the baseline's worker had. So
-a submission gains little if it maps a file after its peak.
+The number of file pages depends on the machine: the same calls of torch mapped 20 MiB with one installation of torch,
+and 74 MiB with another one. So the arrays of a task should be so large that 200 MiB more in both peaks change no tier.
 """
 
 import math
@@ -32,7 +30,6 @@ from typing import Any, Final
 
 from grader.isolation import peak_memory
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.peak_memory import Memory
 from grader.kinds.examiner import Examiner, MeasuredCost, Solver
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
@@ -60,34 +57,26 @@ class PeakMemory(MeasuredCost):
             raise examiner.cannot_measure()
         drawn = TensorSupply(exam, generator(*examiner.seed, "measured")).draw(CALLS)
         with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
-            reference, plain = self.readings(task, trusted, task.baseline, drawn)
+            plain, right = self.peak_bytes(task, trusted, task.baseline, drawn)
         with blame_submission(task.name):
-            own, answers = self.readings(task, tree, source, drawn)
-        for one, answer, other in zip(drawn, answers, plain, strict=True):
+            mine, answers = self.peak_bytes(task, tree, source, drawn)
+        for one, answer, other in zip(drawn, answers, right, strict=True):
             one.check(answer, other, f"when its {self.name} was measured")
-        return self.graded(task, reference, own)
+        return self.graded(task, plain, mine)
 
-    def spent(self, baseline: Sequence[Memory], own: Sequence[Memory]) -> tuple[float, float]:
-        """Return the largest memory of both workers without pages of files, and at most as many as the baseline had."""
-        pairs = [(loaded, end._replace(files=before.files)) for _, loaded, before, end in (baseline, own)]
-        most_files = max(one.files for one in pairs[0])
-        plain, mine = (max(one.peak - min(one.files, most_files) for one in pair) for pair in pairs)
-        return plain, mine
-
-    def graded(self, task: Task, baseline: Sequence[Memory], own: Sequence[Memory]) -> Attempt:
-        """Return the graded result for the readings of two workers, with the ratio and a sentence for the student."""
-        plain, mine = self.spent(baseline, own)
+    def graded(self, task: Task, plain: int, mine: int) -> Attempt:
+        """Return the graded result for the peaks of the baseline and of a submission, with a sentence about them."""
         ratio, part = plain / max(mine, 1), percent(mine / plain, 2)
         speed = Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier_of(ratio, task.tiers))
         said = f"The submission's peak memory was {size(mine)}, {part} of the baseline's {size(plain)}."
         return Attempt(Status.PASSED, said, speed=speed)
 
-    def readings(
+    def peak_bytes(
         self, task: Task, tree: ForkServer, source: Source, drawn: Sequence[Drawn]
-    ) -> tuple[list[Memory], list[Answer]]:
-        """Load a source text in a new process of `tree`, call its function on each input, and read its memory.
+    ) -> tuple[int, list[Answer]]:
+        """Load a source text in a new process of `tree`, and call its function on each input.
 
-        The memory is read before and after the file is loaded, and before and after the last call.
+        Return the peak memory of the process, and the answers.
         """
         input_bytes = ALIGNMENT + max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
         output_bytes = ALIGNMENT + max(one.size_bytes for one in drawn)
@@ -95,17 +84,14 @@ class PeakMemory(MeasuredCost):
         with worker(
             tree, replace(task.limits, returns_memory=True, stores_outside=False), input_bytes, output_bytes
         ) as one:
-            found = [one.begin(peak_memory.memory)]
+            one.begin(peak_memory.peak_bytes)
             one.load(source)
-            found.append(one.metered(peak_memory.memory))
-            for number, given in enumerate(drawn, start=1):
-                if number == len(drawn):
-                    found.append(one.metered(peak_memory.memory))
+            for given in drawn:
                 one.outputs.poison(given.size_bytes)
                 claim = one.call(task.name, given.packed)
                 unchanged = given.packed.unchanged(one.inputs)
                 answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
-            return [*found, one.metered(peak_memory.memory)], answers
+            return one.metered(peak_memory.peak_bytes), answers
 
     def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
         """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown.

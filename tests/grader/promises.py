@@ -40,6 +40,7 @@ from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation import forkserver
 from grader.isolation.pool import Pool
+from grader.kinds.peak_memory import PEAK_MEMORY
 from grader.limits import Limits
 from grader.records import Report, Submission, Verdict
 from grader.session import Session
@@ -149,7 +150,8 @@ class Promised:
         if self.path.parent != EXPLOITS:
             verdict = self.graded(pool)
         elif "timed out" not in self.statuses:
-            verdict = self.graded(pool, replace(self.task, limits=SMALL))
+            small = self.task if self.task.cost == PEAK_MEMORY else replace(self.task, limits=SMALL)
+            verdict = self.graded(pool, small)
         else:
             with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
                 verdict = self.graded(pool, hanging(self.task))

@@ -46,7 +46,7 @@ def test_memory_clock_and_affinity_are_seen_of_a_process_whose_first_thread_has_
         assert used.memory_bytes > 64 << 20
         assert proc.total_usage([process.pid] * 2, used.memory_bytes * 2) == proc.Usage(0, 4)
         assert used.tasks == 2
-        assert peak_memory.memory(process.pid).peak > 64 << 20
+        assert peak_memory.peak_bytes(process.pid) > 64 << 20
         before_s = clock()
         assert process.stdout.readline() == b"done\n"
         assert process_cpu(process.pid)() >= clock() > before_s + 0.04
@@ -73,7 +73,7 @@ def test_any_text_is_read_as_fields_that_are_numbers(text: bytes) -> None:
 
 def test_a_process_that_is_gone_is_gone_however_it_is_read() -> None:
     gone = 2**22 + 1
-    for read in (proc.status, proc.ended_children, peak_memory.memory):
+    for read in (proc.status, proc.ended_children, peak_memory.peak_bytes):
         with pytest.raises(ProcessLookupError):
             read(gone)
     assert proc.children(gone) == []
@@ -115,12 +115,12 @@ def mapping(resident: int, shared: int, own: int) -> bytes:
 def test_shared_pages_are_taken_off_and_in_a_mapping_of_a_file_count_as_the_files_where_possible() -> None:
     shared = peak_memory.shared_bytes(mapping(100, 80, 100) + mapping(30, 30, 0) + mapping(20, 0, 20))
     assert shared == 80 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "RssFile": 0}, shared).peak == 70 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * KIB, "VmSwap": KIB, "RssFile": 0}, shared).peak == 71 * MIB
+    assert peak_memory.peak_beyond(shared, {"VmHWM": 150 * KIB}) == 70 * MIB
+    assert peak_memory.peak_beyond(shared, {"VmHWM": 150 * KIB, "VmSwap": KIB}) == 71 * MIB
     assert peak_memory.shared_bytes(mapping(10, 6, 4)) == 0
     assert peak_memory.shared_bytes(mapping(10, 9, 4)) == 3 * MIB
-    with pytest.raises(MachineError, match=r"RssFile.*Linux 5\.10"):
-        peak_memory.beyond_shared({"VmHWM": 1}, 0)
+    with pytest.raises(MachineError, match=r"VmHWM.*Linux 5\.10"):
+        peak_memory.peak_beyond(0, {"VmRSS": 1})
 
 
 def nothing(_began_with: mmap.mmap) -> None: ...
@@ -178,11 +178,11 @@ def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
             os._exit(0)
         try:
             os.read(read, 1)
-            memory = peak_memory.memory(pid)
+            peak = peak_memory.peak_bytes(pid)
         finally:
             for one in (pid, *forked):
                 os.kill(one, 9)
                 os.waitpid(one, 0)
             os.close(read)
             os.close(write)
-    assert least * MIB <= memory.peak - memory.files <= most * MIB
+    assert least * MIB <= peak <= most * MIB
