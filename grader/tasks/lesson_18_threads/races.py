@@ -1,33 +1,24 @@
 """Task (b) of lesson 18: find the races in the events of threads. Only the answer counts.
 
-The events are recorded, or written here for one special case. Each scenario weaves several of them together, with
-random names for threads, locks and variables. The races of each part are known, so no code computes them.
+The events of a special case are written here. A whole program is drawn anew: how long its threads live, and which
+locks they hold at each access (`programs.py`). So no table of programs has the answer. Threads, locks and variables get
+random names.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
-from grader.tasks import recordings
 from grader.tasks.plain import RowsScenario
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
-ACCESSES: Final = Path(__file__).parent / "accesses.json"
+from .programs import MAIN, Event, Race, random_program
 
-Event = tuple[str, str, str]
-"""A thread, an action, and the name of a variable, a lock or a thread."""
-
-Race = tuple[str, str, str]
-"""A variable, and two threads that access it in a race."""
-
-
-MAIN: Final = "main"
 ACTIONS: Final = {"?": "read", "!": "write", "+": "acquire", "-": "release", ">": "start", "<": "join"}
 
 THREADS: Final = (
@@ -129,13 +120,14 @@ PARTS: Final = (
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Accesses, ...]:
-    """Return each special case, each recorded program, and woven cases, in random order."""
-    recorded = tuple(
-        RaceCase(f"{name}, recorded", events, races, PAIRS)
-        for name, (events, races) in recordings.read(ACCESSES).items()
-    )
-    woven = [_woven(rng, [PARTS[int(number)] for number in rng.choice(len(PARTS), 3, replace=False)]) for _ in range(8)]
-    return shuffled(rng, [*(_woven(rng, [part]) for part in (*PARTS, *recorded)), *woven])
+    """Return each special case, and random programs, each mixed with a special case, in random order."""
+    parts = [PARTS[number] for number in rng.choice(len(PARTS), PROGRAMS, replace=False).tolist()]
+    mixed = [_woven(rng, [RaceCase("", *random_program(rng), ""), part]) for part in parts]
+    return shuffled(rng, [*(_woven(rng, [part]) for part in PARTS), *mixed])
+
+
+PROGRAMS: Final = 12
+"""The number of random programs in a grading."""
 
 
 def _woven(rng: np.random.Generator, parts: Sequence[RaceCase]) -> Accesses:

@@ -1,49 +1,22 @@
 """Task (a) of lesson 19: find the causes of recompilations in the log of torch. Only the answer counts.
 
-The logs consist of recorded messages (`record.py`) with random names and order. The cause of each message is known from
-its recording. So the right rows do not come from the lines that the submission reads.
+The messages have the form of torch 2.13, and are drawn anew: the number of earlier graphs, and the guard that fails for
+each of them, with its names and numbers. The cause of a message is drawn before its lines are written. So no table of
+messages has the answer, and no code here reads a log.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
-from grader.tasks import recordings
 from grader.tasks.plain import RowsScenario, invented
 from grader.tasks.simulated import shuffled
 from grader.values import Value
-
-LOGS: Final = Path(__file__).parent / "logs.json"
-
-FUNCTION: Final = "recorded_step"
-FILE: Final = "/app/recorded.py"
-"""The name of the recorded function and its file, which scenarios replace."""
-
-
-class RecordedMessage(NamedTuple):
-    """A message about a recompilation.
-
-    `change` is its known cause. Each line begins with `prefix`, the time and place that torch's log adds. `head` are
-    the first lines, and `reasons` the lines about each earlier graph, without the prefix.
-    """
-
-    change: str
-    prefix: str
-    head: list[str]
-    reasons: list[list[str]]
-
-
-def load() -> tuple[list[RecordedMessage], list[str]]:
-    """Return the recorded messages about recompilations, and the lines of other messages."""
-    recorded = recordings.read(LOGS)
-    return [RecordedMessage(*each) for each in recorded["blocks"]], recorded["others"]
-
 
 VERBS: Final = ("attend", "blend", "clip", "decode", "embed", "fuse", "gate", "merge", "norm", "pool", "route", "warp")
 ENDS: Final = ("", "_all", "_batch", "_each", "_rows", "_step")
@@ -88,6 +61,29 @@ class Log(RowsScenario):
         return [[*key, number] for key, number in sorted(known.items())]
 
 
+CAUSES: Final = ("dtype", "mode", "range", "rank", "requires_grad", "size", "stride", "value")
+"""The causes of recompilations."""
+
+TENSORS: Final = ("bias", "h", "keys", "mask", "q", "weight", "x", "y")
+VARIABLES: Final = ("axis", "kind", "mode", "n", "scale", "steps")
+CONSTANTS: Final = ("'sum'", "'mean'", "'size mismatch'", "'dtype mismatch'", "True", "0.5")
+DTYPES: Final = ("BFloat16", "Bool", "Double", "Float", "Half", "Int", "Long")
+STATES: Final = ("grad_mode", "num_threads", "deterministic_algorithms", "allow_tf32")
+
+BREAK: Final = """Graph break in user code at {file}:{line}
+Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):
+
+{name} method not supported for non-export cases
+  Explanation: {name} methods are not supported for non-export cases.
+  Hint: Add the logging method to `torch._dynamo.config.ignore_logging_functions`.
+
+User code traceback:
+  File "{file}", line {line}, in {function}
+    {name}("size mismatch")
+"""
+"""A message of torch about a graph break."""
+
+
 @dataclass(frozen=True)
 class _Target:
     """A compiled function: its name, its place in a file, and the number that torch gives to its code."""
@@ -97,79 +93,101 @@ class _Target:
     line: int
     frame: int
 
-    def message(self, block: RecordedMessage, order: Sequence[int] = ()) -> Message:
-        """Return a recorded message as a message about this function, with its reasons in this order."""
-        reasons = [block.reasons[place] for place in order] or block.reasons
-        place = f"{self.file}:{self.line}"
-        lines = [f"Recompiling function {self.name} in {place}", *block.head[1:]]
-        lines += [self._renamed(line) for reason in reasons for line in reason]
-        prefix = block.prefix.replace("[0/", f"[{self.frame}/")
-        return Message(self.name, place, block.change, tuple(prefix + line for line in lines))
+    def message(self, rng: np.random.Generator, *causes: str, order: Sequence[int] = ()) -> Message:
+        """Return a message about this function, with a failed guard for each earlier graph, the oldest first.
 
-    def oldest_first(self, block: RecordedMessage) -> Message:
-        """Return the message with its reasons in the opposite order."""
-        return self.message(block, range(len(block.reasons))[::-1])
+        `order` are the numbers of the graphs in the order of their lines. Without it, the newest graph comes first.
+        """
+        place, numbers = f"{self.file}:{self.line}", order or range(len(causes))[::-1]
+        prefix = self.prefix(rng, "guards", len(causes), "recompiles")
+        lines = [f"Recompiling function {self.name} in {place}", "    triggered by the following guard failure(s):"]
+        for number in numbers:
+            guard, *more = self._guard(rng, causes[number])
+            lines += [f"    - {self.frame}/{number}: {guard}", *(f"    - {line}" for line in more)]
+        return Message(self.name, place, causes[-1], tuple(prefix + line for line in lines))
 
-    def mixed(self, rng: np.random.Generator, block: RecordedMessage) -> Message:
-        """Return the message with its reasons in random order."""
-        return self.message(block, [int(place) for place in rng.permutation(len(block.reasons))])
+    def mixed(self, rng: np.random.Generator, number: int = 0) -> Message:
+        """Return a message with random causes of `number` guards, by default 1 to 8, in random order."""
+        number = number or int(rng.integers(1, 9))
+        causes = [str(cause) for cause in rng.choice(CAUSES, number)]
+        return self.message(rng, *causes, order=shuffled(rng, range(number)))
 
-    def _renamed(self, line: str) -> str:
-        return line.replace("- 0/", f"- {self.frame}/", 1).replace(FILE, self.file).replace(FUNCTION, self.name)
+    def graph_break(self, rng: np.random.Generator) -> list[str]:
+        """Return the lines of a message about a graph break in this function."""
+        prefix = self.prefix(rng, "symbolic_convert", int(rng.integers(20)), "graph_breaks")
+        name, line = f"log.{rng.choice(('debug', 'info', 'warning'))}", self.line + int(rng.integers(1, 30))
+        text = BREAK.format(file=self.file, line=line, name=name, function=self.name)
+        return [prefix + each for each in text.splitlines()]
+
+    def prefix(self, rng: np.random.Generator, module: str, graph: int, kind: str) -> str:
+        """Return the beginning of each line of a message, with a random time, process and place in torch."""
+        day, hour, minute, second, process, line = rng.integers((1, 0, 0, 0, 1, 1), (29, 24, 60, 60, 30_000, 6000))
+        when = f"V11{day:02} {hour:02}:{minute:02}:{second:02}.{rng.integers(1000):03}000 {process}"
+        return f"{when} torch/_dynamo/{module}.py:{line}] [{self.frame}/{graph}] [__{kind}] "
+
+    def _guard(self, rng: np.random.Generator, cause: str) -> list[str]:
+        """Return a failed guard of this cause with its comment, and the lines about the place of the guard."""
+        tensor, variable, value = (str(rng.choice(names)) for names in (TENSORS, VARIABLES, CONSTANTS))
+        one, other = (int(number) for number in rng.choice(np.arange(2, 99), 2, replace=False))
+        index = int(rng.integers(4))
+        line = self.line + index
+        if cause == "mode":
+            return [f"GLOBAL_STATE changed: {rng.choice(STATES)} "]
+        if cause == "range":
+            code, most = f"if len({tensor}) > {other}:", f" <= {max(one, other)}" * (index % 2)
+            comment = f"# {code}  # {self.file}:{line} in {self.name} (_dynamo/variables/tensor.py:2606)"
+            return [f"{min(one, other)} <= {tensor}.size()[{index}]{most}  {comment}"]
+        if cause == "value":
+            code = f"return {tensor} * {variable}"
+            guard = f"{variable} == {one if index % 2 else value}"
+            place = f'  File "{self.file}", line {line}, in {self.name}'
+            comment = f"# {code}  # {self.file}:{line} in {self.name}"
+            return [f"{guard:<60}  {comment}", "User stack trace:", place, f"    {code}"]
+        first, second = rng.choice(DTYPES, 2, replace=False)
+        detail = {
+            "dtype": f". expected {first}, actual {second}",
+            "rank": f". expected {index + 1}, actual {index + 2}",
+            "requires_grad": f". expected requires_grad={index % 2}",
+        }
+        differs = detail.get(cause, f" at index {index}. expected {one}, actual {other}")
+        return [f"tensor '{tensor}' {cause} mismatch{differs}"]
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Log, ...]:
     """Return a log for each special case, and longer logs of several functions, in random order."""
-    blocks, others = load()
     one, two, *_ = targets = _targets(rng, 4)
     twin = replace(two, name=one.name)
-    many = [block for block in blocks if len({reason[0].partition(": ")[2] for reason in block.reasons}) > 1]
-    longest = [block for block in blocks if len(block.reasons) > 10]
-    ranges = [two.message(_of(rng, cause)) for cause in ("range", "size", "range")]
     logs = (
         Log("an empty log", "For an empty list, return an empty list.", ()),
-        Log("a log without recompilations", OTHERS, (*others[:12], OUTPUT[2])),
-        Log("one recompilation", NEWEST, (one.message(_one(rng, blocks)),)),
-        Log("each cause once", NEWEST, tuple(one.message(_of(rng, cause)) for cause in CAUSES)),
-        Log("the newest graph is last", NEWEST, tuple(one.oldest_first(block) for block in many)),
-        Log("more than ten graphs", NUMBERS, tuple(two.mixed(rng, block) for block in longest * 3)),
-        Log(
-            "one name in two places",
-            PLACES,
-            tuple(each.message(_one(rng, many)) for each in (one, twin, twin, one, twin)),
-        ),
-        Log("guards on values", VALUES, tuple(one.message(block) for block in blocks if block.change == "value")),
-        Log("guards on ranges", RANGES, tuple(ranges)),
+        Log("a log without recompilations", OTHERS, (*two.graph_break(rng), OUTPUT[2])),
+        Log("one recompilation", NEWEST, (one.mixed(rng),)),
+        Log("each cause once", NEWEST, tuple(one.message(rng, cause) for cause in CAUSES)),
+        Log("the newest graph is last", NEWEST, tuple(_oldest_first(rng, one) for _ in range(12))),
+        Log("more than ten graphs", NUMBERS, tuple(two.mixed(rng, int(rng.integers(11, 15))) for _ in range(6))),
+        Log("one name in two places", PLACES, tuple(each.mixed(rng) for each in (one, twin, twin, one, twin))),
+        Log("guards on values", VALUES, tuple(one.message(rng, "value") for _ in range(6))),
+        Log("guards on ranges", RANGES, tuple(two.message(rng, cause) for cause in ("range", "size", "range"))),
         *(Log(f"a log of {len(targets)} functions", NEWEST, _long(rng, targets)) for _ in range(4)),
     )
     return shuffled(rng, logs)
 
 
-CAUSES: Final = ("dtype", "mode", "range", "rank", "requires_grad", "size", "stride", "value")
-"""The causes of recompilations."""
+def _oldest_first(rng: np.random.Generator, target: _Target) -> Message:
+    causes = shuffled(rng, CAUSES)[: int(rng.integers(2, 7))]
+    return target.message(rng, *causes, order=range(len(causes)))
 
 
 def _long(rng: np.random.Generator, targets: Sequence[_Target]) -> tuple[Message | str, ...]:
     """Return a log of 14 recompilations of several functions, with other lines between them."""
-    blocks, others = load()
     parts: list[Message | str] = []
     for _ in range(14):
-        target = targets[int(rng.integers(len(targets)))]
-        parts.append(target.mixed(rng, _one(rng, blocks)))
+        target, other = (targets[number] for number in rng.integers(len(targets), size=2).tolist())
+        parts.append(target.mixed(rng))
         if rng.random() < 0.5:
-            start = int(rng.integers(len(others) - 4))
-            parts += others[start : start + 4]
+            parts += other.graph_break(rng)[int(rng.integers(6)) :]
         if rng.random() < 0.4:
             parts.append(str(rng.choice(OUTPUT)))
     return tuple(parts)
-
-
-def _one(rng: np.random.Generator, blocks: Sequence[RecordedMessage]) -> RecordedMessage:
-    return blocks[int(rng.integers(len(blocks)))]
-
-
-def _of(rng: np.random.Generator, cause: str) -> RecordedMessage:
-    return _one(rng, [block for block in load()[0] if block.change == cause])
 
 
 def _targets(rng: np.random.Generator, number: int) -> list[_Target]:
