@@ -13,12 +13,16 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 SOURCE = "submission.c"
 MOST_CHARACTERS = 6000
 """An answer contains at most this many characters of the compiler's message."""
+METHODS = ("strip", "lstrip", "rstrip", "replace", "join", "format", "removeprefix", "removesuffix", "expandtabs")
+"""The methods of texts that an assigned expression may call."""
 
 
 class FaultError(Exception):
@@ -30,27 +34,71 @@ class FaultError(Exception):
 
 
 def c_source(texts: list[tuple[int, str]], name: str) -> str:
-    """Return the string that the last of these texts assigns to `name`. Raise `FaultError` if there is none.
+    """Return the string that the last assignment in these texts gives `name`. Raise `FaultError` if there is none.
 
     Each text comes with the number of lines above it. A `#line` directive is put before the C source, so that the
     compiler reports the line numbers of the whole file. A text that is not Python matters only if no other text assigns
     the name.
     """
+    known: dict[str, Any] = {}
+    lines: dict[str, int] = {}
     fault = FaultError("missing")
-    for above, text in reversed(texts):
+    for above, text in texts:
         try:
             body = ast.parse(text).body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None)
             fault = FaultError("syntax", line and line + above, str(getattr(error, "msg", error)))
             continue
-        assigned = [node for node in body if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets)]
-        if assigned:
-            value = assigned[-1].value
-            if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-                raise FaultError("no string", value.lineno + above)
-            return f'#line {value.lineno + above} "{SOURCE}"\n{value.value}\n'
-    raise fault
+        for target, value in (pair for node in body for pair in assignments(node)):
+            begun = value.left if isinstance(value, ast.BinOp) else value
+            lines[target] = lines.get(begun.id, 0) if isinstance(begun, ast.Name) else value.lineno + above
+            try:
+                known[target] = constant(value, known)
+            except (ValueError, TypeError, LookupError, RecursionError, MemoryError):
+                known[target] = None  # code that is not run
+    if name not in known:
+        raise fault
+    if not isinstance(known[name], str):
+        raise FaultError("no string", lines[name])
+    return f'#line {lines[name]} "{SOURCE}"\n{known[name]}\n'
+
+
+def assignments(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each name that a statement assigns, with the assigned expression."""
+    if isinstance(node, ast.Assign):
+        yield from ((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+        yield node.target.id, node.value
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id, ast.BinOp(ast.Name(node.target.id), node.op, node.value, lineno=node.lineno)
+    elif isinstance(node, ast.Expr):
+        yield from ((each.target.id, each.value) for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+
+
+def constant(node: ast.AST, known: dict[str, Any]) -> Any:
+    """Return the value of an expression that needs no code of the file: constants, f-strings, sums, methods of texts.
+
+    `known` has the values of names. Raise `ValueError` for any other expression.
+    """
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return known[name]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return [constant(part, known) for part in parts]
+        case ast.JoinedStr(values=parts):
+            return "".join(constant(part, known) for part in parts)
+        case ast.FormattedValue(value=part, format_spec=form, conversion=-1):
+            return format(constant(part, known), constant(form, known) if form else "")
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return constant(left, known) + constant(right, known)
+        case ast.Call(func=ast.Name(id="dedent") | ast.Attribute(attr="dedent" | "cleandoc"), args=[text]):
+            return textwrap.dedent(constant(text, known))
+        case ast.Call(func=ast.Attribute(value=text, attr=method), args=given, keywords=[]) if method in METHODS:
+            return getattr(str, method)(constant(text, known), *(constant(each, known) for each in given))
+    raise ValueError(ast.dump(node)[:80])
 
 
 def library(command: list[str], source: str) -> str:

@@ -6,6 +6,7 @@ values of timed calls, are not sent in messages, but in shared memory. Messages 
 The worker runs this file too, inside the sandbox, so it imports only the standard library and the channel's file.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from harness.processes.channel import Channel, Closed, Late, ProtocolError, frame, parse
@@ -37,18 +38,22 @@ SIMULATED: Final = b"M"  # the submission calls a simulated function
 
 
 def plain(value: Any) -> Any:
-    """Return a number (also of NumPy or torch), text, list or dict, converted to the types of JSON.
+    """Return an equal value of the types of JSON: None, a boolean, a number, a text, a list or a dict.
 
-    Raise `TypeError` for any other value.
+    Numbers may also be of NumPy, torch, `fractions` or `decimal`. Sequences, arrays and tensors become lists, and
+    mappings become dicts. For any other value, raise `TypeError` with the name of its type.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return [plain(item) for item in value]
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         return plain(value.item())
     if hasattr(value, "tolist"):
         return plain(value.tolist())
-    raise TypeError(f"not a plain value: {type(value).__name__}")
+    if hasattr(value, "as_integer_ratio"):
+        numerator, denominator = value.as_integer_ratio()
+        return numerator if denominator == 1 else numerator / denominator
+    raise TypeError(type(value).__name__)

@@ -154,12 +154,12 @@ class Worker:
         answer = self._function(body)(*arguments)
         try:
             return {"answer": protocol.plain(answer)}
-        except (TypeError, RecursionError):
-            return {"type": loading.type_name(answer)}
+        except (TypeError, RecursionError) as error:
+            inside = str(error) if isinstance(error, TypeError) else "list in itself"
+            return {"type": loading.type_name(answer), "inside": inside}
 
     def _arranged(self, step: Step, null: Step) -> None:
-        self.step = self.timed = step
-        self.null = null
+        self.step, self.timed, self.null = step, step, null
         gc.collect()
         gc.freeze()
 
@@ -174,7 +174,7 @@ class Worker:
             try:
                 values = [protocol.plain(argument) for argument in arguments]
             except TypeError as error:
-                raise TypeError(f"{name}() takes only plain numbers: {error}") from None
+                raise TypeError(f"{name}() takes only numbers, texts, lists and dicts, and not a {error}") from None
             self.channel.send(protocol.SIMULATED, {"name": name, "arguments": values})
             kind, body = self.channel.receive()
             if kind != protocol.ANSWER:

@@ -40,6 +40,12 @@ SIMULATED_TIME: Final = Cost("simulated time", "takes {} as much simulated time"
 MOST_TIMES_MEDIAN: Final = 2.0
 """The ratio of one scenario counts at most as this number times the median ratio of the right answers."""
 
+PLAIN: Final = (
+    "Return numbers, texts, and lists or dicts of them. A tuple or an array counts as a list. Convert other objects, "
+    "for example a generator with list(...)."
+)
+"""The advice if an answer contains another type."""
+
 MOST_SHOWN: Final = 200
 """The most characters of arguments that a message shows."""
 
@@ -108,8 +114,9 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             claim = one.values(scenario.function, arguments, scenario.call, self.exam.max_calls)
             if "answer" in claim:
                 return Played(scenario, claim["answer"], judged(scenario, claim["answer"]))
-        got = f"a {str(claim.get('type'))[:80]}"
-        return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
+        outer, inner = (str(claim.get(part))[:80] for part in ("type", "inside"))
+        got = f"a {outer}" if inner == outer else f"a {outer} that contains a {inner}"
+        return Played(scenario, None, Mismatch("plain values", got, PLAIN))
 
     def _explanation(self, mine: list[Played]) -> str:
         for path in self.task.wrong_answers:
@@ -169,19 +176,17 @@ def _played(solver: Solver, scenario: Scenario) -> Played:
 
 
 def judged(scenario: Scenario, answer: Any) -> Mismatch | None:
-    """Return how an answer differs from the right one, or None. The remark names a difference only in order or type."""
+    """Return how an answer differs from the right one, or None. The remark names a difference only in order."""
     mismatch = scenario.judge(answer)
     almost = near_miss(answer, scenario.right, scenario.order) if mismatch and isinstance(scenario, Exact) else ""
     return replace(mismatch, remark=almost) if mismatch and almost else mismatch
 
 
 def near_miss(answer: Any, right: Any, order: str) -> str:
-    """Return a sentence if a wrong answer differs from the right one only in order, type or rounding, else "".
+    """Return a sentence if a wrong answer differs from the right one only in order or by rounding, else "".
 
     `order` is the task's rule for the order of the rows.
     """
-    if answer == right:
-        return f"The values are right, but not all of their types: {answer!r:.200} must be {right!r:.200}."
     if isinstance(answer, list) and isinstance(right, list) and sorted(answer, key=repr) == sorted(right, key=repr):
         return f"The rows are right, but their order is not. The right order: {order}."
     return "The numbers differ from the right ones only by rounding." if _only_rounded(answer, right) else ""

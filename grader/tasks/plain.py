@@ -42,13 +42,13 @@ class RowsScenario(PlainScenario, ABC):
         """The rows of the right answer."""
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` for the first row that differs from the right row in a value or a type, or None."""
+        """Return a `Mismatch` for the first row that differs from the right row, or None."""
         right = self.right
         if not isinstance(answer, list):
             return Mismatch("a list of rows", shown(answer), self.advice)
         for number, row in enumerate(right):
             got = answer[number] if number < len(answer) else "nothing"
-            if got != row or any(type(one) is not type(other) for one, other in zip(got, row, strict=True)):
+            if got != row:
                 return Mismatch(f"{row} as row {number + 1}", shown(got), self.advice)
         if len(answer) > len(right):
             return Mismatch(units.some(len(right), "row"), units.count(len(answer)), self.advice)
@@ -56,8 +56,8 @@ class RowsScenario(PlainScenario, ABC):
 
 
 def as_number(value: Value) -> float | None:
-    """Return a finite number as a float, or None for any other value, True and False included."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """Return a finite number as a float, or None for any other value."""
+    if not isinstance(value, int | float):
         return None
     try:
         number = float(value)
@@ -67,8 +67,8 @@ def as_number(value: Value) -> float | None:
 
 
 def is_whole(value: Value, least: float = -math.inf, most: float = math.inf) -> TypeGuard[int]:
-    """Return whether a value is a whole number from `least` to `most`, and not True or False."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    """Return whether a value is equal to a whole number from `least` to `most`, such as 3, 3.0 or True."""
+    return isinstance(value, int | float) and value % 1 == 0 and least <= value <= most
 
 
 def shown(value: Value) -> str:

@@ -170,10 +170,9 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
     if kind == "syntax":
         return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {message[:200]}{where}.", "Correct this line.")
     if kind in {"missing", "no string"}:
-        said = f"The file must assign the whole C source as one plain string to {name}{where}."
-        return WorkerFault(
-            Status.REFUSED, said, "Assign it as the exercise file does. The file's Python code is not run."
-        )
+        said = f"The file must assign the whole C source as a string to {name}{where}."
+        help_text = "Assign it as the exercise file does. The file's Python code is not run."
+        return WorkerFault(Status.REFUSED, said, help_text)
     said = f"The compiler was ended while it worked on {name}, probably because it used too much memory."
     return WorkerFault(Status.OUT_OF_MEMORY, said, "Look for a very large array or a macro that becomes very long.")
 

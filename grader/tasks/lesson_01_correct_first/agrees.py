@@ -112,9 +112,9 @@ class ComparisonScenario:
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` if the answer is wrong, or came before the calls that could prove it, else None."""
         truth = not self.differing
-        if not isinstance(answer, bool):
+        if answer not in (True, False):
             return Mismatch(str(truth), shown(answer), "Return True or False.")
-        if answer is not truth:
+        if answer != truth:
             return Mismatch(str(truth), str(answer), self._advice())
         both = self.seen["f"] & self.seen["g"]
         if truth and len(both) < len(self.tried):

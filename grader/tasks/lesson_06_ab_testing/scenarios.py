@@ -100,9 +100,9 @@ class PairScenario:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return None if the answer is a bool, else a `Mismatch`. `is_slower.judge` decides whether it is right."""
-        if not isinstance(answer, bool):
+        if answer not in (True, False):
             return Mismatch("True or False", shown(answer), "Return True if B is slower, else False.")
-        self.answer = answer
+        self.answer = bool(answer)
         return None
 
 

@@ -82,15 +82,15 @@ def read(value: Value) -> MatrixCase | str:
     if not isinstance(value, Mapping) or set(value) != set(FIELDS):
         return f"a case is a dict of {', '.join(FIELDS)}; this is {shown(value)}"
     rows, columns, step, transposed = (value[name] for name in FIELDS)
-    if not isinstance(transposed, bool):
+    if transposed not in (True, False):
         return f"transposed is True or False; this is {shown(transposed)}"
     for name, number, most in (("rows", rows, MOST_SIDE), ("columns", columns, MOST_SIDE), ("step", step, MOST_STEP)):
         if not is_whole(number, 1, most):
             return f"{name} is a whole number from 1 to {most}; this is {shown(number)}"
-    assert isinstance(rows, int) and isinstance(columns, int) and isinstance(step, int)  # noqa: PT018 - for the types
+    rows, columns, step = (int(side) for side in (rows, columns, step) if is_whole(side))
     if rows * columns * step > MOST_ELEMENTS:
         return f"{rows}×{columns} in steps of {step} spans more than {MOST_ELEMENTS} elements"
-    return MatrixCase(rows, columns, step, transposed)
+    return MatrixCase(rows, columns, step, bool(transposed))
 
 
 @dataclass

@@ -44,7 +44,7 @@ class Group(PlainScenario):
             if not isinstance(got, Mapping) or set(got) != set(KEYS):
                 return Mismatch(f"a dict of {', '.join(KEYS)} as benchmark {number}", shown(got))
             for key in KEYS:
-                if got[key] != row[key] or type(got[key]) is not type(row[key]):
+                if got[key] != row[key]:
                     return Mismatch(f"{row[key]!r} as {key} of benchmark {number}", shown(got[key]), _rule(key, row))
         if len(answer) != len(right):
             return Mismatch(f"{len(right)} benchmarks", f"{len(answer)}")

@@ -45,14 +45,14 @@ class Network(PlainScenario):
         kept, peak = answer
         if not isinstance(kept, list) or not all(map(is_whole, kept)):
             return Mismatch("a list of the numbers of layers", shown(kept))
-        numbers = [each for each in kept if is_whole(each)]
+        numbers = [int(each) for each in kept if is_whole(each)]
         if numbers[:1] != [0]:
             return Mismatch("a list that begins with layer 0", shown(kept), "The input of the network is always kept.")
         if any(one >= other for one, other in pairwise(numbers)) or numbers[-1] >= len(self.sizes):
             expected = f"ascending numbers up to {len(self.sizes) - 1}"
             return Mismatch(expected, shown(kept), "Return the number of each kept layer once.")
         true_peak, segment = self._peak(numbers)
-        if isinstance(peak, bool) or peak != true_peak:
+        if peak != true_peak:
             why = f"The kept layers need {true_peak - segment} KiB, and the largest segment needs {segment} KiB more."
             return Mismatch(f"a peak of {true_peak} for {shown(kept)}", shown(peak), why)
         self.cost = float(true_peak)

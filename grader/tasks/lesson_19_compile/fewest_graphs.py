@@ -65,7 +65,7 @@ class Function(PlainScenario):
         everything = f"each number from 0 to {last} once"
         if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence):
             return Mismatch(everything, shown(answer), "Return the list of the numbers of the statements.")
-        order = [each for each in answer if is_whole(each)]
+        order = [int(each) for each in answer if is_whole(each)]
         if len(order) != len(answer) or sorted(order) != list(range(last + 1)):
             return Mismatch(everything, shown(answer), "The function must run each statement once.")
         done: set[int] = set()

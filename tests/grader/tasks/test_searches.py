@@ -116,9 +116,9 @@ def crossover(f, g, measure, low, high):
 def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
     scenario = drawn(SMALLEST)[0]
     for change, words in (
-        ({"rows": True}, "rows is a whole number from 1 to 4096"),
-        ({"step": 2.0}, "step is a whole number from 1 to 16"),
-        ({"transposed": 1}, "transposed is True or False"),
+        ({"rows": 1.5}, "rows is a whole number from 1 to 4096"),
+        ({"step": 2.5}, "step is a whole number from 1 to 16"),
+        ({"transposed": 2}, "transposed is True or False"),
         ({"rows": 4096, "columns": 4096}, "spans more than"),
         ({"depth": 3}, "a case is a dict of rows, columns, step, transposed"),
     ):
