@@ -1,56 +1,96 @@
 """Task (a) of lesson 08: find the function that became slower, from two profiles of a C program.
 
-Only the answer counts. The profiles are sums of recorded profiles (`record.py`), so that no two scenarios show the same
-numbers. Each scenario also renames the functions. Only the names of clones are invented, as a compiler makes them: it
-appends `.isra.0`, `.constprop.0` or `.part.0` to the name of a cloned function.
+Only the answer counts. Each scenario draws a program: which function calls which, how often, and the instructions of
+one call. The profile before the change is counted from it. Then one function gets worse, and the profile is counted
+again. A compiler appends `.isra.0`, `.constprop.0` or `.part.0` to the name of a cloned function.
 """
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
-from grader.tasks import recordings
 from grader.tasks.plain import PlainScenario, shown
 from grader.tasks.simulated import shuffled
 from grader.values import Value
 
-FOLDER: Final = Path(__file__).parent
-COUNTS: Final = FOLDER / "counts.json"
-
-CULPRITS: Final[Mapping[int, str]] = {
-    1: "hash_word",
-    2: "find_word",
-    3: "sort_words",
-    4: "next_word",
-    5: "grow_table",
-    6: "check_sum",
-    7: "is_letter",
-}
-"""The function that is slower in each version of the program. Version 0 is the original program."""
-
-OWN: Final = (
-    *("next_random", "make_text", "is_letter", "to_lower", "next_word", "hash_word", "same_word", "find_word"),
-    *("grow_table", "add_word", "comes_before", "sort_words", "check_sum", "show_rows", "count_words"),
+MAIN: Final = "main"
+LIBRARY: Final = (
+    *("__memset_avx2_unaligned_erms", "__run_exit_handlers", "_dl_fixup", "_dl_lookup_symbol_x", "_dl_map_object"),
+    *("_dl_relocate_object", "_dl_start", "_int_malloc", "check_match"),
 )
-"""The names of the program's own functions, which each scenario replaces. `main` stays `main`."""
+"""Functions of C's library and of the loader, which the change does not touch."""
+
+PRINTING: Final = "__vfprintf_internal"
+ROWS_BEFORE, ROWS_AFTER = 3, 40
+"""The numbers of rows that a program prints before and after the change.
+
+More rows make small functions take more instructions, without a fault.
+"""
+
+CALLERS, HELPERS = 9, 6
+"""The number of functions that each have one caller, without main, and of functions that two of these call."""
+
+LEAST, MOST = 200_000, 1_000_000
+"""The own instructions of a function in a program are between these numbers."""
 
 Count = dict[str, tuple[int, int, int]]
 """A profile. For each function: its calls, its own instructions, and its inclusive instructions."""
 
 
-def added(counts: list[tuple[Count, int]]) -> Count:
-    """Return the sum of several profiles, each multiplied by a factor. The arguments are pairs (profile, factor)."""
-    total: dict[str, tuple[int, int, int]] = {}
-    for count, times in counts:
-        for name, row in count.items():
-            before = total.get(name, (0, 0, 0))
-            total[name] = (before[0] + times * row[0], before[1] + times * row[1], before[2] + times * row[2])
-    return total
+@dataclass
+class CountedProgram:
+    """A program. `caller`, `calls` and `own` belong to functions with one caller, each after its caller.
+
+    `helped` are the numbers of calls by pairs (function, helper). `per_call` are the instructions of a helper's call.
+    """
+
+    caller: dict[str, str]
+    calls: dict[str, int]
+    own: dict[str, int]
+    helped: Counter[tuple[str, str]]
+    per_call: dict[str, int]
+
+    def count(self) -> Count:
+        """Return the program's profile."""
+        inclusive = dict(self.own)
+        for (name, helper), calls in self.helped.items():
+            inclusive[name] += calls * self.per_call[helper]
+        for name in reversed(self.caller):
+            inclusive[self.caller[name]] += inclusive[name]
+        found = {name: (self.calls[name], self.own[name], inclusive[name]) for name in self.own}
+        for helper, per_call in self.per_call.items():
+            calls = sum(number for (_, called), number in self.helped.items() if called == helper)
+            found[helper] = (calls, calls * per_call, calls * per_call)
+        return found
+
+    def prints(self, printer: str, rows: int) -> None:
+        """Change the number of rows that the function `printer` prints."""
+        self.own[printer], self.helped[printer, PRINTING] = 14 * rows, rows
+
+
+def random_program(rng: np.random.Generator, names: list[str]) -> CountedProgram:
+    """Return a program of `CALLERS` + `HELPERS` functions with these names. The last of the callers prints rows."""
+    callers, helpers = names[:CALLERS], names[CALLERS:]
+    program = CountedProgram({}, {MAIN: 1}, {MAIN: int(rng.integers(50, 5000))}, Counter(), {})
+    for place, name in enumerate(callers):
+        caller = program.caller[name] = MAIN if place in {0, CALLERS - 1} else str(rng.choice(callers[:place][-4:]))
+        program.calls[name] = program.calls[caller] * int(rng.integers(1, 5))
+        program.own[name] = int(rng.integers(LEAST, MOST) // program.calls[name]) * program.calls[name]
+    program.calls[callers[-1]] = 1
+    for helper in helpers:  # each of two callers makes 40 to 60 % of the calls
+        calls = int(rng.integers(1000, 20_000))
+        for caller, share in zip(
+            rng.choice(callers[:-1], 2, replace=False).tolist(), rng.uniform(4, 6, 2), strict=True
+        ):
+            program.helped[caller, helper] = int(calls * share)
+        program.per_call[helper] = int(rng.integers(LEAST, MOST) // (10 * calls)) + 1
+    program.per_call[PRINTING] = int(rng.integers(300, 500))
+    program.prints(callers[-1], ROWS_BEFORE)
+    return program
 
 
 NAMES: Final = (
@@ -102,45 +142,69 @@ CLONES: Final = "A name that ends in .isra.0, .constprop.0 or .part.0 is a clone
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Regression, ...]:
-    """Return one scenario for each version of the program, in random order.
+    """Return one scenario for each special case, in random order.
 
-    In each version, a fixed function became slower, so a fixed order would reveal it. Each ending of a clone's name
-    occurs at one of these functions. Otherwise a submission that handles only two endings would often pass.
+    Each ending of a clone's name occurs at one culprit. Otherwise a submission that handles only two endings would
+    often pass.
     """
     endings = shuffled(rng, CLONED)
     plain, often, cloned = "one program, the same runs", "more runs after the change", "some functions were cloned"
     scenarios = (
-        _scenario(rng, 1, plain, OWN_WORK),
-        _scenario(rng, 6, cloned, CLONES, ending=endings[0]),
-        _scenario(rng, 2, f"{plain}; one function is called more often", CALLED_MORE),
-        _scenario(rng, 3, f"{plain}; one function is called more often", CALLED_MORE),
-        _scenario(rng, 4, often, MORE_RUNS, more=True),
-        _scenario(rng, 5, cloned, CLONES, ending=endings[1]),
-        _scenario(rng, 7, f"{often}, and {cloned}", CLONES, more=True, ending=endings[2]),
+        _scenario(rng, "itself", plain, OWN_WORK),
+        _scenario(rng, "helper", cloned, CLONES, ending=endings[0]),
+        _scenario(rng, "calls", f"{plain}; one function is called more often", CALLED_MORE),
+        _scenario(rng, "calls", f"{plain}; one function is called more often", CALLED_MORE),
+        _scenario(rng, "calls", often, MORE_RUNS, more=True),
+        _scenario(rng, "itself", cloned, CLONES, ending=endings[1]),
+        _scenario(rng, "helper", f"{often}, and {cloned}", CLONES, more=True, ending=endings[2]),
     )
     return shuffled(rng, scenarios)
 
 
 def _scenario(
-    rng: np.random.Generator, version: int, title: str, advice: str, *, more: bool = False, ending: str = ""
+    rng: np.random.Generator, change: str, title: str, advice: str, *, more: bool = False, ending: str = ""
 ) -> Regression:
-    recorded = recordings.read(COUNTS)
-    times = [int(n) for n in rng.integers(1, 6, size=len(recorded["0"]))]
+    names = [str(name) for name in rng.choice(NAMES, CALLERS + HELPERS, replace=False)]
+    program = random_program(rng, names)
+    before = program.count()
+    program.prints(names[CALLERS - 1], ROWS_AFTER)
+    culprit = _made_worse(rng, program, change)
     again = int(rng.integers(2, 4)) if more else 1
-    before = added(list(zip(recorded["0"], times, strict=True)))
-    after = added([(count, again * n) for count, n in zip(recorded[str(version)], times, strict=True)])
-    called = dict(zip(OWN, rng.choice(NAMES, len(OWN), replace=False).tolist(), strict=True))
-    clones = dict(called)
+    after = {name: (again * calls, again * own, again * all_) for name, (calls, own, all_) in program.count().items()}
+    clones = {}
     if ending:
-        clones[CULPRITS[version]] += ending
-        others = [name for name in OWN if name != CULPRITS[version]]
-        for name in rng.choice(others, 3, replace=False).tolist():
-            clones[name] += str(rng.choice(CLONED))
-    return Regression(title, advice, _rows(rng, before, called), _rows(rng, after, clones), called[CULPRITS[version]])
+        others = rng.choice([name for name in names if name != culprit], 3, replace=False).tolist()
+        clones = {culprit: culprit + ending, **{name: name + str(rng.choice(CLONED)) for name in others}}
+    library = {
+        name: (calls, own, own + below)
+        for name, calls, own, below in zip(LIBRARY, *rng.integers(1, 40_000, (3, len(LIBRARY))).tolist(), strict=True)
+    }
+    return Regression(title, advice, _rows(rng, before | library, {}), _rows(rng, after | library, clones), culprit)
 
 
-def _rows(rng: np.random.Generator, count: Count, called: dict[str, str]) -> list[list[Value]]:
-    rows: list[list[Value]] = [[called.get(name, name), *row] for name, row in count.items()]
+def _made_worse(rng: np.random.Generator, program: CountedProgram, change: str) -> str:
+    """Make one function worse, and return its name.
+
+    It takes more instructions itself, or (`change` is "calls") mostly calls a helper more often. With "helper", it has
+    several callers.
+    """
+    helper = str(rng.choice([name for name in program.per_call if name != PRINTING]))
+    if change == "helper":
+        program.per_call[helper] *= int(rng.integers(2, 6))
+        return helper
+    if change == "calls":
+        culprit = str(rng.choice([name for name, called in program.helped if called == helper]))
+        times = 1 + 4 * program.own[culprit] // (program.helped[culprit, helper] * program.per_call[helper])
+        program.helped[culprit, helper] *= 2 + times
+        program.own[culprit] += program.own[culprit] // 2
+        return culprit
+    culprit = str(rng.choice(list(program.caller)[:-1]))
+    program.own[culprit] *= int(rng.integers(2, 6))
+    return culprit
+
+
+def _rows(rng: np.random.Generator, count: Count, clones: dict[str, str]) -> list[list[Value]]:
+    rows: list[list[Value]] = [[clones.get(name, name), *row] for name, row in count.items()]
     return sorted(shuffled(rng, rows), key=lambda row: -int(str(row[2])))
 
 

@@ -5,26 +5,20 @@ called rows among all rows. A single pass over the rows is 1.4 to 1.7 times as f
 2.9 to 3.9 times as fast. If each total is also subtracted from its caller, it is 9 to 20 times as fast (Python 3.11,
 3.13 and 3.14). The trees are random and deep, so that a search below a row takes long.
 
-Answers are checked on call trees of real programs. Their shapes are recorded: callers, depths, numbers of calls, and
-recursion. Each scenario renames the functions and multiplies the own time of each node by a random factor, so that no
-answer is known in advance. The totals are computed from the own times.
+Answers are checked on such trees too. Their shapes, names and times are drawn anew, so no answer is known in advance.
+The totals are computed from the own times.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks import recordings
-from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented, random_depths, renamed
+from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented, random_depths
 from grader.values import Value
-
-FOLDER: Final = Path(__file__).parent
-TREES: Final = FOLDER / "trees.json"
 
 Node = tuple[int, str, int, int]
 """A call tree's node: depth (0: root), function name, number of calls by its caller, and own time in µs."""
@@ -90,7 +84,7 @@ class CallTree(RowsScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
-    """Return a random call tree for each special case, and one for each recorded program."""
+    """Return a random call tree for each special case, and three larger trees."""
     a, b, c, d = invented(rng, 4, *FUNCTION_NAMES)
     t = [int(n) for n in rng.integers(10, 1000, 8)]
     low, high = sorted((a, b))
@@ -130,7 +124,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
         CallTree(
             "more than a thousand deep", "A tree may be deeper than Python's recursion limit.", _deep(rng, a, b, 1200)
         ),
-        *(_drawn(rng, program) for program in recordings.read(TREES)),
+        *(_drawn(rng, f"a tree of {functions} functions", functions) for functions in (10, 20, 40)),
     )
 
 
@@ -143,25 +137,18 @@ RECURSIVE: Final = (
 
 def draw_timed(rng: np.random.Generator) -> tuple[CallTree, ...]:
     """Return a call tree of random shape that is timed."""
-    names = invented(rng, TIMED_FUNCTIONS, *FUNCTION_NAMES)
+    return (_drawn(rng, "a deep tree", TIMED_FUNCTIONS),)
+
+
+def _drawn(rng: np.random.Generator, title: str, functions: int) -> CallTree:
+    names = invented(rng, functions, *FUNCTION_NAMES)
     depths = random_depths(rng, TIMED_ROWS, DEEPER, BACK, MOST)
     drawn = (rng.integers(low, high, TIMED_ROWS).tolist() for low, high in ((0, len(names)), (1, 9), (0, 1000)))
     rows = zip(depths, *drawn, strict=True)
-    return (CallTree("a deep tree", "", tuple((depth, names[which], calls, own) for depth, which, calls, own in rows)),)
-
-
-def _drawn(rng: np.random.Generator, program: str) -> CallTree:
-    nodes: list[Node] = recordings.read(TREES)[program]
-    called = renamed(rng, (name for _, name, _, _ in nodes), *FUNCTION_NAMES)
-    factors = rng.uniform(0.3, 3.0, len(nodes))
-    drawn = tuple(
-        (depth, called[name], calls, int(own_us * factor))
-        for (depth, name, calls, own_us), factor in zip(nodes, factors, strict=True)
-    )
     return CallTree(
-        f"{program}, recorded",
+        title,
         "Test your function on a tree of a few rows: compute the times by hand, and compare the two results.",
-        drawn,
+        tuple((depth, names[which], calls, own) for depth, which, calls, own in rows),
     )
 
 

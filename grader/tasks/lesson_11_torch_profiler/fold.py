@@ -6,8 +6,8 @@ as fast. Without merging equal stacks, loops in Python are 3.5 to 5.6 times as f
 and trees of dicts and comparisons of stacks in C 9.6 to 12 times. If equal stacks are merged first, the ratio is 16 to
 23 (Python 3.11, 3.13 and 3.14). The stacks are random paths in a random tree.
 
-Answers are checked on the stacks of a recorded training step, with random names and times. As in any profile, each
-stack occurs many times.
+Answers are checked on such stacks too, with fewer names, so that a function has several callers. As in any profile,
+each stack occurs many times.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,8 @@ import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks import recordings
-from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
+from grader.tasks.plain import RowsScenario, invented, random_depths
 from grader.values import Value
-
-from .self_times import STEP
 
 TIMED_STACKS: Final = 2000
 TIMED_NODES: Final = 60
@@ -113,7 +110,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Stacks, ...]:
         Stacks(
             "a whole profile",
             "Test your function on three stacks: draw the boxes by hand, and compare the two results.",
-            _met(rng, 150),
+            _drawn(rng, 150, TIMED_NODES // 4),
         ),
     )
 
@@ -127,22 +124,18 @@ EMPTY: Final = "A stack without frames has no box, and takes no space."
 
 def draw_timed(rng: np.random.Generator) -> tuple[Stacks, ...]:
     """Return a profile whose stacks are random paths in a random tree."""
-    names = invented(rng, TIMED_NODES, *NAMES)
-    depths = random_depths(rng, TIMED_NODES, DEEPER, BACK, MOST)
+    return (Stacks("a profile", "", _drawn(rng, TIMED_STACKS, TIMED_NODES)),)
+
+
+def _drawn(rng: np.random.Generator, number: int, functions: int) -> tuple[Stack, ...]:
+    """Return stacks from a random tree. With fewer functions than nodes, a function has several nodes."""
+    names = invented(rng, functions, *NAMES)
+    names += rng.choice(names, TIMED_NODES - functions).tolist()
     paths: list[tuple[str, ...]] = []
-    for depth, name in zip(depths, names, strict=True):
+    for depth, name in zip(random_depths(rng, TIMED_NODES, DEEPER, BACK, MOST), names, strict=True):
         paths.append((*(paths[-1][:depth] if paths else ()), name))
-    which, times = rng.integers(TIMED_NODES, size=TIMED_STACKS), rng.integers(1, 500, TIMED_STACKS)
-    stacks = tuple((paths[n], us) for n, us in zip(which.tolist(), times.tolist(), strict=True))
-    return (Stacks("a profile", "", stacks),)
-
-
-def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:
-    recorded: list[list[str]] = recordings.read(STEP)["stacks"]
-    called = renamed(rng, (frame for stack in recorded for frame in stack), *NAMES)
-    drawn = rng.choice(len(recorded), number)
-    times = rng.integers(1, 500, number)
-    return tuple((tuple(called[each] for each in recorded[n]), int(us)) for n, us in zip(drawn, times, strict=True))
+    which, times = rng.integers(TIMED_NODES, size=number), rng.integers(1, 500, number)
+    return tuple((paths[n], us) for n, us in zip(which.tolist(), times.tolist(), strict=True))
 
 
 FOLD = Task(

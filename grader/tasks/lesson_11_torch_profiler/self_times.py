@@ -8,23 +8,18 @@ event are 14 times as fast, a search back to the nearest outer event 24 to 29 ti
 The scenarios are traces in Chrome's format whose own times are known.
 
 A trace is made from own times. The children of an event follow each other within the event, with its own time before
-and after them. There is a small trace for each special case, and a recorded training step with random names and times.
+and after them. There is a small trace for each special case, and a large one of random shape.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks import recordings
-from grader.tasks.plain import RowsScenario, invented, random_depths, renamed
+from grader.tasks.plain import RowsScenario, invented, random_depths
 from grader.values import Value
-
-STEP: Final = Path(__file__).parent / "step.json"
-"""The recorded training step: the events of its trace, and its different Python stacks."""
 
 Node = tuple[int, str, int]
 """An event of a trace: its depth, its name, and its own time in nanoseconds."""
@@ -80,7 +75,7 @@ class TraceScenario(RowsScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
-    """Return a random trace for each special case, and one of a recorded training step on two threads."""
+    """Return a random trace for each special case, and a large trace of two threads."""
     a, b, c, d = invented(rng, 4, *NAMES)
     low, high = sorted((a, b))
     t = [int(n) for n in rng.integers(1000, 90000, 8)]
@@ -128,7 +123,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
         _together("threads that have names", (here, ("Spans", "Profiler")), (a, c), x, begin),
         _with_others(spans("events of other phases", PHASES, (a, 0, x + y, x), (b, x, y, y)), begin),
         _deep(rng, a, b),
-        _recorded(rng, "a step of training"),
+        _drawn(rng, "a step of training"),
     )
 
 
@@ -146,6 +141,10 @@ PHASES: Final = 'Only events with "ph": "X" are complete. Other events may have 
 
 def draw_timed(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     """Return a trace of random shape that is timed."""
+    return (_drawn(rng, "a long trace"),)
+
+
+def _drawn(rng: np.random.Generator, title: str) -> TraceScenario:
     names = invented(rng, 40, *NAMES)
 
     def nodes() -> tuple[Node, ...]:
@@ -153,7 +152,7 @@ def draw_timed(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
         which, own_ns = rng.integers(len(names), size=TIMED_EVENTS), rng.integers(100, 20_000, TIMED_EVENTS)
         return tuple(zip(depths, (names[n] for n in which.tolist()), own_ns.tolist(), strict=True))
 
-    return (_trace(rng, "a long trace", nodes(), nodes()),)
+    return _trace(rng, title, nodes(), nodes())
 
 
 def _together(title: str, threads: tuple[Thread, Thread], names: tuple[str, str], x: int, begin: int) -> TraceScenario:
@@ -176,20 +175,6 @@ def _deep(rng: np.random.Generator, one: str, other: str, depth: int = 1200) -> 
     nodes = tuple((at, (one, other)[at % 2], int(own_ns)) for at, own_ns in enumerate(rng.integers(2, 90, depth)))
     spans, own = laid_out(rng, nodes, (7, 7), 0)
     return TraceScenario("more than a thousand deep", "A thousand events may be open at once.", spans, own)
-
-
-def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
-    events: list[Node] = recordings.read(STEP)["events"]
-    called = renamed(rng, (name for _, name, _ in events), *NAMES)
-
-    def nodes() -> tuple[Node, ...]:
-        factors = rng.uniform(0.3, 3.0, len(events)).tolist()
-        return tuple(
-            (depth, called[name], max(2, int(own_ns * factor)))
-            for (depth, name, own_ns), factor in zip(events, factors, strict=True)
-        )
-
-    return _trace(rng, title, nodes(), nodes())
 
 
 def _trace(rng: np.random.Generator, title: str, *threads: tuple[Node, ...]) -> TraceScenario:

@@ -1,30 +1,54 @@
 """Task (b) of lesson 16: find the functions whose share changed between two recordings of py-spy.
 
-Only the answer counts. Most stacks come from real recordings, and a few were written for a special case. The names of
-functions, the files and the line numbers are random, and so is the number of samples of each stack. The right answer is
-computed from these stacks, not from the text that a submission gets.
+Only the answer counts. The stacks of most cases were written for a special case, and six cases have random stacks.
+The names of functions, the files and the line numbers are random, and so is the number of samples of each stack. The
+right answer is computed from these stacks, not from the text that a submission gets. The kit has no code that reads
+such text, because reading it is the student's work.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import SimulatedExam, SimulatedFunction, Task
-from grader.tasks.plain import RowsScenario
+from grader.tasks.plain import RowsScenario, random_depths
 from grader.values import Value
 
-from .recorded import WORDS, SampledFrame, Stack, profile
+WORDS: Final = (
+    *("batch", "cast", "draw", "embed", "fetch", "gate", "input"),
+    *("join", "keep", "loss", "mean", "norm", "pack"),
+)
+"""Words for the random names of functions."""
 
 ENDS: Final = ("", "_all", "_each", "_fast", ".<locals>.<listcomp>", ".inner", " (copy)", "::run", "::operator()")
 FILES: Final = ("data", "layers", "loop", "model", "my code", "tools", "train", "work")
 LIBRARIES: Final = ("libtorch_cpu.so", "libc.so.6", "libomp.so")
 
+STACKS: Final = 9
+"""The number of stacks of a random program."""
+
 CLEAR: Final = (1.4, 3.0)
 """A case has no function whose difference is between these numbers of standard errors. The limit is 2."""
+
+
+class SampledFrame(NamedTuple):
+    """A frame of a stack: a function's name, its file, and the line that ran, or 0 for an unknown line."""
+
+    name: str
+    file: str
+    line: int
+
+
+class Stack(NamedTuple):
+    """A stack, the outermost frame first, and its number of samples."""
+
+    frames: tuple[SampledFrame, ...]
+    samples: int
+
 
 Run = tuple[Stack, ...]
 
@@ -81,15 +105,15 @@ def _line(stack: Stack) -> str:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[RunPair, ...]:
-    """Return a pair of recordings for each special case, and pairs of recorded runs."""
+    """Return a pair of recordings for each special case, and pairs with random stacks."""
     draws: tuple[Draw, ...] = (
         lambda names: RunPair("an empty recording, and a short one", NO_SAMPLES, (), _short(names)),
         lambda names: RunPair("a short recording, and an empty one", NO_SAMPLES, _short(names), ()),
         lambda names: RunPair("a short recording, and a long one", ERRORS, *_few_and_many(names)),
         lambda names: RunPair("a long recording, and a short one", ERRORS, *_few_and_many(names)[::-1]),
         *(_one_changed, _alike, _lines, _files, _native, _recursive, _only_one, _more_samples, _odd),
-        *(_recorded, _recorded),
-        lambda names: _changed(names, profile("recursive"), "a recorded program that calls itself", 9),
+        *[lambda names: _program(names, "a training loop", 8)] * 3,
+        *[lambda names: _program(names, "a program that calls itself", 1)] * 3,
     )
     return tuple(_clear(rng, draw) for draw in draws)
 
@@ -112,6 +136,11 @@ class _Names:
         where = f"{self.rng.choice(FILES)}.py" if file is None else file
         return SampledFrame(self._left.pop(), where, self.line())
 
+    def native(self) -> SampledFrame:
+        """Return a frame of C++ code, whose line is unknown."""
+        frame = self.frame(str(self.rng.choice(LIBRARIES)))
+        return frame._replace(name=f"at::{self.rng.choice(WORDS)}(Tensor const&, {self.some(1, 9)})", line=0)
+
     def line(self) -> int:
         """Return the number of a line."""
         return int(self.rng.integers(2, 400))
@@ -119,11 +148,6 @@ class _Names:
     def some(self, low: int, high: int) -> int:
         """Return a number of samples from `low` to `high`."""
         return int(self.rng.integers(low, high + 1))
-
-    def renamed(self, run: Sequence[Stack]) -> dict[tuple[str, str], SampledFrame]:
-        """Return a frame with a random name for each function of recorded stacks."""
-        known = dict.fromkeys((frame.name, frame.file) for stack in run for frame in stack.frames)
-        return {function: self.frame() for function in known}
 
 
 def _short(names: _Names) -> Run:
@@ -186,9 +210,8 @@ def _files(names: _Names) -> RunPair:
 
 
 def _native(names: _Names) -> RunPair:
-    a, b = names.frame(), names.frame()
-    c, d = (names.frame(str(file))._replace(line=0) for file in names.rng.choice(LIBRARIES, 2, replace=False))
-    c = c._replace(name=f"at::{names.rng.choice(WORDS)}(Tensor const&, {names.some(1, 9)})")
+    a, b, c = names.frame(), names.frame(), names.native()
+    d = names.frame(LIBRARIES[0])._replace(line=0)
     rest = names.some(200, 300)
     before = (Stack((a, b, c), names.some(200, 260)), Stack((a, d), rest))
     after = (Stack((a, b, c), names.some(20, 40)), Stack((a, d), rest))
@@ -227,23 +250,28 @@ def _odd(names: _Names) -> RunPair:
     return RunPair("files with blanks and colons", "Remove only the last colon and the digits after it.", before, after)
 
 
-def _recorded(names: _Names) -> RunPair:
-    return _changed(names, [*profile("before"), *profile("after")], "a recorded training loop", 7)
-
-
-def _changed(names: _Names, stacks: Sequence[Stack], title: str, number: int) -> RunPair:
-    """Return two runs of some recorded stacks. Some stacks have many more or fewer samples in the second run."""
-    chosen = [stacks[place] for place in names.rng.choice(len(stacks), number, replace=False)]
-    new = names.renamed(chosen)
+def _program(names: _Names, title: str, functions: int) -> RunPair:
+    """Return two runs of a random program. One stack has a larger share in the second run, and one a smaller share."""
+    main, *frames = names.frame(), names.native(), names.frame("C:/my work/main.py"), names.frame("<string>")
+    frames = [*frames, frames[1]._replace(file="model.py"), *(names.frame() for _ in range(functions))]
     runs: tuple[list[Stack], list[Stack]] = ([], [])
-    for stack in chosen:
-        frames = tuple(new[frame.name, frame.file]._replace(line=frame.line) for frame in stack.frames)
-        samples = names.some(40, 200)
-        factor = float(names.rng.choice((0.1, 1.0, 1.0, 6.0)))
-        runs[0].append(Stack(frames, samples))
-        runs[1].append(Stack(frames, max(1, round(samples * factor))))
-    after = [runs[1][place] for place in names.rng.permutation(number)]
-    return RunPair(title, "Test your function on two lines that you count by hand.", tuple(runs[0]), tuple(after))
+    path: tuple[SampledFrame, ...] = ()
+    order = [int(place) for place in names.rng.permutation(STACKS)]
+    few, many, times = names.some(0, 1) * names.some(30, 50), names.some(150, 400), names.some(1, 3)
+    changed = {order[0]: (few, many), order[1]: (many, few)}
+    for place, depth in enumerate(random_depths(names.rng, STACKS, 0.6, 2, 6)):
+        frame = frames[names.some(1, len(frames)) - 1] if depth else main
+        path = (*path[:depth], frame._replace(line=names.line()) if frame.line else frame)
+        samples = names.some(150, 400)
+        before, after = changed.get(place, (samples, samples + names.some(-6, 6)))
+        runs[0].append(Stack(path, before))
+        runs[1].append(Stack(path, times * after))
+    return RunPair(
+        title,
+        "Test your function on two lines that you count by hand.",
+        tuple(stack for stack in runs[0] if stack.samples),
+        tuple(runs[1][n] for n in order if runs[1][n].samples),
+    )
 
 
 NO_SAMPLES: Final = "If a recording has no samples, return an empty list."

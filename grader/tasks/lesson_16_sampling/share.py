@@ -1,8 +1,8 @@
 """Task (a) of lesson 16: estimate the share of a function from few samples of a simulated live program.
 
-The stacks come from recorded profiles of py-spy, and get random names. The true share is drawn first, and each sample
-is then drawn independently with this probability. The cost is the number of samples. Stopping as soon as the confidence
-interval is narrow enough gains so much, because the shares of most programs are far from one half.
+The stacks are random. The true share is drawn first, and each sample is then drawn independently with this
+probability. The cost is the number of samples. Stopping as soon as the confidence interval is narrow enough gains so
+much, because the shares of most programs are far from one half.
 """
 
 import math
@@ -15,12 +15,12 @@ import numpy as np
 
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
-from grader.tasks.plain import as_number, renamed, shown
+from grader.tasks.plain import as_number, invented, random_depths, shown
 from grader.tasks.simulated import shuffled, stratified, want_no_arguments
 from grader.values import Value
 from harness.rendering import units
 
-from .recorded import WORDS, profile
+from .changes import WORDS
 
 MARGINS: Final = (0.05, 0.08, 0.12)
 OF_EACH: Final = 18
@@ -133,28 +133,24 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[LiveScenario, ...]:
     return shuffled(rng, scenarios)
 
 
+STACKS: Final = 12
+"""The number of nodes in the random call tree of a program."""
+
+
 def _drawn(rng: np.random.Generator, share: float, margin: float, *, recursive: bool, idles: bool) -> LiveScenario:
-    known = [tuple(frame.name for frame in stack.frames) for stack in profile("recursive" if recursive else "before")]
-    target = RECURSIVE if recursive else CALLED
-    new = renamed(rng, (name for names in known for name in names), WORDS, PLACES)
-    often = [names for names in known if names.count(target) > 1] if recursive else known
-    within = [_renamed(new, names) for names in often if target in names and names[-1] != target]
-    outside = [_renamed(new, tuple(name for name in names if name != target)) for names in known]
+    name, main, *others = invented(rng, STACKS, WORDS, PLACES)
+    outside: list[Names] = [(main,)]
+    for depth in random_depths(rng, STACKS, 0.6, 2, 8)[1:]:
+        outside.append((*outside[-1][:depth], str(rng.choice(others))))
+    within = []
+    for names in outside[1:]:  # the function is never innermost, so it calls all the others
+        first = int(rng.integers(1, len(names)))
+        times = int(rng.integers(2, 5)) if recursive else 1
+        within.append((*names[:first], *[name] * times, *names[first:]))
     title = f"a program {'that calls itself' if recursive else 'with a training loop'}{', sometimes idle' * idles}"
     idle = float(rng.uniform(0.35, 0.6)) if idles else 0.0
     chance = random.Random(int(rng.integers(2**60)))
-    return LiveScenario(title, new[target], share, idle, margin, tuple(within), tuple(outside), chance)
-
-
-CALLED: Final = "load"
-"""The function of the training loop whose share a submission estimates, before it gets a random name."""
-
-RECURSIVE: Final = "_deepcopy_dict"
-"""The function that calls itself, whose share a submission estimates, before it gets a random name."""
-
-
-def _renamed(new: dict[str, str], names: Names) -> Names:
-    return tuple(new[name] for name in names)
+    return LiveScenario(title, name, share, idle, margin, tuple(within), tuple(outside), chance)
 
 
 SHARE = Task(

@@ -2,28 +2,23 @@
 
 The baseline, with which submissions are compared, computes the memory in use again for each event. If the blocks in use
 are added up after each event, the ratio is 9 to 22. With a running sum and a search in a list, it is 41 to 52, and with
-a running sum and a dict 82 to 120 (Python 3.11 and 3.13). The timed recordings are random. They are not those that the
-answers are checked with.
+a running sum and a dict 82 to 120 (Python 3.11 and 3.13).
 
-Answers are checked on recorded allocations and frees. Each scenario renames the functions and multiplies the sizes of
-each function by a random factor, so that no answer is known in advance.
+The timed recordings are random, and so are the long ones that answers are checked on. The latter begin in the middle,
+so that they have frees of addresses that are not in use.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from grader.kinds.timing import TIME
 from grader.task import SimulatedFunction, Task, Tier, ValueExam
-from grader.tasks import recordings
-from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented, renamed
+from grader.tasks.plain import FUNCTION_NAMES, RowsScenario, invented
 from grader.tasks.simulated import shuffled
 from grader.values import Value
-
-EVENTS: Final = Path(__file__).parent / "events.json"
 
 Event = tuple[str, int, int, str]
 """An event: "alloc" or "free", the number of the address, the bytes, and the function. A free has 0 and "" there."""
@@ -76,7 +71,7 @@ def _in_use(events: Sequence[Event]) -> dict[str, int]:
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
-    """Return the cases in random order: an invented recording for each special case, and a real one of each program."""
+    """Return the cases in random order: a short recording for each special case, and three long ones."""
     a, b, c = invented(rng, 3, *FUNCTION_NAMES)
     low, high = sorted((a, b))
     s, m, t = (int(n) for n in (rng.integers(10, 100), rng.integers(200, 400), rng.integers(1000, 2000)))
@@ -130,13 +125,23 @@ def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
             Blocks(
                 "equal sizes", "Sort functions of equal size by name.", (_alloc(first, m, high), _alloc(second, m, low))
             ),
-            *(_drawn(rng, program) for program in recordings.read(EVENTS)),
+            *(Blocks(LONG, f"{FREED} {UNKNOWN}", _drawn(rng)[FIRST:]) for _ in range(3)),
         ),
     )
 
 
+LONG: Final = "a long recording"
+FIRST: Final = 100
+"""The position in a random recording at which a recording that answers are checked on begins."""
+
+
 def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
-    """Return a recording of random events that is timed. The memory in use grows, and then it shrinks."""
+    """Return a random recording that is timed."""
+    return (Blocks(LONG, "", _drawn(rng)),)
+
+
+def _drawn(rng: np.random.Generator) -> tuple[Event, ...]:
+    """Return random events. The memory in use grows, and then it shrinks."""
     names, addresses = invented(rng, TIMED_FUNCTIONS, *FUNCTION_NAMES), rng.permutation(TIMED_EVENTS).tolist()
     share = np.linspace(rng.uniform(0.66, 0.72), rng.uniform(0.36, 0.42), TIMED_EVENTS)
     allocates = (rng.random(TIMED_EVENTS) < share).tolist()
@@ -148,7 +153,7 @@ def draw_timed(rng: np.random.Generator) -> tuple[Blocks, ...]:
         address = source.pop(int(place * len(source)))
         target.append(address)
         events.append(_alloc(address, size, names[owner]) if target is used else _free(address))
-    return (Blocks("a long recording", "", tuple(events)),)
+    return tuple(events)
 
 
 def _alloc(address: int, n_bytes: int, name: str) -> Event:
@@ -157,20 +162,6 @@ def _alloc(address: int, n_bytes: int, name: str) -> Event:
 
 def _free(address: int) -> Event:
     return ("free", address, 0, "")
-
-
-def _drawn(rng: np.random.Generator, program: str) -> Blocks:
-    events: list[Event] = recordings.read(EVENTS)[program]
-    called = renamed(rng, filter(None, (name for *_, name in events)), *FUNCTION_NAMES)
-    factors = dict(zip(called, rng.uniform(0.5, 2.0, len(called)).tolist(), strict=True))
-    addresses = rng.permutation(1 + max(address for _, address, _, _ in events)).tolist()
-    drawn = tuple(
-        _alloc(addresses[address], int(n_bytes * factors[name]) + 1, called[name])
-        if kind == "alloc"
-        else _free(addresses[address])
-        for kind, address, n_bytes, name in events
-    )
-    return Blocks(f"{program}, recorded", f"{FREED} {UNKNOWN}", drawn)
 
 
 AT_PEAK = Task(
