@@ -17,8 +17,11 @@ from typing import Any
 SPARE_BYTES = 32 << 20
 """The bytes of address space above the submission's memory limit, so that a full memory can still be reported."""
 
-LARGE_BYTES = 128 << 10
-"""Freed blocks of at least this many bytes go back to the system. The GNU C library starts with the same value."""
+LARGE_BYTES, MOST_BYTES = 128 << 10, 32 << 20
+"""The sizes from which freed blocks go back to the system: if little memory should stay in use, and otherwise.
+
+mallopt(3) accepts no size above `MOST_BYTES`.
+"""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -55,11 +58,16 @@ def hide_kit() -> None:
             module.__path__ = []
 
 
-def return_memory() -> None:
-    """Make malloc return large freed blocks to the system, if the C library has mallopt(3)."""
+def set_allocator(*, returns_memory: bool) -> None:
+    """Make malloc return large freed blocks to the system, or keep them, if the C library has mallopt(3).
+
+    By default, malloc keeps some blocks of 1 MiB and returns others, which depends on earlier calls. A function of such
+    tensors is up to five times as fast if the system need not clear new memory. So a submission that changes this
+    setting must not gain: timed functions all run with the faster one.
+    """
     if mallopt := getattr(_LIBC, "mallopt", None):
-        mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
-        mallopt(_M_TRIM_THRESHOLD, LARGE_BYTES)
+        mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES if returns_memory else MOST_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, LARGE_BYTES if returns_memory else 1 << 30)
 
 
 def call(what: str, name: str, *arguments: Any) -> int:

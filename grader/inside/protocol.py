@@ -26,7 +26,6 @@ ARRANGE: Final = b"a"  # prepare the tensors of later timed calls
 ARRANGE_VALUES: Final = b"p"  # prepare later timed calls with plain values in shared memory
 GO: Final = b"g"  # make one timed call
 SLOW: Final = b"s"  # use this much more CPU time in each later timed call, for a control
-NULL: Final = b"n"  # make one timed no-op call, which measures the request overhead
 VALUES: Final = b"v"  # call a function with plain values and simulated functions
 ANSWER: Final = b"A"  # the result of a simulated function
 

@@ -42,7 +42,6 @@ class Worker:
         self.shell = notebook_shell.NotebookShell(self.module)
         self.step: Step = _no_op
         self.timed: Step = _no_op
-        self.null: Step = _no_op
         self.inputs, self.outputs = mmap.mmap(inputs, 0), mmap.mmap(outputs, 0)
         self.torch: Any = torch
 
@@ -88,11 +87,7 @@ class Worker:
             place.copy_(answer)
             return None
 
-        def null() -> None:
-            place.copy_(nothing)
-
-        nothing = self.torch.zeros(shape, dtype=dtype)
-        self._arranged(step, null)
+        self._arranged(step)
         return {}
 
     def arrange_values(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +107,7 @@ class Worker:
                 text = encode(protocol.plain(answers)).encode()
             outputs[: protocol.LENGTH_BYTES + len(text)] = len(text).to_bytes(protocol.LENGTH_BYTES, "little") + text
 
-        self._arranged(step, _no_op)
+        self._arranged(step)
         gc.disable()
         return {}
 
@@ -130,12 +125,14 @@ class Worker:
         self.timed = slowed if extra_s else step
         return {}
 
-    def go(self, step: Step, again: bytes) -> bytes:
-        """Make a timed call, and another one after each further request whose frame equals `again`.
+    def go(self) -> bytes:
+        """Make a timed call, and another one after each further request `GO`.
 
-        Return the first bytes of the first different request. No-op calls use the same short loop, so its cost can be
-        subtracted. A submission that replaces the loop gains at most the cost of the steps that it leaves out.
+        Return the first bytes of the first different request. This short loop, and the copy of the answer, belong to
+        the cost of a call. A submission that replaces the loop, or computes into the memory for the answer, gains at
+        most the cost of the steps that it leaves out.
         """
+        step, again = self.timed, protocol.frame(protocol.GO)
         send, receive, descriptor = os.write, os.read, self.channel.descriptor
         while True:
             if (problem := step()) is not None:
@@ -158,8 +155,8 @@ class Worker:
             inside = str(error) if isinstance(error, TypeError) else "list in itself"
             return {"type": loading.type_name(answer), "inside": inside}
 
-    def _arranged(self, step: Step, null: Step) -> None:
-        self.step, self.timed, self.null = step, step, null
+    def _arranged(self, step: Step) -> None:
+        self.step = self.timed = step
         gc.collect()
         gc.freeze()
 
@@ -210,8 +207,8 @@ def serve(service: Worker) -> None:
     while True:
         began = b""
         try:
-            if kind in {protocol.GO, protocol.NULL}:
-                began = service.go(service.timed if kind == protocol.GO else service.null, protocol.frame(kind))
+            if kind == protocol.GO:
+                began = service.go()
             else:
                 answer = requests[kind](body)
                 OUTPUT.flush()  # because the process may be killed at any time, and the student should read its output
@@ -296,8 +293,7 @@ def serve_workers(control: socket.socket, torch: types.ModuleType | None, folder
         confine.restrict_files(sandboxed=not folder)
         if given["filter"]:
             confine.install_filter(given["filter"])  # before any thread starts
-        if given["returns_memory"]:
-            confine.return_memory()
+        confine.set_allocator(returns_memory=given["returns_memory"])
         if torch:
             torch.set_num_threads(given["threads"])
             torch.set_grad_enabled(mode=False)

@@ -97,11 +97,6 @@ class ValueInput(TimedInput):
         reading, raw = worker.timed(_read)
         return reading, TimedAnswer(raw)
 
-    def ask(self, worker: WorkerClient) -> Reading:
-        """Return the cost of a request without any call."""
-        worker.outputs.bytes[: protocol.LENGTH_BYTES] = 0
-        return worker.timed(_read, null=True)[0]
-
     def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
         """Raise `WorkerFault` if one of the answers is wrong. `plain` has the baseline's answers."""
         if mismatch := self._mismatch(answer):

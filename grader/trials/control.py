@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from grader.records import Control
-from grader.trials.turns import Side, Supply, net
+from grader.trials.turns import Side, Supply
 from harness.paired.decide import BENEFIT, DEFAULT, Rules, estimate
 from harness.paired.rounds import Reading
 
@@ -40,7 +40,6 @@ def play(
     With fewer than three processes, a process has several roles. `baseline_s` is the baseline's cost per call: CPU
     seconds, or wall seconds if `by_wall`.
     """
-    asked = [reading for side in sides for reading in side.asked]
     warm_up = baseline_s < LONG_CALL_S
     same, slowed = list[list[float]](), list[list[float]]()
     for number in range(min(CASTS, len(sides))):
@@ -48,7 +47,7 @@ def play(
         cast[-1].worker.slow(SLOWDOWN * baseline_s)
         if warm_up:
             cast[-1].turn(supply.draw(cast[-1].inputs()))  # discarded: the worker has not made a slowed call before
-        readings = [_round(cast, supply, asked, rng, warm_up=warm_up) for _ in range(ROUNDS)]
+        readings = [_round(cast, supply, rng, warm_up=warm_up) for _ in range(ROUNDS)]
         cast[-1].worker.slow(0.0)
         costs_s = [[part.call_s(by_wall=by_wall) for part in one] for one in readings]
         same.append([second / first for first, second, _ in costs_s])
@@ -70,10 +69,8 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
     return Control(one.ratio, other.ratio, SLOWDOWN, holds, benefit=min(BENEFIT, doubt))
 
 
-def _round(
-    cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random, *, warm_up: bool
-) -> list[Reading]:
+def _round(cast: Sequence[Side], supply: Supply, rng: random.Random, *, warm_up: bool) -> list[Reading]:
     drawn = supply.draw(max(side.inputs(warm_up=warm_up) for side in cast))
     order = rng.sample(range(len(cast)), len(cast))
-    turns = {part: net(cast[part].turn(drawn, warm_up=warm_up), asked) for part in order}
+    turns = {part: cast[part].turn(drawn, warm_up=warm_up) for part in order}
     return [turns[part] for part in range(len(cast))]

@@ -7,8 +7,8 @@ The check never blames an honest submission: the data is assumed to be in the fa
 speed of a run counts.
 
 In a task with little data, the request overhead hides an impossible time. Such a task also has large inputs
-(`TensorExam.large`), with a limit of at least 0.1 ms. If a submission's calls are short beside the overhead, it must
-answer these inputs too. A task for several threads or a GPU has no limit here, because more than one core may work.
+(`TensorExam.large`), with a limit of at least 0.1 ms. If a submission's calls are short, it must answer these inputs
+too. A task for several threads or a GPU has no limit here, because more than one core may work.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,10 +30,10 @@ from harness.processes.process_env import Cores
 MARGIN: Final = 2.0
 """A time is impossible if it is shorter than the limit divided by this number, because the peaks may be too low."""
 
-SHORT: Final = 3.0
-"""A call is short if its time without the overhead is shorter than this number of overheads.
+SHORT_S: Final = 60e-6
+"""A call is short if it takes less than this many seconds, because the overhead of a request may be most of its time.
 
-A submission that answered from memory needed at most 1.5 overheads. The solutions need four to six.
+A submission that answered from memory needed 10 to 25 µs, and the fastest solution 50 µs.
 """
 
 BEST: Final[dict[tuple[Any, ...], float]] = {}
@@ -62,16 +62,12 @@ def seconds(exam: TensorExam, inputs: Inputs, answer_bytes: int, trusted: ForkSe
     return limit_s
 
 
-def call_and_overhead_s(
-    turns: Sequence[Sequence[Reading]], asked: Sequence[Reading], *, by_wall: bool = False
-) -> tuple[float, float]:
-    """Return the seconds of a submission's call without the request overhead, and the seconds of the overhead.
+def call_s(turns: Sequence[Sequence[Reading]], *, by_wall: bool = False) -> float:
+    """Return the CPU seconds of a submission's call, or wall seconds if `by_wall`: the median of the pairs' medians.
 
-    `turns` are the submission's turns in each pair of processes, with the overhead. The median of the pairs' medians
-    counts. `asked` are the costs of no-op calls. The times are CPU times, or wall times if `by_wall`.
+    `turns` are the submission's turns in each pair of processes.
     """
-    overhead_s = median(one.call_s(by_wall=by_wall) for one in asked)
-    return median(median(one.call_s(by_wall=by_wall) for one in pair) for pair in turns) - overhead_s, overhead_s
+    return median(median(one.call_s(by_wall=by_wall) for one in pair) for pair in turns)
 
 
 @contextmanager

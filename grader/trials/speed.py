@@ -23,7 +23,7 @@ from grader.source import Source
 from grader.task import Task
 from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
-from grader.trials.turns import FIRST_CALLS, OutOfTurn, Side, Supply, net
+from grader.trials.turns import FIRST_CALLS, OutOfTurn, Side, Supply
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
 from harness.paired.rounds import Outcome, Reading, Round, contest
@@ -57,7 +57,7 @@ class TimedPair:
     candidate: Side
     out_of_turn: OutOfTurn
     turns: list[Reading] = field(default_factory=list)
-    """The candidate's turns, with the request overhead."""
+    """The candidate's turns."""
 
     def play(self, *, baseline_first: bool) -> Round:
         """Measure both processes once on the same new inputs, and return both costs."""
@@ -76,10 +76,7 @@ class TimedPair:
         self.candidate.check(drawn, plain)
         self.candidate.check_inputs_unchanged()
         self.candidate.check_no_helpers()
-        with self.out_of_turn.watched():
-            self.baseline.ask(drawn[0])
-        asked = self.baseline.asked
-        return Round(self.number, net(turn, asked), net(self.turns[-1], asked), baseline_first)
+        return Round(self.number, turn, self.turns[-1], baseline_first)
 
 
 class VoidDuelError(Exception):
@@ -150,11 +147,10 @@ class Contestants:
         If the overhead of a request may hide this, the submission is also timed with the task's large inputs, in a new
         pair of processes. Its answers are checked there as in a duel.
         """
-        turns, asked = [pair.turns for pair in pairs], [one for pair in pairs for one in pair.baseline.asked]
-        call_s, overhead_s = physical_limit.call_and_overhead_s(turns, asked, by_wall=by_wall)
+        call_s = physical_limit.call_s([pair.turns for pair in pairs], by_wall=by_wall)
         if call_s < limit_s / physical_limit.MARGIN:
             return True
-        large = supply.large() if call_s < physical_limit.SHORT * overhead_s else None
+        large = supply.large() if call_s < physical_limit.SHORT_S else None
         large_limit_s = large.limit_s(self.trusted, self.cores) if large else None
         if large is None or large_limit_s is None:
             return False
@@ -162,7 +158,7 @@ class Contestants:
             pair = self.open_pair(1, large, stack, OutOfTurn(self.tree.computed_s))
             for number in range(LARGE_ROUNDS):
                 pair.play(baseline_first=bool(number % 2))
-            call_s, _ = physical_limit.call_and_overhead_s([pair.turns], pair.baseline.asked, by_wall=by_wall)
+            call_s = physical_limit.call_s([pair.turns], by_wall=by_wall)
         return call_s < large_limit_s / physical_limit.MARGIN
 
 

@@ -88,10 +88,6 @@ class Drawn(TimedInput):
         reading, raw = worker.timed(lambda outputs: outputs.read(self.size_bytes))
         return reading, TimedAnswer(raw, not self.watched or self.packed.unchanged(worker.inputs))
 
-    def ask(self, worker: WorkerClient) -> Reading:
-        """Return the cost of a no-op call, which copies zeros to the place of the answer."""
-        return worker.timed(lambda outputs: outputs.read(self.size_bytes), null=True)[0]
-
     def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
         """Raise `WorkerFault` if the answer to a timed call is wrong. `plain` is the baseline's answer."""
         self.check(self._tensor(answer), self._tensor(plain) if plain else None)

@@ -2,7 +2,7 @@
 
 A turn is one measurement of one function: one warm-up call, and then a few measured calls. In each round, both
 functions get the same new inputs, drawn from a secret seed. If their answers differ, the oracle decides: a slow and
-exact function. The overhead of a request is measured in every round by no-op calls of trusted code, and subtracted.
+exact function. Nothing is subtracted from a cost: a submission could avoid a part of the overhead of a request.
 
 A fast submission makes three measured calls, and a slow baseline makes one. The baseline then answers one of the other
 two inputs, chosen secretly after the turns, which saves a slow call. The cost of a turn is the median of its calls, so
@@ -43,9 +43,6 @@ TURN_S: Final = 1e-3
 MOST_CALLS: Final = 3
 """The most measured calls per turn. For each call, an input is drawn before the turn."""
 
-LEAST_NET: Final = 0.25
-"""The smallest cost of a turn without the overhead of its requests, as a share of this overhead. Less is noise."""
-
 SLACK_PART: Final = 0.05
 """The largest share of the baseline's measuring time in which a submission may compute."""
 
@@ -74,10 +71,6 @@ class TimedInput(ABC):
     @abstractmethod
     def call(self, worker: WorkerClient) -> tuple[Reading, TimedAnswer]:
         """Make one timed call with this input. Return its cost and its answer."""
-
-    @abstractmethod
-    def ask(self, worker: WorkerClient) -> Reading:
-        """Return the cost of a no-op call."""
 
     @abstractmethod
     def check_timed(self, answer: TimedAnswer, plain: TimedAnswer | None) -> None:
@@ -113,15 +106,14 @@ class Supply(ABC):
 class Side:
     """A process that is measured with one function, the submission's or the baseline's.
 
-    `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers of
-    the last turn or of the warm-up, in the order of the calls.
+    `calls` is the number of measured calls per turn. `answers` are the answers of the last turn or of the warm-up, in
+    the order of the calls.
     """
 
     worker: WorkerClient
     function: str
     blame: Blame
     calls: int = 1
-    asked: list[Reading] = field(default_factory=list)
     answers: list[TimedAnswer] = field(default_factory=list)
 
     def inputs(self, *, warm_up: bool = True) -> int:
@@ -143,7 +135,7 @@ class Side:
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[TimedInput], *, warm_up: bool = True) -> Reading:
-        """Make one call per input. Return the median cost times the number of measured calls, overhead included.
+        """Make one call per input. Return the median cost times the number of measured calls.
 
         With `warm_up`, the first call does not count. A short first call costs 25 % more and is three times as noisy,
         because the caches hold other data. No call can be skipped, because any of its answers may be checked.
@@ -156,11 +148,6 @@ class Side:
         """Raise an exception if other processes compute for the function, whose CPU time would not be measured."""
         with self.blame(self.function):
             self.worker.check_no_helpers()
-
-    def ask(self, one: TimedInput) -> None:
-        """Measure the overhead of a request with the second of two no-op calls. `one` is any input."""
-        with self.blame(self.function):
-            self.asked.append([one.ask(self.worker) for _ in range(2)][1])
 
     def answer(self, one: TimedInput) -> TimedAnswer:
         """Return the answer to one more input of the last turn."""
@@ -194,14 +181,6 @@ class Side:
             played = [one.call(self.worker) for one in drawn]
         self.answers = [answer for _, answer in played]
         return [reading for reading, _ in played]
-
-
-def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
-    """Return the cost of a turn without the overhead of its requests. `asked` are the costs of no-op calls."""
-    asking_cpu_s = turn.calls * median(one.cpu_s for one in asked)
-    asking_wall_s = turn.calls * median(one.wall_s for one in asked)
-    cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)
-    return Reading(cpu_s, max(cpu_s, turn.wall_s - asking_wall_s), turn.calls)
 
 
 @dataclass

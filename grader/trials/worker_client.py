@@ -118,20 +118,21 @@ class WorkerClient:
         self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
         self._server.spent_s()  # reset the CPU clock: the time of this request does not belong to the next call
 
-    def timed(self, read: Callable[[SharedMemory], bytes], *, null: bool = False) -> tuple[Reading, bytes]:
-        """Make one timed call, or a no-op call if `null`. Return its cost and the answer's bytes, which `read` copies.
+    def timed(self, read: Callable[[SharedMemory], bytes]) -> tuple[Reading, bytes]:
+        """Make one timed call. Return its cost, and the answer's bytes, which `read` copies.
 
-        The cost includes CPU time that the submission's processes used since the previous call, so computing between
-        calls gains nothing. The times for which the worker and this thread waited for their core are subtracted from
-        the wall time, because other programs cause this waiting. If both waited at the same time, too much is
-        subtracted, but no wall time is shorter than the CPU time. If the worker may use several threads, only the
-        worker's wait is subtracted.
+        The cost includes the request and the copy of the answer, because a submission could avoid a part of both. It
+        also includes CPU time that the submission's processes used since the previous call, so computing between calls
+        gains nothing. The times for which the worker and this thread waited for their core are subtracted from the
+        wall time, because other programs cause this waiting. If both waited at the same time, too much is subtracted,
+        but no wall time is shorter than the CPU time. If the worker may use several threads, only the worker's wait is
+        subtracted.
         """
         if self._channel.has_message():
             raise self._spoke_early()
         with self._running():
             waited_s, grader_waited_s, began_s = self._waited_s(), self._grader_waited_s(), wall()
-            claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
+            claim = self._request(protocol.GO, None, self.limits.call_s, "in a timed call")
             answer = read(self.outputs)
             reading = make_reading(self._server.spent_s(), wall() - began_s)
             waited_s, grader_waited_s = self._waited_s() - waited_s, self._grader_waited_s() - grader_waited_s

@@ -39,10 +39,10 @@ def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
     return tuple(rng.integers(-LARGEST, LARGEST + 1, size=length) for length in (signal, weights))
 
 
-few, many, most = (endless(partial(_draw, signal=SIGNAL, weights=weights)) for weights in (6, 600, 2000))
-"""Random inputs: a signal of the timed length, and 6, 600 or 2000 weights."""
+few, many, most = (endless(partial(_draw, signal=SIGNAL, weights=weights)) for weights in (12, 600, 2000))
+"""Random inputs: a signal of the timed length, and 12, 600 or 2000 weights."""
 
-large = endless(lambda rng: _draw(rng, 100 * SIGNAL, 6))
+large = endless(lambda rng: _draw(rng, 100 * SIGNAL, 12))
 """Random inputs: a signal of 100 times the timed length, and few weights."""
 
 
@@ -61,7 +61,7 @@ CONVOLVE = Task(
     cost=TIME,
     tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),
     hints=(
-        "Neither method is better at every size. How long does each method take for 6 weights, and for 2000 weights?",
+        "Neither method is better at every size. How long does each method take for 12 weights, and for 2000 weights?",
         (
             "Time both methods with a signal of 6000 numbers and 1, 10, 100 and 1000 weights. What is the smallest "
             "number of weights at which by_fft is faster? Your function crossover finds this number if its argument is "

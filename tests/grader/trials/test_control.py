@@ -60,7 +60,7 @@ class Scripted(Side):
         burner = self.worker
         assert isinstance(burner, Burner)
         burner.warm_ups.append(warm_up)
-        return Reading(burner.cost_s + burner.extra_s + 1.0, burner.cost_s + burner.extra_s + 2.0)
+        return Reading(burner.cost_s + burner.extra_s, burner.cost_s + burner.extra_s)
 
 
 def scripted(*costs_s: float) -> list[Side]:
@@ -69,7 +69,6 @@ def scripted(*costs_s: float) -> list[Side]:
             Burner(cost_s),  # type: ignore[arg-type]
             "negate",
             lambda _: pytest.fail("no submission may be blamed"),
-            asked=[Reading(1.0, 2.0)],
         )
         for cost_s in costs_s
     ]

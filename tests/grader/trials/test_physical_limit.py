@@ -165,11 +165,10 @@ def test_memory_that_inputs_share_is_read_once() -> None:
     assert physical_limit.least_bytes((np.broadcast_to(y, (50, 3)),), 0) == 24
 
 
-def test_the_call_of_the_median_pair_counts_without_the_median_overhead_of_a_request() -> None:
+def test_the_call_of_the_median_pair_counts() -> None:
     turns = [[Reading(1.8, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(0.6, 9.0)]]
-    asked = [Reading(0.4, 0.8), Reading(0.2, 0.4), Reading(0.1, 0.2)]
-    assert physical_limit.call_and_overhead_s(turns, asked) == pytest.approx((0.4, 0.2))
-    assert physical_limit.call_and_overhead_s(turns, asked, by_wall=True) == pytest.approx((29.6, 0.4))
+    assert physical_limit.call_s(turns) == pytest.approx(0.6)
+    assert physical_limit.call_s(turns, by_wall=True) == pytest.approx(30.0)
 
 
 def test_an_impossible_time_counts_only_if_no_try_gives_a_possible_one(

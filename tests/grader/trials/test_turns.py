@@ -16,7 +16,6 @@ from grader.trials.correctness import Answer
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import Drawn, TensorSupply
 from grader.trials.turns import (
-    LEAST_NET,
     MOST_CALLS,
     SLOW_CALL_S,
     TURN_S,
@@ -24,16 +23,8 @@ from grader.trials.turns import (
     Side,
     TimedAnswer,
     TimedInput,
-    net,
 )
 from harness.paired.rounds import Reading
-
-
-def test_the_median_price_of_asking_is_taken_off_and_what_is_left_is_never_nothing() -> None:
-    asked = [Reading(cpu_s, cpu_s + 0.5) for cpu_s in (0.5, 1.0, 9.0)]
-    assert net(Reading(5.0, 6.0), asked) == Reading(4.0, 4.5)
-    assert net(Reading(1.0, 1.0), [Reading(1.0, 1.0)]) == Reading(LEAST_NET, LEAST_NET)
-    assert net(Reading(5.0, 5.0), [Reading(1.0, 4.0)]) == Reading(4.0, 4.0), "wall time is at least the CPU time"
 
 
 class Played(Side):
@@ -88,10 +79,6 @@ class Answering(Side):
 
     def check_no_helpers(self) -> None:
         """There is no process that could have helpers."""
-
-    def ask(self, one: TimedInput) -> None:  # noqa: ARG002 - any input costs the same here
-        """Measure the same overhead for each input."""
-        self.asked.append(Reading(0.1, 0.1))
 
 
 def played(wrong: tuple[int, ...]) -> Answering:
