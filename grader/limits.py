@@ -1,10 +1,49 @@
 """The limits of a process that runs a submission: CPU time, wall time, memory, threads and storage."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-CALLS_TOGETHER: Final = 20
-"""The time limit for all calls of a task together, as a multiple of the time limit for one call."""
+from grader.errors import WorkerFault
+from grader.records import Status
+from harness.machine.clocks import wall
+
+T = TypeVar("T")
+
+HAND_IN_S: Final = 900.0
+"""The most wall seconds for one hand-in: for all of its tasks, repeats and restarts, and the grader's own work."""
+
+
+class HandInTime:
+    """The wall time for one hand-in, which begins when this object is created. The default limit is `HAND_IN_S`.
+
+    So a submission cannot hold a core for hours by steps that each keep their own limit.
+    """
+
+    def __init__(self, limit_s: float | None = None) -> None:
+        self._limit_s = HAND_IN_S if limit_s is None else limit_s
+        self._ends_s = wall() + self._limit_s
+
+    @property
+    def left_s(self) -> float:
+        """The wall seconds that are left, or 0 if none are left."""
+        return max(0.0, self._ends_s - wall())
+
+    @property
+    def used_up(self) -> WorkerFault:
+        """The fault of a hand-in that has no time left."""
+        said = f"Grading this file took longer than {self._limit_s / 60:.3g} minutes, the limit for all of its tasks."
+        help_text = "Look for code that waits or sleeps, and for work that each call repeats."
+        return WorkerFault(Status.TIMED_OUT, f"{said} Tasks that were graded before keep their points.", help_text)
+
+    @contextmanager
+    def entered(self, waiting: AbstractContextManager[T]) -> Iterator[T]:
+        """Enter `waiting`, such as the wait for a free core, and do not count the time until it is entered."""
+        began_s = wall()
+        with waiting as found:
+            self._ends_s += wall() - began_s
+            yield found
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +54,6 @@ class Limits:
     programs does not end honest work, but a process that hangs without computing is ended. If the system
     counts the time that a process waits for a core, a file must load in `load_s` without this time.
 
-    `together_s` limits the time of all requests of a task, so that many short requests cannot hold a core for hours.
     `threads` is the number of threads for torch and other libraries. A task with more than one thread must have the
     cost `WALL_TIME`.
 
@@ -31,8 +69,3 @@ class Limits:
     threads: int = 1
     returns_memory: bool = False
     stores_outside: bool = True
-
-    @property
-    def together_s(self) -> float:
-        """The maximum wall time in seconds of all calls of one task together."""
-        return self.wall_factor * (self.load_s + CALLS_TOGETHER * self.call_s)

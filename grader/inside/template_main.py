@@ -39,6 +39,9 @@ TMP_BYTES = 256 << 20
 SHM_BYTES = 64 << 20
 """The sizes of the two folders to which a tree may write, /tmp and /dev/shm."""
 
+MOST_FILES = 10_000
+"""The most files that a tree may have in each of these folders. Each takes about 1 KiB of the kernel's memory."""
+
 NEW_FOLDERS = {"/tmp": TMP_BYTES, "/dev/shm": SHM_BYTES}  # noqa: S108 - every tree has its own
 """The folders to which a tree may write, with their sizes. They are new, so they hide the folders of these names."""
 
@@ -167,7 +170,7 @@ def make_private(kept: Sequence[str]) -> None:
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
     descriptors = [os.open(path, os.O_PATH) for path in kept]
     for folder, size in NEW_FOLDERS.items():
-        _mount("tmpfs", folder, "tmpfs", _NO_SUID | _NO_DEVICES, f"mode=1777,size={size}")
+        _mount("tmpfs", folder, "tmpfs", _NO_SUID | _NO_DEVICES, f"mode=1777,size={size},nr_inodes={MOST_FILES}")
     os.umask(0o022)  # the tree's user must be able to enter the folders above the kept ones
     for path, descriptor in zip(kept, descriptors, strict=True):
         Path(path).mkdir(parents=True)

@@ -156,7 +156,8 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bo
             argv += ["--ro-bind", path, path]
     for path in SYSTEM_FILES:
         argv += ["--ro-bind-try", path, path]
-    argv += ["--proc", "/proc", "--dev", "/dev"]
+    # Shared pages of /dev/zero would stay after a process unmaps them. No limit counts them.
+    argv += ["--proc", "/proc", "--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]
     for folder, size_bytes in NEW_FOLDERS.items():
         argv += ["--perms", "1777", "--size", str(size_bytes), "--tmpfs", folder]
     bound = prefixes()

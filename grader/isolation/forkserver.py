@@ -6,21 +6,23 @@ has a process that the grader did not request, the submission is to blame.
 """
 
 import contextlib
+import math
 import os
 import select
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple, TypeVar
 
-from grader.errors import MachineError, WorkerFault
+from grader.errors import MachineError, NoisyMachineError, WorkerFault
 from grader.inside import ending, protocol
 from grader.inside.protocol import Channel
+from grader.inside.template_main import MOST_FILES
 from grader.isolation import proc, sandbox, seccomp, tree_users
 from grader.isolation.process_tree import OutputTail, ProcessTree
 from grader.isolation.template import NO_ANSWER, ForkedTree, Template, attest, attested_pid
-from grader.limits import Limits
+from grader.limits import HandInTime, Limits
 from grader.records import Status
 from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
 from harness.processes import process_env
@@ -30,6 +32,9 @@ R = TypeVar("R")
 
 START_S: Final = 60.0
 """Seconds to wait for the first process, enough to import torch from a slow disk."""
+
+_WATCH_S: Final = 0.02
+"""The least seconds between two checks of what a tree uses, which take about a millisecond."""
 
 _ANSWER_S: Final = 30.0
 """Seconds to wait for a fork, or for the report of a worker's end. Both usually take milliseconds."""
@@ -69,9 +74,10 @@ class ForkServer:
         self._ended_children = 0
         self._counted_s = 0.0
         self._shared_bytes = self._own_tasks = 0
+        self._kernel_bytes, _ = proc.kernel_memory()
+        self._watched_s = 0.0
         self._closed = self._unresponsive = False
-        self.waited_s = 0.0
-        """Wall seconds for which the grader has waited for these processes since `start_task`."""
+        self.time = HandInTime(math.inf)
         self.remarks: tuple[str, ...] = ()  # on cells of the notebook that a worker has loaded
 
     @property
@@ -80,9 +86,9 @@ class ForkServer:
         return self._output.text()
 
     def start_task(self) -> None:
-        """Prepare to grade the next exercise task: clear `output_tail` and set `waited_s` to 0."""
+        """Prepare to grade the next exercise task: clear `output_tail`."""
         self._output.forget()
-        self.waited_s = 0.0
+        self._kernel_bytes, _ = proc.kernel_memory()
 
     def wait_until_ready(self) -> None:
         """Wait until the first process can fork workers. Raise `MachineError`, and close, if it does not start."""
@@ -129,9 +135,8 @@ class ForkServer:
             inner_pid = self._answer("pid")
             if not isinstance(inner_pid, int):  # the kernel has refused the fork, so no greeting will come
                 raise self._broken()
-            with self._waiting():
-                self._wait_for_greeting(channel)
-                pid = attested_pid(channel)
+            self._wait_for_greeting(channel)
+            pid = attested_pid(channel)
             attest(channel, on=False)
         except NO_ANSWER as error:
             raise self._broken() from error
@@ -193,10 +198,14 @@ class ForkServer:
         return spent_s
 
     def watch(self, limits: Limits) -> None:
-        """Raise `WorkerFault` if all processes of the tree together use more memory, threads or disk than allowed.
+        """Raise `WorkerFault` if all processes of the tree together use more memory, threads or files than allowed.
 
-        The kernel limits only each process.
+        The kernel limits only each process. Raise `NoisyMachineError` if kernel memory, which belongs to no tree, is
+        used up.
         """
+        if wall() - self._watched_s < _WATCH_S:
+            return
+        self._watched_s = wall()
         processes = proc.processes(self._pids[0])
         used = proc.total_usage(processes, self._shared_bytes)
         if used.memory_bytes > proc.allowed_bytes(limits.memory_bytes, len(self._clocks)):
@@ -205,6 +214,13 @@ class ForkServer:
         if used.tasks - self._own_tasks > proc.MOST_TASKS:
             said = f"The submission ran more than {proc.MOST_TASKS} threads and processes at once."
             raise WorkerFault(Status.CRASHED, said, "Start only a few threads: your code runs on one core.")
+        if self.sandboxed and proc.file_count(self._pids[-1], self._process.folder, MOST_FILES) > MOST_FILES:
+            said = f"The submission made more than {MOST_FILES:,} files, or folders that cannot be listed."
+            raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write fewer files.")
+        now_bytes, short = proc.kernel_memory()
+        if short and now_bytes - self._kernel_bytes > proc.KERNEL_BYTES:
+            grown = f"{(now_bytes - self._kernel_bytes) / (1 << 30):.1f} GiB"
+            raise NoisyMachineError(f"The memory that belongs to no process grew by {grown}, and memory became short.")
         if self._process.owner is not None:
             with tree_users.acting_as(self._process.owner):
                 written_bytes = proc.written_bytes(processes[1:])
@@ -249,20 +265,11 @@ class ForkServer:
 
     def _answer(self, name: str) -> object:
         try:
-            with self._waiting():
-                _, body = self._channel.receive(_ANSWER_S)
+            _, body = self._channel.receive(_ANSWER_S)
         except protocol.Late:
             self._unresponsive = True  # a submission has stopped the first process: later calls do not wait for it
             raise
         return body.get(name)
-
-    @contextlib.contextmanager
-    def _waiting(self) -> Iterator[None]:
-        began_s = wall()
-        try:
-            yield
-        finally:
-            self.waited_s += wall() - began_s
 
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._pids, *self._clocks}))

@@ -16,6 +16,7 @@ from grader.errors import MachineError, WorkerFault
 from grader.isolation import sandbox
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.template import Template
+from grader.limits import HandInTime
 from grader.records import Status
 
 FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED})
@@ -139,18 +140,20 @@ class HandInTrees:
         self._pool, self._tensors = pool, tensors
         self._tree: ForkServer | None = None
         self._never_loads: WorkerFault | None = None
+        self.time = HandInTime()
         self.remarks: tuple[str, ...] = ()  # on cells of the notebook that was loaded last
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
         """Yield the processes that run the file. After a fault of its processes, the next task gets new ones.
 
-        If the file could not be loaded in time, raise this `WorkerFault` again at once for each further task.
+        If the file could not be loaded in time, raise this `WorkerFault` again at once for each further task. If no
+        time is left for the hand-in, raise a `WorkerFault` too.
         """
-        if self._never_loads:
-            raise self._never_loads
+        if self._never_loads or not self.time.left_s:
+            raise self._never_loads or self.time.used_up
         tree = self._tree or self._pool.take(tensors=tensors or self._tensors)
-        self._tree = None
+        self._tree, tree.time = None, self.time
         try:
             tree.start_task()
             yield tree

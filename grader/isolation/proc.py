@@ -8,8 +8,10 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from grader.inside.template_main import NEW_FOLDERS
 from harness.processes import process_env
 
 # A process cannot imitate a field with its name: the kernel writes line breaks in names as `\n`.
@@ -29,7 +31,11 @@ MOST_TASKS: Final = 1024
 DISK_BYTES: Final = 1 << 30
 """The most bytes that a sandbox without Linux namespaces may write to disk, where its folder has no size limit."""
 
-_OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
+KERNEL_BYTES: Final = 1 << 30
+"""The most bytes by which the kernel's own memory may grow in a task, if less than a quarter of the memory is left."""
+
+_OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap", "VmPTE")
+_NOT_KERNEL: Final = ("MemFree", "Buffers", "Cached", "SReclaimable", "AnonPages")
 
 
 class Usage(NamedTuple):
@@ -123,6 +129,46 @@ def written_bytes(pids: Iterable[int]) -> int:
         with contextlib.suppress(OSError):
             written += fields(_read(f"/proc/{pid}/io")).get("write_bytes", 0)
     return written
+
+
+def kernel_memory() -> tuple[int, bool]:
+    """Return the bytes of this machine's memory that belong to no process, and whether memory is short.
+
+    They include files in memory, but no cached files of disks. Return zeros where there is no `/proc`.
+    """
+    with contextlib.suppress(OSError):
+        found = fields(_read("/proc/meminfo"))
+        kernel_kib = found["MemTotal"] + found["Shmem"] - sum(found[name] for name in _NOT_KERNEL)
+        return kernel_kib << 10, found["MemAvailable"] < found["MemTotal"] / 4
+    return 0, False
+
+
+def file_count(pid: int, folder: Path | None, most: int) -> int:
+    """Return the number of files to which the sandbox of process `pid` may write. More than `most` are not counted.
+
+    `folder` is the sandbox's folder on a disk, or None if it has file systems of its own. A folder that cannot be
+    listed counts as more than `most` files. Raise `ProcessLookupError` if the process no longer exists.
+    """
+    if folder is None:
+        try:
+            found = [os.statvfs(f"/proc/{pid}/root{one}") for one in NEW_FOLDERS]
+        except FileNotFoundError:
+            raise ProcessLookupError(pid) from None
+        return sum(one.f_files - one.f_ffree for one in found)
+    count = 0
+    try:
+        for _, folders, files in os.walk(folder, onerror=_unless_gone):
+            count += len(folders) + len(files)
+            if count > most:
+                break
+    except OSError:
+        return most + 1
+    return count
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def total_usage(pids: Iterable[int], shared_bytes: int) -> Usage:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, ClassVar, Final
 
 from grader.inside.protocol import Channel
@@ -88,8 +89,8 @@ class ProcessTree:
     """A running sandbox: the started command `popen` and its descendants, the last of which is a Python process.
 
     With Linux namespaces, bubblewrap writes the process id of its first process to the file `info`. Without namespaces,
-    the processes end when the pipe `lifeline` is closed. Then `owner` is their user, and `sweep` ends the processes
-    that remain if their first process was killed.
+    the processes end when the pipe `lifeline` is closed. Then `owner` is their user, `folder` the folder to which they
+    may write, and `sweep` ends the processes that remain if their first process was killed.
     """
 
     popen: subprocess.Popen[bytes]
@@ -97,6 +98,7 @@ class ProcessTree:
     info: IO[bytes] | None = None
     lifeline: IO[bytes] | None = None
     owner: int | None = None
+    folder: Path | None = None
     sweep: Callable[[], object] = field(default=lambda: None)
     pids: tuple[int, ...] = ()
     killed: bool = False

@@ -32,6 +32,7 @@ class When(Enum):
     EQUALS = "equals one of the values"
     NOT_IN = "equals none of the values"
     ANY_BIT = "has any of the bits"
+    ALL_BITS = "has all of the bits"
     NO_BIT = "has none of the bits"
 
 
@@ -68,6 +69,8 @@ They name threads and memory mappings, and query CPU features: PR_GET_DUMPABLE, 
 PR_GET_NO_NEW_PRIVS, PR_SVE_GET_VL, PR_GET_TAGGED_ADDR_CTRL, PR_SET_VMA.
 """
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+SHARED_PAGES: Final = (0x1, 0x20)
+"""MAP_SHARED and MAP_ANONYMOUS."""
 ASK_PERSONALITY: Final = 0xFFFFFFFF
 
 TREE: Final = (
@@ -100,7 +103,12 @@ WORKER: Final = (
     Rule("fork vfork execve execveat", "start a process that no clock measures", PROCESS_ERRNO),
     Rule("clone", "start a process that is not a thread", PROCESS_ERRNO, Condition(0, When.NO_BIT, (CLONE_THREAD,))),
     Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
-    Rule("memfd_create memfd_secret shmget", "get memory that no limit counts", errno.ENOSYS),
+    Rule("memfd_create memfd_secret", "get memory that no limit counts", errno.ENOSYS),
+    Rule("bind listen accept accept4", "connections wait in kernel memory that no limit counts"),
+    Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "objects in kernel memory that no limit counts"),
+    Rule("semget semop semtimedop semctl mq_open mq_unlink", "objects in kernel memory that no limit counts"),
+    Rule("inotify_init inotify_init1 inotify_add_watch", "events wait in kernel memory that no limit counts"),
+    Rule("mmap", "shared pages stay after a process unmaps them", condition=Condition(3, When.ALL_BITS, SHARED_PAGES)),
     Rule("seccomp", "install a filter of its own"),
     Rule("prctl", "hide the process from others, or change its timers and its death signal", condition=_KNOWN),
     Rule("arch_prctl", "no submission needs it", condition=Condition(0, When.NOT_IN, ASK_FOR_AMX)),
@@ -116,10 +124,7 @@ _DATAGRAM: Final = 2
 NO_NAMESPACES: Final = (
     Rule("socket", "reach sockets of other programs in the shared network and file system", errno.EAFNOSUPPORT),
     Rule("socketpair", "send datagrams to any address", errno.EAFNOSUPPORT, Condition(1, When.ANY_BIT, (_DATAGRAM,))),
-    Rule("connect bind listen accept accept4", "use sockets with an address"),
-    Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "all trees share these objects, which outlive a tree"),
-    Rule("semget semop semtimedop semctl mq_open mq_unlink", "all trees share these objects, which outlive a tree"),
-    Rule("inotify_init inotify_init1 inotify_add_watch", "Landlock lets a process watch files that it may not open"),
+    Rule("connect", "use sockets with an address"),
     Rule("truncate", "Landlock denies this only from version 3 on"),
     Rule("fallocate", "take disk space that the kernel does not count as written", errno.EOPNOTSUPP),
     Rule("prctl", "hide a process from the supervisor", condition=Condition(0, When.EQUALS, (PR_SET_DUMPABLE,))),
@@ -140,7 +145,6 @@ STORES_OUTSIDE: Final = (
     Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files can hold data"),
     Rule("pipe pipe2 socket socketpair", "buffers in the kernel can hold data"),
     Rule("fcntl", "enlarge the buffer of a named pipe", condition=Condition(1, When.EQUALS, (F_SETPIPE_SZ,))),
-    Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues in the kernel can hold data"),
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
     Rule("madvise", "move data to swap, or share equal pages", condition=Condition(2, When.EQUALS, _MOVING)),
 )
@@ -270,6 +274,7 @@ def _denying(rule: Rule) -> list[tuple[int, int, int, int]]:
     if when in {When.EQUALS, When.ANY_BIT}:
         steps = [step for value in values for step in ((test, 0, 1, value), deny)]
     else:
-        steps = [*((test, len(values) - place, 0, value) for place, value in enumerate(values)), deny]
+        jumps = [(0, past) if when is When.ALL_BITS else (past, 0) for past in range(len(values), 0, -1)]
+        steps = [*((test, *jump, value) for jump, value in zip(jumps, values, strict=True)), deny]
     # Only the low 32 bits of an argument are loaded, because the kernel reads 32-bit arguments too.
     return [(_LOAD, 0, 0, _ARGUMENTS_AT + 8 * rule.condition.position), *steps, (_LOAD, 0, 0, _NUMBER_AT)]

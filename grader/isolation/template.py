@@ -113,6 +113,7 @@ class ForkedTree:
     """
 
     owner: int | None = None
+    folder: Path | None = None
 
     def __init__(self, template: Template, output: IO[bytes]) -> None:
         self._template, self.output = template, output

@@ -57,7 +57,7 @@ TCP: Final = 0b11
 SCOPES: Final = 0b11
 """The bits that deny abstract Unix sockets and signals to processes outside of the sandbox (from version 6 on)."""
 
-DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+DEVICES: Final = ("null", "full", "random", "urandom")
 ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
 """Files of /proc that contain nothing about other processes."""
 
@@ -140,6 +140,7 @@ def launch(
     uid = uid or tree_users.new_id()
     about = _tree(uid, program, passed, hidden)
     tree = _started(about, stdin)
+    tree.folder = Path(about.own)
     tree.owner, tree.sweep = uid, lambda: _started(replace(about, program=[], passed=[]), DEVNULL).finish(_SWEEP_S)
     return tree
 

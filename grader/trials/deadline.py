@@ -2,14 +2,15 @@
 
 The limit is CPU time, so that load of other programs does not end honest work. A multiple of it on the wall clock also
 ends the request, because a process that sleeps uses no CPU time. Wall time above the CPU time limit is subtracted from
-that of later requests, so a submission cannot sleep in each of a hundred requests. All requests of a task together have
-one limit on the wall clock (`Limits.together_s`), so thousands of short requests cannot hold a core for hours.
+that of later requests, so a submission cannot sleep in each of a hundred requests. All requests of a hand-in together
+have one limit on the wall clock (`limits.HandInTime`), so thousands of short requests cannot hold a core for hours.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from grader.limits import HandInTime
 from harness.machine.clocks import Clock, wall
 
 ANSWERED_S: Final = 0.02
@@ -23,8 +24,8 @@ class Deadline:
     """The time limits of one request, which begins when this object is created.
 
     The request may use `allowed_s` seconds on the clock `cpu`, and on the clock `now` `wall_factor` times as many,
-    minus `slept_s`, the excess of earlier requests. `together_s` is the time left on `now` for all requests. The CPU
-    clock is first read when `passed` is first used, to save time in short requests.
+    minus `slept_s`, the excess of earlier requests. `time` limits all requests of a hand-in. The CPU clock is first
+    read when `passed` is first used, to save time in short requests.
     """
 
     allowed_s: float
@@ -32,11 +33,11 @@ class Deadline:
     cpu: Clock
     now: Clock = wall
     slept_s: float = 0.0
-    together_s: float = math.inf
+    time: HandInTime = field(default_factory=lambda: HandInTime(math.inf))
 
     def __post_init__(self) -> None:
         self._began_s, self._used_s = self.now(), math.nan
-        self._forgiven_s = self._answering_s = 0.0
+        self._forgiven_s = 0.0
 
     @property
     def wall_s(self) -> float:
@@ -46,17 +47,7 @@ class Deadline:
     @property
     def left_s(self) -> float:
         """The wall seconds that are left for the request, or 0 if none are left."""
-        return max(0.0, min(self.wall_s - self._taken_s(), self.together_s - self.waited_s))
-
-    @property
-    def waited_s(self) -> float:
-        """The wall seconds for which the grader has waited for an answer in this request."""
-        return self.now() - self._began_s - self._answering_s
-
-    @property
-    def all_passed(self) -> bool:
-        """Whether the time limit for all requests together is used up."""
-        return self.waited_s >= self.together_s
+        return max(0.0, min(self.wall_s - self._taken_s(), self.time.left_s))
 
     @property
     def passed(self) -> bool:
@@ -68,7 +59,6 @@ class Deadline:
 
     def forgive(self, waited_s: float, answering_s: float = 0.0) -> None:
         """Do not count these seconds: a short wait for a message, and the grader's own time to answer it."""
-        self._answering_s += answering_s
         forgiven_s = self._forgiven_s + min(waited_s, ANSWERED_S) + answering_s
         self._forgiven_s = min(forgiven_s, MOST_FORGIVEN * self.wall_s)
 

@@ -205,7 +205,8 @@ def duel(
     a possible time, return the last impossible one. Raise `NoisyMachineError` if all `TRIES` tries are void.
     """
     order = random.Random(int(rng.integers(1 << 62)))
-    with session.pool.trusted(tensors=tree.tensors) as trusted, session.lane(task.limits.threads) as held:
+    lane = tree.time.entered(session.lane(task.limits.threads))
+    with session.pool.trusted(tensors=tree.tensors) as trusted, lane as held:
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
         found: tuple[Outcome, Control] | None = None
         voided, trouble = 0, ""

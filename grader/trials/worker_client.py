@@ -150,6 +150,7 @@ class WorkerClient:
         self._where = "while it was being timed"
         with self._running():
             self._server.check_no_helpers(self._cores)
+            self._server.watch(self.limits)
 
     def begin(self, read: Callable[[int], R]) -> R:
         """Detect new processes from now on, and return what the meter `read` shows for the worker's process id.
@@ -216,13 +217,12 @@ class WorkerClient:
         return self._served(*self._receive())
 
     def _begin(self, allowed_s: float, where: str, factor: float | None = None, now: Clock = wall) -> None:
-        left_s, factor = self.limits.together_s - self._server.waited_s, factor or self.limits.wall_factor
-        self._deadline = Deadline(allowed_s, factor, self._server.cpu_s, now, self._slept_s, left_s)
+        factor, time = factor or self.limits.wall_factor, self._server.time
+        self._deadline = Deadline(allowed_s, factor, self._server.cpu_s, now, self._slept_s, time)
         self._where = where
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
         self._slept_s = self._deadline.ended()
-        self._server.waited_s += self._deadline.waited_s
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:
@@ -241,7 +241,7 @@ class WorkerClient:
     def _receive(self) -> tuple[bytes, dict[str, Any]]:
         try:
             with self._running():
-                return self._channel.receive(self.limits.together_s)  # `_watch` looks at the deadline meanwhile
+                return self._channel.receive(self._server.time.left_s)  # `_watch` looks at the deadline meanwhile
         except protocol.Late:
             raise self._late() from None
         except protocol.ProtocolError as error:
@@ -262,10 +262,8 @@ class WorkerClient:
             raise self._late()
 
     def _late(self) -> WorkerFault:
-        if self._deadline.all_passed:
-            said = f"The submission took longer than {self.limits.together_s:g} s for all of its calls together."
-            help_text = "Look for code that waits or sleeps, and for work that each call repeats."
-            return WorkerFault(Status.TIMED_OUT, said, help_text)
+        if not self._server.time.left_s:
+            return self._server.time.used_up
         said = f"No answer within {self._deadline} {self._where}."
         return WorkerFault(Status.TIMED_OUT, said, "Look for a loop that never ends.")
 

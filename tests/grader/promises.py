@@ -60,11 +60,8 @@ HANGING_CALLS = 20_000
 """The calls of simulated functions that such an exploit may make for one answer. The real exams allow more."""
 PATIENCE_S = 3.0
 """The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
-CALLS_TOGETHER = 2
-"""The time limit of all calls together of an exploit that hangs, in multiples of the limit of one call.
-
-The real grader allows 20. Other exploits get 20 too: an exploit with right but slow code needs 25 s on a quiet machine.
-"""
+HANGING_S = 8.0
+"""The time limit for the whole hand-in of an exploit that hangs. Others get the real limit."""
 
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
@@ -153,7 +150,7 @@ class Promised:
             small = self.task if self.task.cost == PEAK_MEMORY else replace(self.task, limits=SMALL)
             verdict = self.graded(pool, small)
         else:
-            with mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER):
+            with mock.patch.object(limits, "HAND_IN_S", HANGING_S):
                 verdict = self.graded(pool, hanging(self.task))
         told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
         report = Report(self.submission(), (verdict,), ENVIRONMENT, sandboxed=True, duration_s=1.0)

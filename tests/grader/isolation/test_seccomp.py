@@ -126,6 +126,8 @@ BY_ARGUMENTS = [
     *(("measured", "openat", (0, 0, flags), 0) for flags in (0, 0o2)),
     *(("measured", "openat", (0, 0, flags), errno.EPERM) for flags in (0o100, 0o20200000)),
     ("worker", "openat", (0, 0, 0o100), 0),
+    *(("worker", "mmap", (0, 4096, 3, flags), 0) for flags in (0x1, 0x22)),
+    *(("worker", "mmap", (0, 4096, 3, flags), errno.EPERM) for flags in (0x21, 0x23)),
     ("measured", "mmap", (0, 4096, 3, 0x22), 0),
     *(("measured", "mmap", (0, 4096, 3, flags), errno.EPERM) for flags in (0x21, 0x40022)),
     ("measured", "madvise", (0, 4096, 4), 0),

@@ -57,26 +57,17 @@ def template_of(one: WorkerClient) -> psutil.Process:
 @pytest.mark.sandbox
 def test_a_tree_neither_sees_nor_reaches_another() -> None:
     write = "  for d in ('/tmp', '/dev/shm'): open(d + '/mark', 'w').close()\n  return 1"
-    listen = "  s = sys.s = socket.socket(socket.AF_UNIX); s.bind('\\0mark'); s.listen(); return 1"
-    queue = "  return ctypes.CDLL(None).msgget(77, 0o1666)"
     look = """
-  def fails(attempt):
-    try: attempt()
-    except OSError as error: return type(error).__name__
-  libc = ctypes.CDLL(None)
   return [
     sorted(n for n in os.listdir('/proc') if n.isdigit()),
     [d for d in ('/tmp', '/dev/shm') if os.path.exists(d + '/mark')],
-    fails(lambda: socket.socket(socket.AF_UNIX).connect('\\0mark')),
-    libc.msgget(77, 0),
     [n for n in os.listdir('/dev/pts') if n.isdigit()],
   ]
 """
     with two_trees() as (one, other):
-        assert ask(one, write) == ask(one, listen) == 1
-        assert ask(one, queue) >= 0
+        assert ask(one, write) == 1
         assert ask(one, "  sys.pty = os.openpty(); return len(sys.pty)") == 2
-        assert ask(other, look) == [["1", "2", "3"], [], "ConnectionRefusedError", -1, []]
+        assert ask(other, look) == [["1", "2", "3"], [], []]
         pids = one._forked.pid, other._forked.pid, template_of(one).pid
         for name in NAMESPACES:
             assert len({Path(f"/proc/{pid}/ns/{name}").readlink() for pid in pids}) == len(pids), name

@@ -1,16 +1,18 @@
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from trees import bare, opened
 
-from grader import catalogue
+from grader import catalogue, limits
 from grader.errors import WorkerFault
 from grader.grade import grade
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
-from grader.limits import Limits
+from grader.limits import HandInTime, Limits
 from grader.records import Status, Submission
 from grader.source import Source
 from grader.trials.deadline import ANSWERED_S, MOST_FORGIVEN, Deadline
@@ -72,44 +74,44 @@ def test_who_nearly_sleeps_until_the_wall_has_less_of_it_the_next_time() -> None
     assert Deadline(3.0, 4.0, FakeClock(), wall, slept_s=third.ended()).wall_s == pytest.approx(3.1)
 
 
-def test_all_requests_together_have_a_bound_from_which_no_dozing_is_forgiven() -> None:
-    wall = FakeClock()
-    deadline = Deadline(3.0, 4.0, FakeClock(), wall, together_s=5.0)
-    for _ in range(400):
-        wall.advance(ANSWERED_S / 2)
-        deadline.forgive(ANSWERED_S / 2)
-    assert not deadline.all_passed
-    assert deadline.left_s == pytest.approx(1.0)
-    wall.advance(1.1)
-    assert deadline.all_passed
-    assert deadline.left_s == 0.0
+SLOW = {
+    "in each call": ("import time\ndef f(x): time.sleep(0.25)", 1000),
+    "in each new process": ("import time\ntime.sleep(0.4)\ndef f(x): pass", 1),
+    "at each end": ("import atexit, time\natexit.register(time.sleep, 5)\ndef f(x): time.sleep(0.1)", 1),
+}
 
 
-@pytest.mark.parametrize("calls", [1000, 1])
-def test_many_calls_that_each_stay_below_their_limit_end_together(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All calls are made in one worker, or each call is made in a new worker."""
-    monkeypatch.setattr(Limits, "together_s", 1.5)
-    limits = Limits(load_s=0.5, call_s=0.5, wall_factor=1.0)
-
-    def call_for_ever(tree: ForkServer) -> None:
-        while True:
-            with worker(tree, limits) as one:
-                one.load(SLEEPS)
-                for _ in range(calls):
-                    one.values("f", [{"value": 0.25}], lambda _name, _arguments: None, 1)
-
-    said = r"longer than 1\.5 s for all of its calls together"
-    with bare() as session, session.pool.fresh(tensors=False) as tree, pytest.raises(WorkerFault, match=said):
-        call_for_ever(tree)
-
-
-def test_the_next_task_has_a_bound_of_its_own() -> None:
+@pytest.mark.parametrize("slow", SLOW)
+def test_steps_that_each_keep_their_limit_end_together(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second task gets no time of its own."""
+    monkeypatch.setattr(limits, "HAND_IN_S", 1.5)
+    source, calls = SLOW[slow]
+    began_s = time.monotonic()
     with Pool(sandboxed=False) as pool, pool.one_hand_in(tensors=False) as trees:
-        with trees.fresh(tensors=False) as tree:
-            tree.waited_s = 1e9
-        with trees.fresh(tensors=False) as again:
-            assert again is tree
-            assert again.waited_s == 0.0
+        for _ in range(2):
+            with pytest.raises(WorkerFault, match="the limit for all of its tasks"), trees.fresh(tensors=False) as tree:
+                call_for_ever(tree, source, calls)
+    assert time.monotonic() - began_s < 10
+
+
+def call_for_ever(tree: ForkServer, source: str, calls: int) -> None:
+    while True:
+        with worker(tree, Limits(load_s=0.5, call_s=0.5, wall_factor=1.0)) as one:
+            one.load(source)
+            for _ in range(calls):
+                one.values("f", [{"value": None}], lambda _name, _arguments: None, 1)
+
+
+def test_the_wait_for_a_core_is_no_time_of_the_hand_in() -> None:
+    left = HandInTime(5.0)
+    with left.entered(busy_core()):
+        assert left.left_s > 4.9
+
+
+@contextmanager
+def busy_core() -> Iterator[None]:
+    time.sleep(0.3)
+    yield
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's clocks")
@@ -158,11 +160,11 @@ def f(x):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
 def test_a_call_that_computes_too_long_sleeps_or_stops_is_ended() -> None:
     far = Limits(load_s=20, call_s=0.3, wall_factor=1e3)
-    for source, limits in ((COMPUTES, far), (DRIPS, far), (SLEEPS, HASTY), (STOPS, HASTY)):
+    for source, given in ((COMPUTES, far), (DRIPS, far), (SLEEPS, HASTY), (STOPS, HASTY)):
         with pytest.raises(WorkerFault) as caught:
-            called(source, 60, limits)
+            called(source, 60, given)
         assert caught.value.status is Status.TIMED_OUT
-        assert ("of computing in f" if limits is far else "No answer within 1.2 s in f") in caught.value.rationale
+        assert ("of computing in f" if given is far else "No answer within 1.2 s in f") in caught.value.rationale
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
