@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, kinds, overlays, paths, ways
-from grader.authoring import kit_leaks, task_texts
+from grader.authoring import kit_leaks, mistakes, task_texts
 from grader.authoring.stubs import stub_of
+from grader.authoring.task_texts import docstring
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
@@ -33,7 +34,6 @@ from grader.kinds.simulated import SimulatedExaminer
 from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
-from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.rendering import units
 
@@ -118,6 +118,7 @@ def task_problems(task: Task) -> Iterator[str]:
         if not any(task.known.glob(f"tier{number}_*.py")):
             yield f"no known submission reaches tier {number}"
     yield from (f"{path.name} has no docstring that explains it" for path in task.wrong_answers if not docstring(path))
+    yield from mistakes.problems(task)
 
 
 def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None]) -> Iterator[KnownGrade]:

@@ -11,8 +11,8 @@ marks, it contains only the lines that begin with `# STUB: `, without these char
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
 outside of functions is then left out. `python -m grader stubs` writes all stubs again, a list of the written
-stubs (`grader.hand_ins.originals`), and the texts about other ways (`grader.authoring.task_texts`). The committed files
-equal the generated files.
+stubs (`grader.hand_ins.originals`), the texts about other ways (`grader.authoring.task_texts`), and the record of known
+mistakes (`grader.authoring.mistakes`). The committed files equal the generated files.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from typing import Annotated
 import typer
 
 from grader import catalogue, paths
-from grader.authoring import task_texts
+from grader.authoring import mistakes, task_texts
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.hand_ins import originals
@@ -98,6 +98,7 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
     write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
     yield task_texts.write_ways()
+    yield mistakes.write()
     if edited:
         raise UsageError(
             f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "

@@ -18,7 +18,6 @@ from grader import catalogue, overlays, ways
 from grader.files import write_atomically
 from grader.task import Task
 from grader.trials import score
-from grader.trials.known_mistakes import docstring
 from grader.ways import TaskWays, Way
 from harness import syntax
 from harness.machine.environment import Environment
@@ -43,6 +42,12 @@ def texts_of(task: Task) -> dict[str, object]:
             for path, code in wrong.items()
         ],
     }
+
+
+def docstring(path: Path) -> str:
+    """Return the docstring of the file at `path` as one line of text."""
+    text = ast.get_docstring(syntax.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split())
 
 
 def without_docstring(source: str) -> str:

@@ -3,19 +3,22 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
 from grader import overlays
-from grader.errors import GraderFault
+from grader.errors import GraderFault, WorkerFault
 from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Cost
 from grader.session import Session
 from grader.source import Source
 from grader.task import Array, Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
-from grader.trials import native
+from grader.trials import known_mistakes, native
+from grader.trials.faults import Raised, untrusted
+from grader.trials.known_mistakes import KnownMistakes, Probed
 from grader.trials.turns import Supply
 
 E = TypeVar("E", TensorExam, SimulatedExam, ValueExam)
@@ -70,6 +73,29 @@ class Examiner(ABC, Generic[E]):
     @abstractmethod
     def given(self) -> Sequence[Any]:
         """What a function gets in each test case: a scenario, or a tuple of NumPy arrays."""
+
+    @property
+    @abstractmethod
+    def probes(self) -> Sequence[Any]:
+        """New test cases from the public seed, to some of which the answers of known mistakes are recorded."""
+
+    @abstractmethod
+    def probed(self, solver: Solver, case: Any) -> Probed:
+        """Return a function's answer to a test case in plain values, and whether this answer is wrong."""
+
+    def tolerance(self, case: Any) -> float:  # noqa: ARG002 - most kinds of exams have none
+        """Return the absolute error that the task allows in numbers of the answer to a test case."""
+        return 0.0
+
+    def explanation(self, probed: Callable[[Any], Probed]) -> str:
+        """Return the explanation of the known mistake that gives the same answers to the probes, or "".
+
+        `probed` calls a wrong submission, and returns its answer in plain values, and whether this answer is wrong.
+        """
+        known, cases = known_mistakes.read().get(self.task.full_name, KnownMistakes()), self.probes
+        with suppress(Raised, WorkerFault), untrusted(self.task.name):
+            return known.explanation([probed(cases[place]) for place in known.probes])
+        return ""
 
     @property
     def measures(self) -> bool:

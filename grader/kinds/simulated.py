@@ -13,12 +13,10 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from grader import overlays
 from grader.errors import GraderFault
 from grader.isolation.forkserver import ForkServer
 from grader.kinds.examiner import Examiner, Solver, told
@@ -27,8 +25,9 @@ from grader.seeds import generator
 from grader.session import Session
 from grader.source import Source
 from grader.task import Exact, Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
+from grader.trials import known_mistakes
 from grader.trials.faults import FIRST, RAISED_IN, blame_submission
-from grader.trials.known_mistakes import docstring
+from grader.trials.known_mistakes import Probed
 from grader.trials.worker_client import WorkerClient, worker
 from grader.values import Value
 
@@ -49,9 +48,6 @@ PLAIN: Final = (
 MOST_SHOWN: Final = 200
 """The most characters of arguments that a message shows."""
 
-SAME_ANSWER: Final = 1e-6
-"""The relative difference up to which two numbers count as equal. The order of additions changes a sum slightly."""
-
 
 @dataclass(frozen=True)
 class Played:
@@ -60,6 +56,11 @@ class Played:
     scenario: Scenario
     answer: object
     mismatch: Mismatch | None
+
+    @property
+    def probed(self) -> Probed:
+        """The answer, and whether it is wrong."""
+        return self.answer, self.mismatch is not None
 
 
 @dataclass
@@ -80,16 +81,17 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
                 one.load(source)
             mine = [self._play(one, scenario) for scenario in self.given]
             printed = one.output_tail
-        return replace(self._judged(mine), output_tail=printed)
+            return replace(self._judged(mine, partial(self._play, one)), output_tail=printed)
 
     def examine_here(self, source: str) -> Attempt:
         """Grade a submission of the kit in this process, where a simulated call takes 1 µs instead of 100 µs.
 
         Exceptions of the submission are not caught.
         """
-        return self._judged([*map(partial(_played, self.solver(source)), self.given)])
+        play = partial(_played, self.solver(source))
+        return self._judged([*map(play, self.given)], play)
 
-    def _judged(self, mine: list[Played]) -> Attempt:
+    def _judged(self, mine: list[Played], play: Callable[[Scenario], Played]) -> Attempt:
         failed = [played for played in mine if played.mismatch]
         if len(failed) > self.exam.forgiven:
             allowed = f" ({self.exam.forgiven} may be)" if self.exam.forgiven else ""
@@ -100,7 +102,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             mismatch = self.exam.together([played.scenario for played in mine])
         ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine))
         if mismatch:
-            explanation = self._explanation(mine)
+            explanation = self.explanation(lambda probe: play(probe).probed)
             text = "\n".join((said, *(mismatch if explanation else replace(mismatch, remark="")).lines))
             return replace(ended, status=Status.WRONG, rationale=text, help=explanation or mismatch.remark)
         uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
@@ -118,18 +120,19 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         got = f"a {outer}" if inner == outer else f"a {outer} that contains a {inner}"
         return Played(scenario, None, Mismatch("plain values", got, PLAIN))
 
-    def _explanation(self, mine: list[Played]) -> str:
-        for path in self.task.wrong_answers:
-            with suppress(Exception, SystemExit):  # a known submission may raise on these inputs
-                play, pairs = self.solver(overlays.whole(path)), zip(self.given, mine, strict=True)
-                if all(same_answer(play(scenario), own.answer) for scenario, own in pairs):
-                    return docstring(path)
-        return ""
-
     @property
     def given(self) -> Sequence[Scenario]:
         """New scenarios."""
         return self.exam.scenarios(generator(*self.seed))
+
+    @property
+    def probes(self) -> Sequence[Scenario]:
+        """New scenarios from the public seed of known mistakes."""
+        return self.exam.scenarios(generator(known_mistakes.SEED))
+
+    def probed(self, solver: Solver, case: Scenario) -> Probed:
+        """Return a function's answer to a scenario, and whether this answer is wrong."""
+        return _played(solver, case).probed
 
     @property
     def measures(self) -> bool:
@@ -198,7 +201,7 @@ def _only_rounded(one: Any, other: Any) -> bool:
     exact, number = (one, other) if isinstance(one, float) else (other, one)
     if not isinstance(exact, float) or type(number) not in {int, float} or not math.isfinite(exact):
         return bool(one == other)
-    return math.isclose(exact, number, rel_tol=SAME_ANSWER) or any(
+    return math.isclose(exact, number, rel_tol=known_mistakes.SAME_NUMBER) or any(
         number == round(exact, n) or exact == round(number, n) for n in range(13)
     )
 
@@ -263,14 +266,3 @@ def gain(played: Scenario) -> float:
     if played.plain_cost > 0 and played.cost > 0:
         return played.plain_cost / played.cost
     raise GraderFault(f"A cost of {type(played).__name__} is not positive: {played.plain_cost} and {played.cost}.")
-
-
-def same_answer(one: Any, other: Any) -> bool:
-    """Return whether two answers are equal, apart from rounding errors of numbers."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same_answer, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same_answer(one[key], other[key]) for key in one)
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=SAME_ANSWER)
-    return bool(one == other)

@@ -2,9 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -17,11 +16,11 @@ from grader.seeds import generator, independent
 from grader.session import Session
 from grader.source import Source
 from grader.task import Array, Drawing, Inputs, Mismatch, Task, TensorExam
-from grader.trials import faults, native
-from grader.trials.correctness import Answer, Expected, judge, same
+from grader.trials import faults, known_mistakes, native
+from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
 from grader.trials.inputs import describe, pack, root
-from grader.trials.known_mistakes import explanation
+from grader.trials.known_mistakes import Probed
 from grader.trials.tensor_supply import TensorSupply
 from grader.trials.worker_client import WorkerClient, worker
 
@@ -31,10 +30,9 @@ Case = tuple[str, Inputs, Expected]
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed test case, with the wrong answer or the exception of the submission."""
+    """A failed test case, with the mismatch or the exception of the submission."""
 
     inputs: Inputs
-    answer: Answer | None
     mismatch: Mismatch | None = None
     raised: Raised | None = None
 
@@ -58,8 +56,9 @@ class TensorExaminer(Examiner[TensorExam]):
                     one.load(built.checked)
                 failures = [failure for inputs in cases if (failure := self._try(one, inputs))]
                 printed = one.output_tail
+                why = self.explanation(lambda probe: self._probed(probe, self._call(one, probe))) if failures else ""
             if failures:
-                attempt = self._wrong(failures, len(cases), session)
+                attempt = self._wrong(failures, len(cases), why)
             else:
                 attempt = self.cost.measure(self, tree, built.timed, session)
         return replace(attempt, cases_passed=len(cases) - len(failures), cases=len(cases), output_tail=printed)
@@ -71,11 +70,11 @@ class TensorExaminer(Examiner[TensorExam]):
                 answer = self._call(one, inputs)
                 mismatch = judge(expected, answer)
         except Raised as raised:
-            return Failure(inputs, None, raised=raised)
+            return Failure(inputs, raised=raised)
         except WorkerFault as fault:
             where = f"{faults.HAPPENED} {describe(self.exam.parameters, inputs)}. {fault.help}"
             raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
-        return Failure(inputs, answer, mismatch) if mismatch else None
+        return Failure(inputs, mismatch) if mismatch else None
 
     def _call(self, one: WorkerClient, inputs: Inputs) -> Answer:
         packed = pack(inputs)
@@ -83,7 +82,7 @@ class TensorExaminer(Examiner[TensorExam]):
         claim = one.call(self.task.name, packed)
         return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
 
-    def _wrong(self, failures: list[Failure], cases: int, session: Session) -> Attempt:
+    def _wrong(self, failures: list[Failure], cases: int, why: str) -> Attempt:
         smallest = min(failures, key=lambda failure: failure.size)
         where = describe(self.exam.parameters, smallest.inputs)
         if smallest.raised:
@@ -91,16 +90,6 @@ class TensorExaminer(Examiner[TensorExam]):
             return Attempt(fault.status, fault.rationale, fault.help)
         assert smallest.mismatch is not None
         said = f"Fails {len(failures)} of {cases} cases. {faults.SMALLEST} {where}"
-
-        def answer(one: WorkerClient, inputs: Inputs) -> Answer | None:
-            with suppress(Raised):
-                return self._call(one, inputs)
-            return None
-
-        def reproduced(one: WorkerClient) -> int:
-            return count_reproduced(failures, partial(answer, one))
-
-        why = explanation(self.task, session, reproduced, len(failures))
         return Attempt(Status.WRONG, "\n".join([said, *smallest.mismatch.lines]), why)
 
     def supplies(self, rng: np.random.Generator) -> Iterator[tuple[str, Task, TensorSupply]]:
@@ -119,6 +108,23 @@ class TensorExaminer(Examiner[TensorExam]):
     def given(self) -> Sequence[Inputs]:
         """The tuple of NumPy arrays in each test case."""
         return [inputs for _, inputs, _ in self.cases]
+
+    @property
+    def probes(self) -> Sequence[Inputs]:
+        """New inputs from the public seed of known mistakes."""
+        return self.exam.cases(generator(known_mistakes.SEED))
+
+    def probed(self, solver: Solver, case: Inputs) -> Probed:
+        """Return a function's answer to copies of these inputs in plain values, and whether this answer is wrong."""
+        return self._probed(case, _answer_here(solver, case))
+
+    def _probed(self, inputs: Inputs, answer: Answer) -> Probed:
+        return answer.plain, judge(Expected.of(self.exam, inputs), answer) is not None
+
+    def tolerance(self, case: Inputs) -> float:
+        """Return the largest finite error that is allowed in an element of the answer to these inputs."""
+        allowed = np.asarray(self.exam.allowed(*case))
+        return float(np.max(allowed, initial=0.0, where=np.isfinite(allowed)))
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -171,31 +177,17 @@ class TensorExaminer(Examiner[TensorExam]):
                     yield case
 
 
-def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
-    """Return how many wrong answers of a submission another function also gives.
-
-    `answer` returns the other function's answer, or None if it raises an exception. The result is 0 unless the other
-    function also gives the wrong answer to the smallest test case, because the student reads about this case.
-    """
-
-    def reproduced(failure: Failure) -> bool:
-        if failure.answer is None:
-            return False
-        other = answer(failure.inputs)
-        return other is not None and same(other, failure.answer)
-
-    shown = min(failures, key=lambda failure: failure.size)
-    return sum(map(reproduced, failures)) if reproduced(shown) else 0
-
-
 def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:
-    copies, unchanged = copied(inputs)
     try:
-        answer = np.array(solver(copies))
+        return told(words, judge(expected, _answer_here(solver, inputs)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - any exception makes the answer wrong
         return f"{words}: raises {type(error).__name__}"
-    mismatch = judge(expected, Answer(answer, "Tensor", unchanged()))
-    return told(words, mismatch)
+
+
+def _answer_here(solver: Solver, inputs: Inputs) -> Answer:
+    copies, unchanged = copied(inputs)
+    answer = np.array(solver(copies))
+    return Answer(answer, "Tensor", unchanged())
 
 
 def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:

@@ -25,6 +25,7 @@ from grader.source import Source
 from grader.task import Mismatch, Scenario, SimulatedExam, Task, ValueExam
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import SharedMemory
+from grader.trials.known_mistakes import Probed
 from grader.trials.turns import Supply, TimedAnswer, TimedInput
 from grader.trials.worker_client import WorkerClient
 from harness.paired.rounds import Reading
@@ -66,6 +67,15 @@ class ValueExaminer(Examiner[ValueExam]):
     def calls(self) -> list[list[Scenario]]:
         """The calls of one timed request."""
         return [list(self.exam.timed(generator(*self.seed, "timed")))]
+
+    @property
+    def probes(self) -> Sequence[Scenario]:
+        """New scenarios from the public seed of known mistakes."""
+        return self._correctness.probes
+
+    def probed(self, solver: Solver, case: Scenario) -> Probed:
+        """Return a function's answer to a scenario, and whether this answer is wrong."""
+        return self._correctness.probed(solver, case)
 
     def _mistake(self, solver: Solver) -> str:
         return self._correctness.mistake_in(solver, self.given)

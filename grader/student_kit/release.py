@@ -1,9 +1,8 @@
 """Write the kit for students, as a folder that can be put into git or as one zip, and the autograder for Gradescope.
 
 The kit contains what students need to take lessons, check their work and hand it in: `harness`, `lessons`, `grader`,
-exercises and notebooks. It has no solutions, tests, seeds or teacher's pack. Example submissions that contain a part of
-a solution, and baselines that are never run in grading, are left out. If a student's wrong answer equals one of the
-examples left out, only the grading of the class can explain the mistake.
+exercises and notebooks. It has no solutions, tests, seeds or teacher's pack. Of the example submissions, it has only
+the baselines that grading runs. Known mistakes are recognised by their answers (`grader.trials.known_mistakes`).
 
 The new kit is searched for every part of every solution. Functions of the kit that compute right answers are graded as
 if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
@@ -26,6 +25,7 @@ from grader.errors import GraderFault, UsageError
 from grader.files import explained
 from grader.hand_ins import originals
 from grader.paths import KIT
+from grader.trials import known_mistakes
 from harness.storage.user_files import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
@@ -46,9 +46,6 @@ EXAMPLE: Final = "04_autorange"
 """The lesson in the commands of the README for students. If a kit lacks it, the kit's first lesson replaces it."""
 
 SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c", ".png", ".svg", ".prof", ".gz"})
-SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
-"""The file names of example submissions that earn points for a low cost, so each contains a part of a solution."""
-
 LESSON_NUMBER: Final = re.compile(r"(?:lesson_)?(\d\d)_")
 """The beginning of the name of a lesson's folder or file, with the lesson's number."""
 
@@ -72,8 +69,6 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         _write_readme(folder, lessons)
         _write_editor_settings(folder)
         _write_stubs(folder, lessons)
-        for told in [path for path in files_containing(all_parts(), folder) if "known" in path.parts]:
-            (folder / told).unlink()
         made = _write_notebooks(folder, lessons) if notebooks else 0
         if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson)]:
             raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
@@ -137,14 +132,13 @@ def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force
 def kit_files() -> Iterator[Path]:
     """Yield the paths of this project's files that are copied to the student kit.
 
-    A baseline that is never run in grading is left out, because students could hand it in as an answer.
+    Example submissions are left out, because students could hand them in as an answer, or change one line first.
     """
-    tasks = list(catalogue.all_tasks())
-    unused = {task.known / "baseline.py" for task in tasks} - {path for task in tasks for path in task.baselines}
+    baselines = {path for task in catalogue.all_tasks() for path in task.baselines}
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
-            for_students = not path.is_relative_to(TEACHERS) and not SOLVED.fullmatch(path.name) and path not in unused
+            for_students = path in baselines or not (path.is_relative_to(TEACHERS) or "known" in path.parts)
             if path.is_file() and path.suffix in SUFFIXES and for_students:
                 yield path
 
@@ -228,8 +222,9 @@ def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
         (folder / paths.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
         rows[lesson] = originals.row(stub)
     (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
-    told = {name: each for name, each in ways.read().items() if name.partition(".")[0] in lessons}
-    (folder / ways.FILE.relative_to(KIT)).write_bytes(ways.as_bytes(told))
+    for module in (ways, known_mistakes):
+        told = {name: each for name, each in module.read().items() if name.partition(".")[0] in lessons}
+        (folder / module.FILE.relative_to(KIT)).write_bytes(module.as_bytes(told))
 
 
 def _write_notebooks(folder: Path, lessons: Sequence[str]) -> int:

@@ -1,50 +1,100 @@
-"""Find a wrong submission, known from before, that gives the same wrong answers as a student's submission.
+"""Find a known mistake that gives the same wrong answers as a student's submission, and return its explanation.
 
-The student then reads the known submission's docstring, which explains the mistake.
+The student kit has no code of known mistakes. `mistakes.json` has their explanations, and their answers to a few
+*probes*: test cases that are drawn from a public seed. A wrong submission must answer the probes too.
 """
 
-import ast
-from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import repeat
+from typing import Any, Final
 
-from grader import overlays
-from grader.errors import WorkerFault
-from grader.session import Session
-from grader.task import Task
-from grader.trials import native
-from grader.trials.faults import Raised, blame_grader
-from grader.trials.worker_client import WorkerClient, worker
-from harness import syntax
+from grader import paths
+
+FILE: Final = paths.TASKS / "mistakes.json"
+"""The file with the known mistakes of all tasks, by the task's full name. `grader.authoring.mistakes` writes it."""
+
+SEED: Final = "probes"
+
+MOST_ITEMS: Final = 12
+"""The most items of each list that are recorded and compared. They have equal distances."""
+
+SAME_NUMBER: Final = 1e-6
+"""The relative difference up to which two floats are equal. A different order of additions changes a sum slightly."""
 
 
-def explanation(task: Task, session: Session, reproduced: Callable[[WorkerClient], int], failures: int) -> str:
-    """Return the docstring of the known wrong submission that gives most of the student's wrong answers, or "".
+Probed = tuple[Any, bool]
+"""An answer to a probe in plain values, and whether it is wrong."""
 
-    `reproduced` returns how many of the student's `failures` wrong answers the submission in a process gives.
+
+@dataclass(frozen=True, slots=True)
+class KnownMistakes:
+    """The known mistakes of one task: for each explanation, the recorded answers to the probes.
+
+    `probes` are the places of the probes among the test cases drawn from `SEED`. For each of them, numbers count as
+    equal if they differ by at most one of the `tolerances`. If not `judged`, the task judges no scenario alone.
     """
-    best, most = "", 0
-    pool, hidden = session.pool, tuple(session.pool.hidden)
-    what = f"A known wrong answer of {task.full_name}"
-    with blame_grader(what), pool.trusted(tensors=True) as tree, ExitStack() as stack:
-        one = stack.enter_context(worker(tree, task.limits))
-        for path in task.wrong_answers:
-            try:
-                one.load(native.built_once(task, overlays.whole(path), sandboxed=pool.sandboxed, hidden=hidden).timed)
-                alike = reproduced(one)
-            except Raised:
-                continue
-            except WorkerFault:  # its process may have ended, for example at the time limit on a busy machine
-                one = stack.enter_context(worker(tree, task.limits))
-                continue
-            if alike > most:
-                best, most = docstring(path), alike
-            if most == failures:
-                break
-    return best
+
+    probes: Sequence[int] = ()
+    tolerances: Sequence[float] = ()
+    judged: bool = True
+    answers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def explanation(self, probed: Sequence[Probed]) -> str:
+        """Return the explanation of the only mistake that gives these answers, at least one of them wrong, or ""."""
+        answers = [answer for answer, _ in probed]
+        found = [text for text, known in self.answers.items() if all(map(is_alike, known, answers, self.tolerances))]
+        return found[0] if len(found) == 1 and (not self.judged or any(wrong for _, wrong in probed)) else ""
 
 
-def docstring(path: Path) -> str:
-    """Return the docstring of the file at `path` as one line of text."""
-    text = ast.get_docstring(syntax.parse(path.read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split())
+def read() -> dict[str, KnownMistakes]:
+    """Return the known mistakes of all tasks by the task's full name."""
+    return {name: KnownMistakes(**each) for name, each in json.loads(FILE.read_text(encoding="utf-8")).items()}
+
+
+def as_bytes(mistakes: Mapping[str, KnownMistakes]) -> bytes:
+    """Return the content of the file for these known mistakes."""
+    rows = ",\n".join(f" {json.dumps(name)}: {_lines(asdict(each))}" for name, each in mistakes.items())
+    return f"{{\n{rows}\n}}\n".encode()
+
+
+def _lines(found: Mapping[str, Any]) -> str:
+    """Return the JSON text of one task, with a line for each explanation and for each record of its answers."""
+    answers = ",\n".join(
+        f"   {json.dumps(text, ensure_ascii=False)}:\n    {json.dumps(known)}"
+        for text, known in found["answers"].items()
+    )
+    rest = ", ".join(f'"{name}": {json.dumps(found[name])}' for name in ("probes", "tolerances", "judged"))
+    return f'{{{rest}, "answers": {{\n{answers}}}}}'
+
+
+def shortened(answer: Any) -> Any:
+    """Return an answer of plain values as it is recorded: with fewer items, and floats of nine digits."""
+    if (items := _items(answer)) is not None:
+        return [*map(shortened, items)]
+    return float(f"{answer:.9g}") if isinstance(answer, float) else answer
+
+
+def is_alike(known: Any, answer: Any, tolerance: float) -> bool:
+    """Return whether an answer of plain values equals a recorded one, except for rounding errors of floats."""
+    if isinstance(known, list):
+        items = _items(answer) or []
+        return len(items) == len(known) and all(map(is_alike, known, items, repeat(tolerance)))
+    if isinstance(known, float) and isinstance(answer, float):
+        near = math.isclose(known, answer, rel_tol=SAME_NUMBER, abs_tol=tolerance)
+        return near or (math.isnan(known) and math.isnan(answer))
+    return type(known) is type(answer) and bool(known == answer)
+
+
+def few(items: Any) -> Any:
+    """Return at most `MOST_ITEMS` items of a list or an array, at equal distances."""
+    return items[:: -(-len(items) // MOST_ITEMS) or 1]
+
+
+def _items(answer: Any) -> list[Any] | None:
+    """Return the number of items of a list or a dict, and a few of the items, or None for another value."""
+    if isinstance(answer, dict):
+        answer = [[key, answer[key]] for key in sorted(answer)]
+    return [len(answer), *few(answer)] if isinstance(answer, list) else None

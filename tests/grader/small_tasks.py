@@ -6,13 +6,17 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from grader import paths
+from grader.authoring import mistakes
 from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME
 from grader.limits import Limits
 from grader.records import Submission
 from grader.task import Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
 from grader.tasks.plain import PlainScenario
+from grader.trials import known_mistakes
 from grader.values import Value
 
 TIERS = (Tier(2, 0.6), Tier(4, 1.0))
@@ -69,6 +73,15 @@ def negation(
     """
     exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), lambda x: np.zeros(x.shape))
     return _task(folder, "negate", exam, baseline, tiers, limits)
+
+
+def record_mistakes(task: Task, monkeypatch: pytest.MonkeyPatch, *sources: str) -> None:
+    """Add known wrong submissions to a task, and record their answers in a file of the task's own."""
+    for number, source in enumerate(sources):
+        (task.known / f"wrong_{number}.py").write_text(source, encoding="utf-8")
+    monkeypatch.setattr(paths, "solution", lambda _: task.known / "baseline.py")
+    monkeypatch.setattr(known_mistakes, "FILE", task.folder / "mistakes.json")
+    known_mistakes.FILE.write_bytes(known_mistakes.as_bytes({task.full_name: mistakes.recorded(task)}))
 
 
 def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Task:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
+from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, record_mistakes, search
 from trees import BARE, SAFE, bare
 
 from grader import grade
@@ -119,18 +119,28 @@ def test_the_smallest_failing_case_is_shown_also_if_the_process_ends_in_it(tmp_p
     assert "x of shape (0, 3)" in verdict.attempt.help
 
 
-def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_explains(tmp_path: Path) -> None:
+def test_a_submission_that_gives_the_answers_of_a_known_mistake_reads_its_explanation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = negation(tmp_path)
-    knows = {
-        "wrong_abs.py": '"""You take sizes."""\ndef negate(x): return x.clone() if len(x) < 4 else x.abs()',
-        "wrong_ends.py": '"""You end."""\nimport os\ndef negate(x): os._exit(1)',
-        "wrong_raises.py": '"""You gave up."""\ndef negate(x): return x.clone() if len(x) < 4 else x.nothing',
-        "wrong_same.py": '"""You return x."""\ndef negate(x): return x.clone()',
-    }
-    for name, source in knows.items():
-        (task.known / name).write_text(source)
-    verdict = grade_task(task, hand_in("def negate(x): return x * 1"), BARE)
-    assert verdict.attempt.help == "You return x."
+    record_mistakes(
+        task,
+        monkeypatch,
+        '"""You take sizes."""\ndef negate(x): return x.clone() if len(x) < 4 else x.abs()',
+        '"""You return x."""\ndef negate(x): return x.clone()',
+        '"""You change x."""\ndef negate(x): return x.neg_()',
+    )
+    for path in task.known.glob("wrong_*"):
+        path.unlink()  # the record suffices
+    for source, explanation in (
+        ("x * 1", "You return x."),
+        ("-x.neg_().neg_()", ""),
+        ("x.neg_().clone()", "You change x."),
+        ("x * 1 if len(x) != 4 else x.abs() * 1", "You take sizes."),
+        ("x * 2", ""),
+    ):
+        verdict = grade_task(task, hand_in(f"def negate(x): return {source}"), BARE)
+        assert (verdict.points == 0, verdict.attempt.help) == (bool(explanation) or "2" in source, explanation), source
 
 
 def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from small_tasks import negation, search
 from grader import catalogue
 from grader.authoring.calibrate import Calibration
 from grader.authoring.lint import _near, _surprise
+from grader.authoring.task_texts import docstring
 from grader.commands.apps import run_grader
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Speed, Status, Verdict
@@ -93,6 +94,7 @@ def changed(path: Path, pattern: str, replacement: str) -> None:
 
 def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> None:
     known = kit / KNOWN
+    recorded = docstring(known / "wrong_mean.py")
     changed(kit / TASK, r"hints=\(\s*\(.*?\),\n", 'hints=(" ",\n')
     changed(kit / TASK, r"idea=\(.*?\),\n", 'idea="Be quick.",\n')
     changed(kit / TASK, r'references="', 'references="" and "')
@@ -111,7 +113,7 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
     assert ended.out.splitlines()[-1] == f"{len(told)} problems, listed above as SURPRISE."
     task = f"{LESSON}.blocked_autorange"
     (near,) = [sentence for sentence in told if "from the tier at" in sentence]
-    assert re.match(rf"{task}, tier2_three_times: 2\.5\d× is [4-9]\.?\d* % from the tier at 2\.70×", near)
+    assert re.match(rf"{task}, tier2_three_times: 2\.[56]\d× is [3-9]\.?\d* % from the tier at 2\.70×", near)
     assert told == [
         f"{LESSON}: the stub differs from the stub made from the solution: run `python -m grader stubs`",
         f"{LESSON}: known/another_task belongs to no task",
@@ -121,9 +123,11 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
         f"{task}: it names no further reading: fill in references",
         f"{task}: notes.txt is not the name of a known submission: use baseline.py, tier<k>_….py or wrong_….py",
         f"{task}: no known submission reaches tier 1",
+        f"{task}: its explanations differ from those in mistakes.json: run `python -m grader stubs`",
         f"{task}, tier2_four_times: expected tier 2, got 1",
         near,
         f"{task}, wrong_but_right: expected wrong, got passed",
+        f"{task}, wrong_mean: expected its docstring as explanation, got {recorded!r}",
     ]
 
 

@@ -11,13 +11,14 @@ import pytest
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
 from grader import catalogue, kinds, paths
-from grader.authoring import kit_leaks
+from grader.authoring import kit_leaks, mistakes
 from grader.authoring.stubs import stub_of, write_all
 from grader.errors import GraderFault, UsageError
 from grader.hand_ins import originals
 from grader.kinds import simulated
 from grader.student_kit import release
 from grader.task import Scenario, SimulatedExam, Task
+from grader.trials import known_mistakes
 from grader.values import Value
 
 
@@ -180,6 +181,7 @@ def exercises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "EXERCISES", folder)
     monkeypatch.setattr(paths, "SOLUTIONS", tmp_path / "solutions")
     monkeypatch.setattr(originals, "LISTING", folder / "notebooks.json")
+    monkeypatch.setattr(mistakes, "write", lambda: known_mistakes.FILE)
     return folder
 
 

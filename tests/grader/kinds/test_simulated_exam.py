@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_tasks import BISECT, COUNT_UP, search
+from small_tasks import BISECT, COUNT_UP, record_mistakes, search
 from trees import BARE
 
 from grader import catalogue, kinds
@@ -30,10 +30,6 @@ def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
     return kinds.examiner(task, *seed).examine(source, BARE)
 
 
-def known(task: Task, name: str, source: str) -> None:
-    (task.known / f"{name}.py").write_text(source, encoding="utf-8")
-
-
 def test_a_right_answer_is_measured_in_calls_and_a_tier_reached_exactly_is_reached(task: Task) -> None:
     attempt = run(task, BISECT)
     assert (attempt.status, attempt.cases_passed, attempt.cases) == (Status.PASSED, 3, 3)
@@ -53,30 +49,27 @@ def test_a_wrong_answer_shows_the_first_scenario_it_fails_in(task: Task) -> None
     assert "got 60" in attempt.rationale
 
 
-def test_a_known_mistake_is_explained(task: Task) -> None:
-    known(task, "wrong_broken", '"""Never this one."""\ndef find(probe): raise ValueError')
-    known(task, "wrong_last", f'"""You return one less."""{COUNT_UP}'.replace("return at", "return at - 1"))
-    assert run(task, BISECT.replace("return low", "return low - 1")).help == "You return one less."
+def test_a_known_mistake_is_explained_unless_an_answer_differs(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_less = f'"""You return one less."""{COUNT_UP}'.replace("return at", "return at - 1")
+    record_mistakes(task, monkeypatch, one_less, '"""You gave up."""\ndef find(probe): return 0')
+    once = "scenarios = []\n" + BISECT.replace("return low", "scenarios.append(low); return low - (not scenarios[1:])")
+    for source, explanation in (
+        (BISECT.replace("return low", "return low - 1"), "You return one less."),
+        ("def find(probe): return 0", "You gave up."),
+        (once, ""),
+    ):
+        attempt = run(task, source)
+        assert (attempt.status, attempt.help) == (Status.WRONG, explanation)
 
 
-def test_a_known_mistake_that_agrees_in_the_wrong_scenarios_alone_explains_nothing(task: Task) -> None:
-    """Both answer 0 in the first scenario. In the others, only the student's answers are right."""
-    known(task, "wrong_gives_up", '"""You gave up."""\ndef find(probe): return 0')
-    once = "scenarios = []\n" + BISECT.replace(
-        "return low", "scenarios.append(low); return low if scenarios[1:] else 0"
-    )
-    attempt = run(task, once)
-    assert (attempt.cases_passed, attempt.help) == (2, "")
-    always = run(task, "def find(probe): return 0")
-    assert always.help == "You gave up."
-
-
-def test_an_odd_answer_is_wrong_also_beside_known_mistakes_and_a_malformed_call_raises(task: Task) -> None:
-    for number, other in enumerate(("1.5", "10**399", "[1, 2]", "'a'")):
-        known(task, f"wrong_{number}", f'"""Another."""\ndef find(probe): return {other}')
+def test_an_odd_answer_is_wrong_also_beside_known_mistakes_and_a_malformed_call_raises(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = ("1.5", "10**399", "[1, 2]", "'a'")
+    record_mistakes(task, monkeypatch, *(f'"""Not {each}."""\ndef find(probe): return {each}' for each in others))
     for answer in ("None", "'60'", "{'a': 1}", "float('nan')", "10**400", "object()"):
         attempt = run(task, f"def find(probe): return {answer}")
-        assert (attempt.status, "Another." in attempt.help) == (Status.WRONG, False), answer
+        assert (attempt.status, "Not " in attempt.help) == (Status.WRONG, False), answer
     for call in ("probe()", "probe('a')", "probe(float('nan'))", "probe(object())"):
         with pytest.raises(WorkerFault, match=r"\(line 1 of the file\)") as caught:
             run(task, f"def find(probe): return {call}")
@@ -94,12 +87,11 @@ def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> Non
         assert [scenario.title for scenario in scenarios] == ["a number is hidden"] * 3
         return Mismatch("patience", "haste", "Look more often.") if scenarios[0].cost < 10 else None
 
-    known(task, "wrong_quick", f'"""You look too seldom."""{BISECT}')
     assert isinstance(task.exam, SimulatedExam)
     attempt = run(replace(task, exam=replace(task.exam, together=together)), BISECT)
-    assert (attempt.status, attempt.speed, attempt.help) == (Status.WRONG, None, "You look too seldom.")
+    assert (attempt.status, attempt.speed, attempt.help) == (Status.WRONG, None, "Look more often.")
     assert attempt.rationale.startswith("Wrong over all 3 simulated scenarios together.")
-    assert "expected patience    got haste    Look more often." in attempt.rationale
+    assert "expected patience    got haste" in attempt.rationale
 
 
 WRONG_ONCE = """

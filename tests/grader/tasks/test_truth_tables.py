@@ -17,6 +17,7 @@ from playing import Game, find_task, is_right, loaded, play
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader import catalogue, overlays, paths
+from grader.authoring import mistakes
 from grader.authoring.lint import tier_named
 from grader.kinds.simulated import gain
 from grader.seeds import generator, independent
@@ -66,6 +67,7 @@ def surprises(task: Task) -> Iterator[str]:
     stub = paths.stub(task.lesson).read_text(encoding="utf-8")
     if not task.exam.in_c and is_right(task, stub):
         yield "the stub is right"
+    yield from mistakes.problems(task)
     for path in [*sorted(task.known.glob("*.py")), paths.solution(task.lesson)]:
         source, wrong = overlays.whole(path), path.stem.startswith("wrong_")
         if wrong or not task.simulated:

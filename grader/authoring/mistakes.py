@@ -1,0 +1,126 @@
+"""Record the answers of the known wrong submissions to a few probes, so that the student kit needs no wrong code.
+
+A probe is a test case to which the known submissions give different answers. `grader stubs` writes the record of all
+tasks, and `grader lint` reports a record that is out of date.
+"""
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from grader import catalogue, kinds, overlays, paths
+from grader.authoring.task_texts import docstring
+from grader.files import write_atomically
+from grader.kinds.examiner import Examiner
+from grader.task import Inputs, Task, TensorExam
+from grader.trials import known_mistakes
+from grader.trials.known_mistakes import KnownMistakes, Probed, is_alike, shortened
+
+ENOUGH: Final = 4
+"""No more probes are chosen if each two known submissions differ in this number of probes."""
+
+MOST_PROBES: Final = 12
+
+LONGEST: Final = 2500
+"""The most characters of a recorded answer. Test cases with longer answers are no probes."""
+
+NOISE: Final = 8.0
+"""The tolerance of numbers, divided by their change after a change of the input in the last bit.
+
+Another processor adds numbers in another order, so it makes other rounding errors.
+"""
+
+NO_ANSWER: Final = "-" * LONGEST
+"""Stands for an exception. As an answer, it is too long, so the test case is no probe."""
+
+
+def recorded(task: Task) -> KnownMistakes:
+    """Return the record of a task's known mistakes, with the probes that distinguish them best."""
+    draw = kinds.examiner(task, known_mistakes.SEED)
+    probed = {docstring(path): _probed(draw, path) for path in task.wrong_answers}
+    tolerances = [draw.tolerance(case) for case in draw.probes]
+    if isinstance(task.exam, TensorExam):
+        for path, found in zip(task.wrong_answers, probed.values(), strict=True):
+            noise = map(_largest_difference, found, _probed(draw, path, _in_the_last_bit))
+            tolerances = [max(allowed, NOISE * each) for allowed, each in zip(tolerances, noise, strict=True)]
+    probes = sorted(_probes([*probed.values(), _probed(draw, paths.solution(task.lesson))], tolerances))
+    return KnownMistakes(
+        probes,
+        [float(f"{tolerances[each]:.3g}") for each in probes],
+        any(wrong for answers in probed.values() for _, wrong in answers),
+        {text: [shortened(answers[each][0]) for each in probes] for text, answers in probed.items()},
+    )
+
+
+def problems(task: Task) -> Iterator[str]:
+    """Yield a sentence if the record of a task is out of date, and for each known mistake that it does not explain."""
+    known = known_mistakes.read().get(task.full_name, KnownMistakes())
+    draw = kinds.examiner(task, known_mistakes.SEED)
+    if set(known.answers) != {docstring(path) for path in task.wrong_answers}:
+        yield f"its explanations differ from those in {known_mistakes.FILE.name}: run `python -m grader stubs`"
+        return
+    for path in (*task.wrong_answers, paths.solution(task.lesson)):
+        probed, wrong = _probed(draw, path), path in task.wrong_answers
+        found = known.explanation([probed[place] for place in known.probes])
+        if found != (docstring(path) if wrong else ""):
+            yield f"its record in {known_mistakes.FILE.name} does not recognise {path.name}"
+
+
+def write() -> Path:
+    """Write the known mistakes of all tasks, and return the file's path. Raise `WriteError` if this fails."""
+    known = {task.full_name: recorded(task) for task in catalogue.all_tasks()}
+    write_atomically(known_mistakes.FILE, known_mistakes.as_bytes(known))
+    return known_mistakes.FILE
+
+
+def _in_the_last_bit(inputs: Inputs) -> Inputs:
+    """Return the inputs with the next larger floats, whose rounding errors are others."""
+    return tuple(np.nextafter(each, np.inf) if each.dtype.kind == "f" else each for each in inputs)
+
+
+def _largest_difference(one: Probed, other: Probed) -> float:
+    """Return the largest finite difference of the elements of two answers, or 0 if the answers have other shapes."""
+    if NO_ANSWER in (one[0], other[0]) or one[0][:-1] != other[0][:-1]:
+        return 0.0
+    with np.errstate(all="ignore"):
+        differences = np.abs(np.subtract(one[0][-1], other[0][-1], dtype=np.float64))
+    return float(np.max(differences, initial=0.0, where=np.isfinite(differences)))
+
+
+def _probed(draw: Examiner[Any], path: Path, change: Callable[[Any], Any] = lambda case: case) -> list[Probed]:
+    """Return a file's answers to all test cases, each with whether it is wrong, or `NO_ANSWER` after an exception."""
+    solver, found = draw.solver(overlays.whole(path)), list[Probed]()
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        for case in draw.probes:
+            found.append((NO_ANSWER, True))
+            with suppress(Exception):
+                found[-1] = draw.probed(solver, change(case))
+    return found
+
+
+def _probes(probed: Sequence[Sequence[Probed]], tolerances: Sequence[float]) -> list[int]:
+    """Return the places of test cases in which each two mistakes differ, and each gives wrong answers, `ENOUGH` times.
+
+    The next place is one that helps most the pairs and mistakes that the earlier places help least. Of several such
+    places it is the one with the shortest answers.
+    """
+    left, lengths, times, chosen = dict[int, list[object]](), dict[int, int](), Counter[object](), list[int]()
+    for place, (answers, allowed) in enumerate(zip(zip(*probed, strict=True), tolerances, strict=True)):
+        records = [shortened(answer) for answer, _ in answers]
+        lengths[place] = len(json.dumps(records))
+        if max(len(json.dumps(record)) for record in records) <= LONGEST:
+            left[place] = [at for at, (_, wrong) in enumerate(answers) if wrong]
+            pairs = combinations(range(len(answers)), 2)
+            left[place] += [(at, to) for at, to in pairs if not is_alike(records[at], answers[to][0], 2 * allowed)]
+    while len(chosen) < MOST_PROBES and any(times[each] < ENOUGH for found in left.values() for each in found):
+        best = max(left, key=lambda place: (sum(4.0 ** -times[each] for each in left[place]), -lengths[place]))
+        times.update(left.pop(best))
+        chosen.append(best)
+    return chosen
