@@ -168,7 +168,7 @@ def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
         unexpected = [process.name() for process in left if not _never_began(process)]
         for process in left:
             process.kill()
-        assert not unexpected
+        assert not unexpected, unexpected
     finally:
         _adopt_orphans(adopt=False)
         _reap({child for child in psutil.Process().children() if child not in before})
