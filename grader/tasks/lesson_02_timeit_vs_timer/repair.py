@@ -32,21 +32,30 @@ def _machine(rng: np.random.Generator, tick_s: float, weather: Weather = CALM) -
 
 
 def _per_call_s(rng: np.random.Generator) -> float:
+    """Return the right answer, drawn alike for each function, so that its name does not show how long a call takes."""
     return float(rng.uniform(5e-6, 50e-6))
 
 
+def _step_s(rng: np.random.Generator, per_call_s: float) -> float:
+    """Return a clock step that does not show how long a call takes: it is from 1 / 6 to 1 / 14 of a call."""
+    return per_call_s / float(rng.uniform(6, 14))
+
+
 def _with_lists(function: str, measured: str, why: str, rng: np.random.Generator, *, sorts: bool) -> Scenario:
-    per_call_s = 20 * _per_call_s(rng)
+    per_call_s = _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
-    machine = _machine(rng, per_call_s / 500)
+    sorted_share = float(rng.uniform(0.03, 0.07))
+    machine = _machine(rng, per_call_s / float(rng.uniform(300, 600)))
     title = f"{function}, where {why}"
-    return ListScenario(function, measured, title, machine, per_call_s, make_s=make_s, sorts=sorts)
+    return ListScenario(
+        function, measured, title, machine, per_call_s, make_s=make_s, sorts=sorts, sorted_share=sorted_share
+    )
 
 
 def _multiply(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
     title = "time_multiply, a steady function"
-    machine = _machine(rng, per_call_s / 10)
+    machine = _machine(rng, _step_s(rng, per_call_s))
     return CallScenario("time_multiply", "multiply", title, machine, per_call_s)
 
 
@@ -54,7 +63,7 @@ def _matmul(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
     cold_s = (per_call_s * float(rng.uniform(40, 80)),)
     title = "time_matmul, where the first call loads a library"
-    machine = _machine(rng, per_call_s / 10)
+    machine = _machine(rng, _step_s(rng, per_call_s))
     return CallScenario("time_matmul", "matmul", title, machine, per_call_s, cold_s)
 
 
@@ -65,7 +74,7 @@ def _hash(rng: np.random.Generator) -> Scenario:
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
     weather = Weather([part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))])
     title = "time_hash, interrupted now and then"
-    machine = _machine(rng, per_call_s / 10, weather)
+    machine = _machine(rng, _step_s(rng, per_call_s), weather)
     return CallScenario("time_hash", "hash_text", title, machine, per_call_s)
 
 

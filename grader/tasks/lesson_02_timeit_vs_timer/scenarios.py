@@ -84,7 +84,7 @@ class ListScenario(CallScenario):
 
     make_s: float = 0.0
     sorts: bool = False
-    sorted_share: float = 0.05
+    sorted_share: float = 1.0
     is_sorted: dict[str, bool] = field(default_factory=dict)
 
     @property

@@ -22,7 +22,7 @@ import numpy as np
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import is_whole, shown
-from grader.tasks.simulated import stratified, want_no_arguments
+from grader.tasks.simulated import shuffled, stratified, want_no_arguments
 from grader.values import Value
 from harness.rendering import units
 
@@ -207,14 +207,14 @@ def _draws(rng: np.random.Generator) -> Iterator[MatrixCase]:
 def _first_slow_at(
     place: int, is_slow: Callable[[MatrixCase], bool], draws: Iterator[MatrixCase]
 ) -> Iterator[MatrixCase]:
-    fast, slow = itertools.tee(draws)
-    yield from itertools.islice(itertools.filterfalse(is_slow, fast), place)
-    yield next(filter(is_slow, slow))
-    yield from fast
+    """Yield `place` matrices that are not slow, a slow one, and then any others. None of them comes twice."""
+    yield from itertools.islice(itertools.filterfalse(is_slow, draws), place)
+    yield next(filter(is_slow, draws))
+    yield from draws
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
-    """Return the scenarios for one grading, an equal number for each of four causes of slowness."""
+    """Return the scenarios for one grading in random order, an equal number for each of four causes of slowness."""
 
     def sides(low: int, high: int) -> list[int]:
         return [int(side) for side in stratified(rng, low, high, EACH)]
@@ -236,6 +236,7 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
             ("tall matrices in steps", MatrixCase(tall, narrow, 2)),
         )
     ]
+    places = stratified(rng, 0, MOST_DRAWS_BEFORE + 1, len(planted))
     return tuple(
         MatrixScenario(
             title,
@@ -246,7 +247,7 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
             element_s=float(rng.uniform(0.2e-9, 0.6e-9)),
             first_slow_at=int(place),
         )
-        for (title, least), place in zip(planted, stratified(rng, 0, MOST_DRAWS_BEFORE + 1, len(planted)), strict=True)
+        for (title, least), place in zip(shuffled(rng, planted), places, strict=True)
     )
 
 

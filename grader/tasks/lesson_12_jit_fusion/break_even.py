@@ -11,6 +11,7 @@ import numpy as np
 from grader.kinds.simulated import CALLS
 from grader.task import Mismatch, SimulatedExam, SimulatedFunction, Task
 from grader.tasks.plain import PlainScenario, as_number, shown
+from grader.tasks.simulated import shuffled
 from grader.values import Value
 from harness.rendering import units
 
@@ -60,8 +61,8 @@ class Durations(PlainScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Durations, ...]:
-    """Return two random cases of each kind. The title describes the kind."""
-    return tuple(case for _ in range(2) for case in _one_of_each(rng))
+    """Return two random cases of each kind, in random order. The title describes the kind."""
+    return shuffled(rng, [*_one_of_each(rng), *_one_of_each(rng)])
 
 
 def _one_of_each(rng: np.random.Generator) -> tuple[Durations, ...]:
