@@ -176,7 +176,8 @@ class SimulatedExam:
     `max_calls` limits the calls of simulated functions in one scenario. With `needs_torch`, the submission's process
     starts with torch imported. `together` judges all finished scenarios in their order, for requirements such as an
     error rate. `scenario_noun` is the word for scenarios in texts for the student. Up to `forgiven` answers may be
-    wrong, so that a method that fails in one of a few hundred scenarios still passes.
+    wrong, so that a method that fails in one of a few hundred scenarios still passes. `tells` is empty, or the reason
+    why the answer to a single call may help to predict the right answer (`grader.authoring.giveaways`).
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -185,6 +186,7 @@ class SimulatedExam:
     together: Callable[[Sequence[Scenario]], Mismatch | None] = lambda _: None
     scenario_noun: str = "simulated scenarios"
     forgiven: int = 0
+    tells: str = ""
     simulated: ClassVar[bool] = True
     in_c: ClassVar[bool] = False
     baselines: ClassVar[tuple[str, ...]] = ()

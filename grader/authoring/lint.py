@@ -11,6 +11,7 @@ right and reaches exactly tier 2 (a ratio of costs that earns points). These che
 - No right submission has a ratio near a tier's ratio, because its grade could then differ on another machine.
 - There are three hints, further reading, and the idea of the solution.
 - No code in the student kit earns points, and no answer that ignores the input is right (`kit_leaks`).
+- Before it has measured anything, no submission can guess the answers to simulated scenarios (`giveaways`).
 
 Submissions for simulated tasks run in this process. All other submissions run in processes of their own.
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, kinds, overlays, paths, ways
-from grader.authoring import kit_leaks, mistakes, task_texts
+from grader.authoring import giveaways, kit_leaks, mistakes, task_texts
 from grader.authoring.stubs import stub_of
 from grader.authoring.task_texts import docstring
 from grader.grade import grade_task
@@ -91,7 +92,8 @@ def problems(lesson: str) -> Iterator[str]:
         yield from (f"{task.full_name}: {problem}" for problem in task_problems(task))
     yield from kit_leaks.leaks(lesson)
     for task in tasks:
-        yield from (f"{task.full_name}: {sentence}" for sentence in kit_leaks.right_blind_answers(task))
+        found = (*kit_leaks.right_blind_answers(task), *giveaways.giveaways(task))
+        yield from (f"{task.full_name}: {sentence}" for sentence in found)
 
 
 def task_problems(task: Task) -> Iterator[str]:

@@ -161,7 +161,9 @@ IS_SLOWER = Task(
             "first reaches its limit decides."
         ),
     ),
-    exam=SimulatedExam(draw_scenarios, max_calls=3000, together=judge),
+    exam=SimulatedExam(
+        draw_scenarios, max_calls=3000, together=judge, tells="Each pair is a measurement, and the task counts pairs."
+    ),
     read="lesson 06, “Peeking”",
     idea=(
         "The solution makes two bets. If A and B are equally fast, b > a has probability 1/2. If you bet on b > a, "

@@ -40,6 +40,8 @@ The probability follows from the samples that the submission took. A method with
 10 answers may be wrong, and shares near 0 or 1 are hardly ever missed. A right method has about 5 %.
 """
 
+TELLS: Final = "A sample is a measurement of the share, and costs as much as every other sample."
+
 GRID: Final = (np.arange(4000) + 0.5) / 4000
 """The shares at which the posterior distribution is computed."""
 
@@ -170,7 +172,7 @@ SHARE = Task(
             "** 2) / (1 + z ** 2 / n). Leave out samples without functions."
         ),
     ),
-    exam=SimulatedExam(draw_scenarios, max_calls=20_000, forgiven=FORGIVEN),
+    exam=SimulatedExam(draw_scenarios, max_calls=20_000, forgiven=FORGIVEN, tells=TELLS),
     read="lesson 16, “How many samples are enough?”",
     idea=(
         "The number of samples that a margin needs depends on the share. For a share near 0 or 1, almost all samples "

@@ -5,11 +5,14 @@ tier. If a verdict is a surprise, the lesson is linted again with all measuremen
 """
 
 import os
+import random
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -19,6 +22,7 @@ from small_tasks import negation, search
 
 from grader import catalogue
 from grader.authoring.calibrate import Calibration
+from grader.authoring.giveaways import giveaways
 from grader.authoring.lint import _near, _surprise
 from grader.authoring.task_texts import docstring
 from grader.commands.apps import run_grader
@@ -140,6 +144,44 @@ def test_a_time_needs_20_percent_of_distance_a_count_10_and_forgiven_scenarios_w
             speed = Speed(ratio := task.tiers[-1].ratio * (1 + away), ratio, ratio, 5, 2)
             verdict = Verdict(task.full_name, 10, 10, task.cost, Attempt(Status.PASSED, speed=speed))
             assert bool(_near(task, verdict)) is is_near
+
+
+REPAIR = next(task for task in catalogue.load().tasks("02_timeit_vs_timer") if task.name == "repair")
+
+
+def in_order(scenarios: list[Any]) -> list[Any]:
+    return sorted(scenarios, key=lambda one: one.per_call_s)
+
+
+def begins_to_count(at: Callable[[float], float], step: Callable[[float], float]) -> Callable[[list[Any]], list[Any]]:
+    """Return a change of scenarios: their clocks begin at a time, and have a step, that follow from the answer."""
+
+    def changed(scenarios: list[Any]) -> list[Any]:
+        for one in scenarios:
+            step_s = step(one.per_call_s)
+            one.machine = replace(one.machine, origin_s=at(one.per_call_s), tick_s=step_s, reading_s=step_s)
+        return scenarios
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("given_away", "views"),
+    [
+        (list, []),
+        (in_order, ["before the first call", "after its first call"]),
+        (begins_to_count(lambda answer_s: 1e7 * answer_s, lambda _: 1e-6), ["after its first call", "after two calls"]),
+        (begins_to_count(lambda _: random.uniform(10, 1000), lambda answer_s: answer_s / 10), ["after two calls"]),
+    ],
+)
+def test_a_scenario_that_gives_its_answer_away_is_found(
+    given_away: Callable[[list[Any]], list[Any]], views: list[str]
+) -> None:
+    assert isinstance(REPAIR.exam, SimulatedExam)
+    draw = REPAIR.exam.scenarios
+    exam = replace(REPAIR.exam, scenarios=lambda rng: given_away([*draw(rng)]))
+    found = list(giveaways(replace(REPAIR, exam=exam), 300))
+    assert [re.findall(r"sees (.*?) gives the right answer", one) for one in found] == [[view] for view in views]
 
 
 def test_a_wrong_answer_that_gets_the_explanation_of_another_mistake_is_a_surprise(tmp_path: Path) -> None:
