@@ -30,7 +30,7 @@ from typing import Any, Final
 import numpy as np
 
 from grader import catalogue, kinds, overlays, paths
-from grader.authoring.mutation import mutants
+from grader.authoring.mutation import Mutant, mutants
 from grader.kinds import simulated
 from grader.kinds.examiner import Examiner, Solver
 from grader.task import SimulatedFunction, Task, tier_of
@@ -141,12 +141,14 @@ def _arguments(given: Any) -> Sequence[Any]:
 
 def candidates(task: Task) -> Iterator[tuple[str, Solver]]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
-    functions, draw = list(_own_functions(task)), kinds.examiner(task, "any", timed=0)
-    given = draw.given[0]
-    arity = len(_arguments(given))
+    functions = [each for module in modules(task.folder) for each in _functions(module)]
+    draw = kinds.examiner(task, "any", timed=0)
+    given, arities = draw.given[0], {len(_arguments(one)) for one in draw.given}
     parsers = [function for _, function in functions if _takes(function, 1)]
     yield from _world_attributes(type(given), parsers)
-    yield from ((name, partial(_applied, function)) for name, function in functions if _takes(function, arity))
+    for name, function in functions:
+        if any(_takes(function, arity) for arity in arities):
+            yield name, partial(_applied, function)
     for path in dict.fromkeys(task.baselines):
         source = overlays.whole(path)
         if len(task.baselines) > 1:  # a single baseline would be compared with itself
@@ -156,12 +158,42 @@ def candidates(task: Task) -> Iterator[tuple[str, Solver]]:
                 yield f"{path.stem} without its loop in line {one.line}", draw.solver(one.source)
 
 
-def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:
+def changed(task: Task) -> Iterator[tuple[Mutant, Callable[[], Iterator[Solver]]]]:
+    """Yield each mutant of the kit's code that could solve a task, and a function that returns what the mutant answers.
+
+    The code is each baseline, each function with as many arguments as the student's function, and each kind of
+    scenario, together with all definitions of the same file that they use.
+    """
+    draw = kinds.examiner(task, "any", timed=0)
+    scenarios, arities = {type(one) for one in draw.given}, {len(_arguments(one)) for one in draw.given}
+    for path in dict.fromkeys(task.baselines):
+        for one in mutants(overlays.whole(path), task.functions[0], path.name):
+            yield one, partial(_one_solver, draw, one.source)
     for module in modules(task.folder):
-        own = (found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__)
-        for function in own:
-            if isinstance(function, FunctionType):
-                yield f"{module.__name__.rpartition('.')[2]}.{function.__name__}", function
+        names = [one.__name__ for _, one in _functions(module) if any(_takes(one, arity) for arity in arities)]
+        for name in (*names, *(kind.__name__ for kind in scenarios if kind.__module__ == module.__name__)):
+            for one in mutants(inspect.getsource(module), name, module.__name__):
+                yield one, partial(_changed, module, name, one)
+
+
+def _one_solver(draw: Examiner[Any], source: str) -> Iterator[Solver]:
+    yield draw.solver(source)
+
+
+def _changed(module: ModuleType, name: str, mutant: Mutant) -> Iterator[Solver]:
+    names: dict[str, Any] = {"__name__": module.__name__, "__file__": module.__file__}
+    exec(compile(mutant.source, str(module.__file__), "exec"), names)  # noqa: S102 - it is part of the kit
+    if isinstance(names[name], FunctionType):
+        yield partial(_applied, names[name])
+    else:
+        parsers = [found for found in names.values() if isinstance(found, FunctionType) and _takes(found, 1)]
+        yield from (solver for _, solver in _world_attributes(names[name], parsers))
+
+
+def _functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    for found in list(vars(module).values()):
+        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
+            yield f"{module.__name__.rpartition('.')[2]}.{found.__name__}", found
 
 
 def _applied(function: FunctionType, given: Any) -> Any:
@@ -170,10 +202,10 @@ def _applied(function: FunctionType, given: Any) -> Any:
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
-    """Yield the Python modules in a task's folder."""
-    for path in sorted(folder.glob("*.py")):
+    """Yield the Python modules in a task's folder, and those that all tasks use."""
+    for path in (*sorted(paths.TASKS.glob("*.py")), *sorted(folder.glob("*.py"))):
         if path.stem != "__init__":
-            yield import_module(f"grader.tasks.{folder.name}.{path.stem}")
+            yield import_module(".".join(path.relative_to(paths.KIT).with_suffix("").parts))
 
 
 def _takes(function: FunctionType, arity: int) -> bool:
@@ -189,22 +221,25 @@ def _world_attributes(kind: type, parsers: Sequence[Callable[..., Any]]) -> Iter
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
         if name not in WORLD_ATTRIBUTES and (is_method or isinstance(found, property | cached_property)):
-            yield f"{kind.__name__}.{name}", partial(_attribute, name, parsers)
+            yield f"{kind.__name__}.{name}", partial(_attribute, kind, name, parsers)
 
 
-def _attribute(name: str, parsers: Sequence[Callable[..., Any]], scenario: Any) -> Any:
-    found = getattr(with_arguments_only(scenario, parsers), name)
+def _attribute(kind: type, name: str, parsers: Sequence[Callable[..., Any]], scenario: Any) -> Any:
+    found = getattr(with_arguments_only(scenario, parsers, kind), name)
     return found() if callable(found) else found
 
 
-def with_arguments_only(scenario: Any, parsers: Sequence[Callable[..., Any]] = ()) -> Any:
+def with_arguments_only(
+    scenario: Any, parsers: Sequence[Callable[..., Any]] = (), kind: type[Any] | None = None
+) -> Any:
     """Return a copy of a simulated scenario that has only the fields that the student's function receives.
 
-    A field is also kept if one of `parsers` computes it from an argument, or its items from an argument's items.
+    The copy has the type `kind`, a mutant of the scenario's type. A field is also kept if one of `parsers` computes it
+    from an argument, or its items from an argument's items.
     """
     given = [simulated.as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
     known = [*given, *(found for function in parsers for one in given for found in _converted(function, one))]
-    bare = object.__new__(type(scenario))
+    bare = object.__new__(kind or type(scenario))
     for field in dataclasses.fields(scenario):
         value = getattr(scenario, field.name)
         if any(_same(value, one) for one in known):

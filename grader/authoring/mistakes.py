@@ -70,7 +70,7 @@ def problems(task: Task) -> Iterator[str]:
         probed, wrong = _probed(draw, path), path in task.wrong_answers
         found = known.explanation([probed[place] for place in known.probes])
         if found != (docstring(path) if wrong else ""):
-            yield f"its record in {known_mistakes.FILE.name} does not recognise {path.name}"
+            yield f"{known_mistakes.FILE.name} does not recognise {path.name}: run `python -m grader stubs`"
 
 
 def write() -> Path:

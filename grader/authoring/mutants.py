@@ -12,7 +12,7 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -23,6 +23,7 @@ import numpy as np
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from grader import catalogue, kinds, overlays, paths
+from grader.authoring import kit_leaks
 from grader.authoring.kit_leaks import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
 from grader.errors import MachineError, UsageError
@@ -43,6 +44,9 @@ time limit, and none is tried after these CPU seconds.
 
 CHANCE_MISTAKES: Final = 1
 """The number of further sets of test cases that a right mutant may fail, if the task's function takes measurements."""
+
+KIT_WALL_S: Final = 60.0
+"""The wall time limit of a child process that tries a mutant of the kit's code."""
 
 SLOWER, ADDED_S = 5.0, 1.0
 """The CPU time limit of a mutant in each set is `SLOWER` times that of the unchanged source, plus `ADDED_S` seconds."""
@@ -161,6 +165,29 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
         for mutant, report in reports:
             progress(found := found.plus(mutant, report))
     return found
+
+
+def earning_code(task: Task, most: int | None = None) -> Iterator[str]:
+    """Yield a sentence for each mutant of the kit's code that earns points in a task.
+
+    At most `most` mutants are tried, which are chosen at random, or all of them.
+    """
+    draw = kinds.examiner(task, "a draw")
+    _ = draw.given  # drawn now, so that the child processes need not draw it again
+    made = {(one.file, one.source): (one, solvers) for one, solvers in kit_leaks.changed(task)}
+    chosen = dict(random.Random(task.full_name).sample(list(made.values()), min(most or len(made), len(made))))
+
+    def judged(mutant: Mutant) -> str:
+        for solver in chosen[mutant]():
+            with suppress(Exception, SystemExit):  # most mutants fail
+                if reached := kit_leaks.earned(draw, solver):
+                    return reached
+        return REJECTED
+
+    with closing(_in_children(chosen, judged, KIT_WALL_S)) as reports:
+        for mutant, reached in reports:
+            if reached:
+                yield f"{mutant.file}:{mutant.line} {reached}: {mutant.was!r} became {mutant.now!r}"
 
 
 def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:

@@ -64,9 +64,9 @@ def lint_exercises(
 
 
 def _lint_mutants(target: str) -> int:
-    """Grade right answers with small changes. Return 1 if too many of them pass in a task, else 0."""
+    """Grade right answers and the kit's code after small changes. Return 1 if too many pass in a task, else 0."""
     paths.require_solutions("lint", catalogue.load().lessons)
-    tallies = []
+    tallies, leaks = list[mutants.Tally](), 0
     for task in mutants.tasks(target):
         # No thread draws the progress, because a forked process would inherit the locks of that thread.
         with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
@@ -79,7 +79,10 @@ def _lint_mutants(target: str) -> int:
             progress.refresh()
             tallies.append(mutants.tally(task, mutants.right_answers(task), show))
         print("\n".join(tallies[-1].lines()), flush=True)
-    return 0 if all(tally.is_enough for tally in tallies) else 1
+        for sentence in mutants.earning_code(task):
+            print(f"✗ {task.full_name}: code of the student kit earns points after one change: {sentence}", flush=True)
+            leaks += 1
+    return 0 if all(tally.is_enough for tally in tallies) and not leaks else 1
 
 
 def calibrate_machine(

@@ -1,5 +1,6 @@
 """`lint --mutants`: each kind of change is made once, and weak tasks are found by the mutants that they accept."""
 
+import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 from commanding import grader
 from small_tasks import BY_ROWS, Question, negation, search
 
+from grader import catalogue
 from grader.authoring import kit_leaks
 from grader.authoring import mutants as judging
 from grader.authoring.mutants import Tally, tally
@@ -163,6 +165,26 @@ def test_a_usage_error_says_why() -> None:
             author.lint_exercises(changed="04", **options)
     with pytest.raises(UsageError, match=r"right\.py is wrong without any change: a question, passed\(5\)"):
         found(task(every), "def passed(points):\n    return points > 5\n")
+
+
+def test_code_of_the_kit_that_is_one_change_from_an_answer_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nearly.py").write_text(PASSED.replace("5", "6"))
+    monkeypatch.syspath_prepend(tmp_path)
+    kit = importlib.import_module("nearly")
+    monkeypatch.setattr(kit_leaks, "modules", lambda _: [kit])
+    assert list(judging.earning_code(task(every))) == [
+        "nearly:2 is right: 'return points >= 6' became 'return points >= 5'"
+    ]
+    vars(kit)["passed"].__module__ = "another"
+    assert list(judging.earning_code(task(every))) == []
+
+
+@pytest.mark.long
+def test_a_sample_of_changes_in_the_kit_earns_nothing() -> None:
+    for one in [one for one in catalogue.all_tasks() if not one.exam.in_c][::3]:
+        assert list(judging.earning_code(one, most=20)) == []
 
 
 @pytest.mark.long
