@@ -55,8 +55,8 @@ def c_source(texts: list[tuple[int, str]], name: str) -> str:
             lines[target] = lines.get(begun.id, 0) if isinstance(begun, ast.Name) else value.lineno + above
             try:
                 known[target] = constant(value, known)
-            except (ValueError, TypeError, LookupError, RecursionError, MemoryError):
-                known[target] = None  # code that is not run
+            except Exception:  # noqa: BLE001 - code that is not run, or a method that refuses its arguments
+                known[target] = None
     if name not in known:
         raise fault
     if not isinstance(known[name], str):

@@ -59,6 +59,8 @@ class Worker:
     def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
         """Call the submission's function once, copy its answer to shared memory, and return its dtype and shape."""
         answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
+        if type(answer) in (self.torch.Tensor, self.torch.nn.Parameter):
+            answer = answer.detach()
         if type(answer) is not self.torch.Tensor:
             return {"type": loading.type_name(answer)}
         if answer.layout is not self.torch.strided or answer.is_meta:
@@ -67,7 +69,7 @@ class Worker:
         size = answer.numel() * answer.element_size()
         if 0 < size <= len(self.outputs):
             flat = self.torch.frombuffer(self.outputs, dtype=answer.dtype, count=answer.numel())
-            flat.copy_(answer.detach().reshape(-1))
+            flat.copy_(answer.reshape(-1))
         return said
 
     def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -78,10 +80,12 @@ class Worker:
         function, tensors = self._function(body), [self._tensor(layout) for layout in body["inputs"]]
         dtype, shape = getattr(self.torch, body["dtype"]), self.torch.Size(body["shape"])
         place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
-        tensor_type = self.torch.Tensor
+        tensor_type, parameter_type = self.torch.Tensor, self.torch.nn.Parameter
 
         def step() -> str | None:
             answer = function(*tensors)
+            if type(answer) is tensor_type or type(answer) is parameter_type:
+                answer = answer.detach()  # a copy with gradients would keep each earlier answer
             if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
                 return f"{loading.type_name(answer)} of another dtype or shape"
             place.copy_(answer)

@@ -27,7 +27,7 @@ LOUD = (
 
 GOLDEN = ("ada", "ben")
 QUIET = (
-    "class_based",
+    "many_samples",
     "not_begun",
     "own_output_buffer",
     "prints_a_lot",

@@ -7,18 +7,20 @@ import contextlib
 import io
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from random import Random
 from unittest import mock
 
 import pytest
 from commanding import CLASS, Outcome, outcomes
 from container import container
 from promises import HONEST, all_promised, quickly
-from test_restyled import restyled_solution, tried
+from styles import every, restyled
 
 from grader import catalogue, paths
 from grader.commands import student
@@ -26,6 +28,7 @@ from grader.commands.apps import run_grader
 from grader.desk import check_screen
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.task import Task
 from harness.paired.decide import BENEFIT
 
 OWN = {
@@ -56,14 +59,14 @@ Checked = dict[str, tuple[str, dict[str, tuple[str, float, float, int]]]]
 OTHER_NAME = "Under another name it is not graded."
 
 
-def hand_ins(folder: Path) -> None:
-    """Write a class: the known hand-ins, the honest files, the solutions in other styles, and files of this module."""
+def hand_ins(folder: Path, styles: Iterable[tuple[Task, str]]) -> None:
+    """Write a class: the known hand-ins, the honest files, solutions in other styles, and files of this module."""
     shutil.copytree(CLASS, folder)
     shutil.unpack_archive(folder / "juno.zip", folder / "juno")  # `check` takes no zip
     (folder / "juno.zip").unlink()
-    for task, way in tried():
-        (own := folder / f"{task.name} as {way}").mkdir()
-        restyled_solution(task, way, own)
+    for task, style in styles:
+        (own := folder / f"{task.name} as {style}").mkdir()
+        restyled(task, style, own)
     texts = {one.name: (one.lesson, one.path.read_text(encoding="utf-8")) for one in all_promised(HONEST)}
     solution = paths.solution("04_autorange").read_text(encoding="utf-8")
     texts |= {name: ("04_autorange", f"{solution}\n{line}\n") for name, line in OWN.items()}
@@ -117,8 +120,10 @@ def disagreements(name: str, checked: Checked, in_class: Mapping[str, Mapping[st
 @pytest.mark.program("cc")
 @pytest.mark.timeout(1800)
 def test_check_gives_the_points_of_run_or_names_the_difference(tmp_path: Path) -> None:
-    folder, out = tmp_path / "hw", tmp_path / "out"
-    hand_ins(folder)
+    folder, out, seed = tmp_path / "hw", tmp_path / "out", secrets.token_hex(4)
+    in_04 = [(task, style) for task, style in every() if task.name == "blocked_autorange"]
+    styles = {*Random(seed).sample(every(), 16), *Random(seed).sample(in_04, 6)}
+    hand_ins(folder, styles)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     this = [sys.executable, __file__, str(folder)]
     with subprocess.Popen([*this, "--out", str(out)], env=environment, stdout=subprocess.DEVNULL) as run, quickly():
@@ -127,8 +132,8 @@ def test_check_gives_the_points_of_run_or_names_the_difference(tmp_path: Path) -
     in_class = outcomes(out)
     assert {name: found for name in here if (found := disagreements(name, here, in_class))} == {}
     assert {outcome.points for name in OWN for outcome in in_class[name].values()} == {0, 10}
-    restyled = {(task, way): in_class[f"{task.name} as {way}"][task.full_name] for task, way in tried()}
-    assert {(task.name, way): one for (task, way), one in restyled.items() if one.points < task.points} == {}
+    earned = [(task, style, in_class[f"{task.name} as {style}"][task.full_name]) for task, style in styles]
+    assert [(task.name, style, one) for task, style, one in earned if one.points < task.points] == [], f"seed {seed}"
     bare = container("old docker", [*this, "*/04_*"])  # these files need no torch
     done = subprocess.run(bare, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     without = json.loads(done.stdout)

@@ -25,6 +25,16 @@ from grader.trials.worker_client import WorkerClient, worker
 LIMITS = Limits(load_s=20, call_s=5)
 HASTY = Limits(load_s=0.5, call_s=0.5, memory_bytes=300 << 20)
 
+IMPORTED = "import numpy as np, collections as c, decimal, enum, fractions, types"
+EQUAL: dict[str, Any] = {
+    "[np.float32(0.5), np.arange(2), np.array(3), np.bool_(True), -0.0]": [0.5, [0, 1], 3, True, 0],
+    "fractions.Fraction(7, 2), fractions.Fraction(10**30), decimal.Decimal('0.25')": [3.5, 10**30, 0.25],
+    "range(2), c.deque('ab'), c.UserList([1]), c.namedtuple('Row', 'a')(1)": [[0, 1], ["a", "b"], [1], [1]],
+    "{np.int64(3): 1}, c.Counter('a'), types.MappingProxyType({np.str_('b'): ()})": [{"3": 1}, {"a": 1}, {"b": []}],
+    "enum.IntEnum('E', {'A': 3}).A, {enum.Enum('E', {'A': 'x'}, type=str).A: 1}": [3, {"x": 1}],
+}
+"""Answers, and the equal values that the supervisor gets."""
+
 CHANNEL = """
 import os, stat, struct
 DESCRIPTOR = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")
@@ -84,10 +94,14 @@ def fault(tree: ForkServer, source: str, limits: Limits = LIMITS) -> WorkerFault
 
 def test_a_function_is_called_with_plain_values_and_its_answer_must_be_plain(one: WorkerClient) -> None:
     assert value(one, "def f(x): return [x, {'y': (1.5, None, True)}]", "ä") == ["ä", {"y": [1.5, None, True]}]
-    numbers = "import numpy as np\ndef f(x): return [np.float32(0.5), np.arange(2), np.array(3), np.bool_(True)]"
-    assert value(one, numbers) == [0.5, [0, 1], 3, True]
-    for odd in ("object()", "(lambda: 1)", "[{1, 2}]", "(lambda a: a.append(a) or a)([])"):
+    for equal, expected in EQUAL.items():
+        assert value(one, f"{IMPORTED}\ndef f(x): return {equal}") == expected, equal
+    for odd in ("object()", "[{1, 2}]", "{'a': {}.keys()}", "b'a'", "(n for n in [1])", "1j", "type.mro(int)"):
         assert value(one, f"def f(x): return {odd}") is None, odd
+    one.load("def f(x): return [[(1, x.append(x) or x), {2}]]")
+    assert one.values("f", [{"value": [0]}], ignore, 0) == {"type": "list", "inside": "list in itself"}
+    one.load("import dataclasses\nRow = dataclasses.make_dataclass('Row', 'a')\ndef f(x): return [Row(1)]")
+    assert one.values("f", [{"value": 0}], ignore, 0) == {"type": "list", "inside": "Row"}
     assert value(one, "def f(x): return 'odd' in globals() or 'np' in globals()") is False, "each module is a fresh one"
 
 

@@ -60,6 +60,7 @@ def test_exploits_and_honest_work_earn_the_same_in_a_container(tmp_path: Path) -
     file = HERE / "test_exploits.py"
     tests = [f"{file}::test_no_exploit_earns_more_than_its_honest_work[{name}]" for name in IN_A_CONTAINER]
     tests += [f"{file}::test_honest_work_earns_what_it_deserves[{name}]" for name in HONEST_IN_A_CONTAINER]
+    tests += [f"{HERE / 'test_restyled.py'}::test_a_random_sample_of_styles_keeps_its_points"]
     assert f"{len(tests)} passed" in run_tests(tmp_path, *tests)
 
 
