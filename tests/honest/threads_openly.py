@@ -1,5 +1,4 @@
-"""Splits the rows among threads, openly. They share one core here, and the clock counts all threads, so no tier is
-lost.
+"""Splits the rows among threads, openly. The threads share one core, and the clock counts all of them.
 
 01_correct_first earns 8, passed: Next tier: 8×
 """
