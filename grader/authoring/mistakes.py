@@ -66,10 +66,8 @@ def problems(task: Task) -> Iterator[str]:
     if set(known.answers) != {docstring(path) for path in task.wrong_answers}:
         yield f"its explanations differ from those in {known_mistakes.FILE.name}: run `python -m grader stubs`"
         return
-    for path in (*task.wrong_answers, paths.solution(task.lesson)):
-        probed, wrong = _probed(draw, path), path in task.wrong_answers
-        found = known.explanation([probed[place] for place in known.probes])
-        if found != (docstring(path) if wrong else ""):
+    for path in task.wrong_answers:
+        if known.explanation(_probed(draw, path, places=known.probes)) != docstring(path):
             yield f"{known_mistakes.FILE.name} does not recognise {path.name}: run `python -m grader stubs`"
 
 
@@ -94,14 +92,22 @@ def _largest_difference(one: Probed, other: Probed) -> float:
     return float(np.max(differences, initial=0.0, where=np.isfinite(differences)))
 
 
-def _probed(draw: Examiner[Any], path: Path, change: Callable[[Any], Any] = lambda case: case) -> list[Probed]:
-    """Return a file's answers to all test cases, each with whether it is wrong, or `NO_ANSWER` after an exception."""
-    solver, found = draw.solver(overlays.whole(path)), list[Probed]()
+def _probed(
+    draw: Examiner[Any],
+    path: Path,
+    change: Callable[[Any], Any] = lambda case: case,
+    places: Sequence[int] | None = None,
+) -> list[Probed]:
+    """Return a file's answers to the test cases at `places`, or to all, each with whether it is wrong.
+
+    After an exception, the answer is `NO_ANSWER`. `change` is applied to each test case.
+    """
+    solver, cases, found = draw.solver(overlays.whole(path)), draw.probes, list[Probed]()
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        for case in draw.probes:
+        for place in range(len(cases)) if places is None else places:
             found.append((NO_ANSWER, True))
             with suppress(Exception):
-                found[-1] = draw.probed(solver, change(case))
+                found[-1] = draw.probed(solver, change(cases[place]))
     return found
 
 

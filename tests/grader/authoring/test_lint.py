@@ -23,7 +23,7 @@ from small_tasks import negation, search
 from grader import catalogue
 from grader.authoring.calibrate import Calibration
 from grader.authoring.giveaways import giveaways
-from grader.authoring.lint import _near, _surprise
+from grader.authoring.lint import _near
 from grader.authoring.task_texts import docstring
 from grader.commands.apps import run_grader
 from grader.kinds.timing import TIME
@@ -182,19 +182,6 @@ def test_a_scenario_that_gives_its_answer_away_is_found(
     exam = replace(REPAIR.exam, scenarios=lambda rng: given_away([*draw(rng)]))
     found = list(giveaways(replace(REPAIR, exam=exam), 300))
     assert [re.findall(r"sees (.*?) gives the right answer", one) for one in found] == [[view] for view in views]
-
-
-def test_a_wrong_answer_that_gets_the_explanation_of_another_mistake_is_a_surprise(tmp_path: Path) -> None:
-    path = tmp_path / "wrong_mean.py"
-    path.write_text('"""You return the mean."""\n')
-    task = negation(tmp_path)
-
-    def surprise(explanation: str) -> str:
-        attempt = Attempt(Status.WRONG, help=explanation)
-        return _surprise(task, path.stem, path, Verdict(task.full_name, 0, 10, task.cost, attempt))
-
-    assert surprise("You return the mean.") == ""
-    assert "You return the sum." in surprise("You return the sum.")
 
 
 def calibrated(ratio: float, error: float, *tiers: float, least_gain: float = 2.0) -> Calibration:
