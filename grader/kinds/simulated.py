@@ -79,7 +79,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         with worker(tree, self.task.limits) as one:
             with blame_submission("The file"):
                 one.load(source)
-            mine = [self._play(one, scenario) for scenario in self.given]
+            mine = [replace(self._play(one, scenario), answer=None) for scenario in self.given]  # it may be large
             printed = one.output_tail
             return replace(self._judged(mine, partial(self._play, one)), output_tail=printed)
 

@@ -57,12 +57,12 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
     """The submission raised an exception. `body` is the message about it from the submission's process."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        super().__init__(f"{body.get('type')}: {body.get('message')}")
         self.type = shown(str(body.get("type"))[:WORD_CHARACTERS], lines=False)
         self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
+        super().__init__(f"{self.type}: {self.message}")
         self.line = line if isinstance(line := body.get("line"), int) else None
         self.flags = {name for name in ("not_written", "syntax", "memory", "missing") if body.get(name) is True}
-        self.errno = body.get("errno")
+        self.errno = number if isinstance(number := body.get("errno"), int) else None
         self.excerpt = _excerpt(str(body.get("excerpt", "")), body.get("caret"))
         self.trace = _trace(body.get("frames"))
 

@@ -24,7 +24,7 @@ from grader.inside import protocol
 from grader.isolation.forkserver import ForkedWorker, ForkServer
 from grader.kinds import simulated
 from grader.kinds.timing import TIME
-from grader.limits import Limits
+from grader.limits import HandInTime, Limits
 from grader.records import Attempt, Verdict
 from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
 from grader.trials.correctness import Answer, Expected, judge
@@ -47,7 +47,7 @@ class MuteTree:
     tensors: bool = False
     far_end: list[socket.socket] = field(default_factory=list)
     output_tail: str = ""
-    waited_s: float = 0.0
+    time: HandInTime = field(default_factory=HandInTime)
 
     def fork(self, _limits: Limits, descriptors: Sequence[int], _channel: socket.socket) -> ForkedWorker:
         self.far_end.append(socket.socket(fileno=os.dup(descriptors[0])))
