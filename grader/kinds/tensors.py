@@ -70,7 +70,7 @@ class TensorExaminer(Examiner[TensorExam]):
                 answer = self._call(one, inputs)
                 mismatch = judge(expected, answer)
         except Raised as raised:
-            return Failure(inputs, raised=raised)
+            return Failure(inputs, raised=raised.with_traceback(None))  # its frames hold the whole message
         except WorkerFault as fault:
             where = f"{faults.HAPPENED} {describe(self.exam.parameters, inputs)}. {fault.help}"
             raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
