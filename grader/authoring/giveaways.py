@@ -16,7 +16,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +23,7 @@ import numpy as np
 from grader import kinds, paths
 from grader.errors import UsageError
 from grader.kinds.simulated import as_plain, measures
-from grader.task import Array, Scenario, SimulatedExam, SimulatedFunction, Task
+from grader.task import Scenario, SimulatedExam, SimulatedFunction, Task
 from grader.values import Value
 from harness.rendering import units
 
@@ -41,23 +40,6 @@ Seen = dict[str, float]
 """What a tree sees of a scenario: numbers by name."""
 
 
-@dataclass
-class _Watched:
-    """A scenario that keeps the answer to the first call."""
-
-    scenario: Scenario
-    first: list[Value] = field(default_factory=list)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.scenario, name)
-
-    def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Answer a call as the scenario does."""
-        answer = self.scenario.call(name, arguments)
-        self.first = self.first or [as_plain(answer)]
-        return answer
-
-
 def giveaways(task: Task, drawn: int = DRAWN) -> Iterator[str]:
     """Yield a sentence for each part of the right answers that a tree predicts, and each view that suffices for it.
 
@@ -71,39 +53,46 @@ def giveaways(task: Task, drawn: int = DRAWN) -> Iterator[str]:
     for grading, place, scenario, again in _scenarios(task, drawn):
         before: Seen = {f"place % {n}": place % n for n in (2, 3, 4, 5, 1000)}
         if measures(scenario):
-            _describe([scenario.function, *map(_argument, scenario.arguments)], "argument", before)
-        watched = _Watched(scenario)
-        right.append(dict(_parts(solution(watched))))
-        for seen, answers in zip(views.values(), ([], watched.first, _two_calls(again)), strict=True):
+            given = [as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
+            _describe([scenario.function, *given], "argument", before)
+        answers = _watched(scenario)
+        right.append(dict(_parts(solution(scenario))))
+        for seen, known in zip(views.values(), ([], answers[:1], _two_calls(again)), strict=True):
             seen.append(dict(before))
-            _describe(answers, "answer", seen[-1])
+            _describe(known, "answer", seen[-1])
         gradings.append(grading)
     for name in [name for name in right[0] if all(name in one for one in right)]:
-        wanted = [one[name] for one in right]
         for view, seen in views.items():
-            if not (task.exam.tells and view.startswith("after")):
-                learn = _by_regression if view == "after two calls" and all(map(_is_number, wanted)) else _by_classes
-                share, constant = learn(seen, wanted, gradings)
-                if share > constant + MARGIN:
-                    yield (
-                        f"what a submission sees {view} gives {name} away: a decision tree is right in "
-                        f"{units.percent(share)} of the scenarios, and the most frequent answer in "
-                        f"{units.percent(constant)}"
-                    )
+            if task.exam.tells and view.startswith("after"):
+                continue
+            share, constant = _predicted(seen, [one[name] for one in right], gradings, exactly=view.endswith("calls"))
+            if share > constant + MARGIN:
+                rates = (
+                    f"{units.percent(share)} of the scenarios, the most frequent answer in {units.percent(constant)}"
+                )
+                yield f"what a submission sees {view} gives {name} away: a decision tree is right in {rates}"
 
 
 def _scenarios(task: Task, drawn: int) -> Iterator[tuple[int, int, Scenario, Scenario]]:
     """Yield the number of a grading, a scenario's place in it, the scenario, and the same scenario once more."""
-    count = grading = 0
-    while count < drawn:
-        one, other = (kinds.examiner(task, f"grading {grading}").given for _ in range(2))
-        most = math.ceil(drawn / FEWEST_GRADINGS)
-        yield from ((grading, place, *pair) for place, pair in enumerate(zip(one[:most], other[:most], strict=True)))
-        count, grading = count + min(len(one), most), grading + 1
+    count, most = 0, math.ceil(drawn / FEWEST_GRADINGS)
+    for grading in range(drawn):
+        pairs = [*zip(*(kinds.examiner(task, f"grading {grading}").given[:most] for _ in range(2)), strict=True)]
+        yield from ((grading, place, *pair) for place, pair in enumerate(pairs))
+        if (count := count + len(pairs)) >= drawn:
+            return
 
 
-def _argument(argument: Value | SimulatedFunction) -> Value:
-    return None if isinstance(argument, SimulatedFunction) else as_plain(argument)  # a copy, as a submission gets it
+def _watched(scenario: Scenario) -> list[Value]:
+    """Return a list to which the scenario from now on adds a copy of its answer to each call."""
+    answers, call = list[Value](), scenario.call
+
+    def watched(name: str, arguments: Sequence[Value]) -> Value:
+        answers.append(as_plain(call(name, arguments)))
+        return answers[-1]
+
+    vars(scenario)["call"] = watched
+    return answers
 
 
 def _two_calls(scenario: Scenario) -> list[Value]:
@@ -119,7 +108,7 @@ def _two_calls(scenario: Scenario) -> list[Value]:
 def _parts(answer: Value) -> Iterator[tuple[str, Value]]:
     """Yield the name of each number or word in an answer, and its value."""
     inside = answer.items() if isinstance(answer, dict) else enumerate(answer) if isinstance(answer, list) else ()
-    for name, value in [("the right answer", answer), *((f"the right answer's part {n}", v) for n, v in inside)]:
+    for name, value in [("the right answer", answer), *((f"part {n} of the right answer", v) for n, v in inside)]:
         if not isinstance(value, dict | list):
             yield name, value
 
@@ -133,65 +122,57 @@ def _describe(value: Value, name: str, seen: Seen) -> None:
         seen[f"{name} length"] = len(value)
         for place in {*range(min(3, len(value))), len(value) - 1} if value else ():
             _describe(value[place], f"{name} {place if place < 3 else 'last'}", seen)
-        for key in dict.fromkeys(key for item in value for key in _keys(item)):
-            _summarize([item[key] for item in value if key in _keys(item)], f"{name} any {key}", seen)
-        _summarize([item for item in value if not _keys(item)], f"{name} any", seen)
+        columns: dict[Any, list[Value]] = {}
+        for item in value:
+            rows = (
+                item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else [("", item)]
+            )
+            for key, entry in rows:
+                columns.setdefault(key, []).append(entry)
+        for key, column in columns.items():
+            _summarize([entry for entry in column if not isinstance(entry, dict | list)], f"{name} any {key}", seen)
     elif isinstance(value, str):
         seen |= {f"{name} is {value}": 1.0, f"{name} length": len(value)}
     else:
         seen |= {name: _finite(value), f"{name} digits": len(repr(value))}
 
 
-def _keys(item: Value) -> Sequence[Any]:
-    return list(item) if isinstance(item, dict) else range(min(len(item), 5)) if isinstance(item, list) else ()
-
-
 def _summarize(values: Sequence[Value], name: str, seen: Seen) -> None:
     """Add numbers that describe the items of a list, without their order but for the first place of each word."""
-    words = [value for value in values if isinstance(value, str)]
-    for word, count in Counter(words).items():
-        seen |= {f"{name} {word}": count, f"first {name} {word}": 1 + words.index(word)}
-    if numbers := [value for value in values if not isinstance(value, str | dict | list)]:
-        known = [*map(_finite, numbers)]
-        seen |= {f"least {name}": min(known), f"most {name}": max(known), f"mean {name}": sum(known) / len(known)}
-        seen |= {f"different {name}": len(set(known)), f"NaN {name}": sum(one != one for one in numbers)}  # noqa: PLR0124
+    for word, count in Counter(map(repr, values)).items():
+        seen[f"{name} {word}"] = count
+        seen[f"first {name} {word}"] = 1 + [*map(repr, values)].index(word)
+    known = [_finite(value) for value in values if not isinstance(value, str)] or [0.0]
+    seen |= {f"least {name}": min(known), f"most {name}": max(known), f"mean {name}": sum(known) / len(known)}
+    seen[f"different {name}"] = len(set(values))
 
 
 def _finite(value: Any) -> float:
     return float(np.clip(np.nan_to_num(-1.0 if value is None else float(value)), -1e30, 1e30))
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _predicted(
+    seen: Sequence[Seen], wanted: Sequence[Any], gradings: Sequence[int], *, exactly: bool
+) -> tuple[float, float]:
+    """Return the share of the answers that a tree predicts, small or large, and the share of the most frequent answer.
 
-
-def _by_regression(seen: Sequence[Seen], wanted: Sequence[Any], gradings: Sequence[int]) -> tuple[float, float]:
-    """Return the shares of the numbers that a tree and the best constant predict within 1 %."""
-    logs = np.log(np.maximum(wanted, 1e-12))
-    ordered = np.sort(logs)
-    near = np.searchsorted(ordered, ordered + 0.02) - np.arange(len(ordered))
-    return _predicted(seen, logs, gradings, "DecisionTreeRegressor", 0.01), float(near.max() / len(wanted))
-
-
-def _by_classes(seen: Sequence[Seen], wanted: Sequence[Any], gradings: Sequence[int]) -> tuple[float, float]:
-    """Return the shares of the answers that a tree and the most frequent answer predict. Numbers become quarters."""
-    numbers = [*filter(_is_number, wanted)]
-    limits = np.quantile(numbers, (0.25, 0.5, 0.75)) if numbers else ()
-    names = [str(np.searchsorted(limits, one)) if one in numbers else repr(one) for one in wanted]
-    numbered = np.unique(names, return_inverse=True)[1]
-    share = _predicted(seen, numbered, gradings, "DecisionTreeClassifier", 0.0)
-    return share, float(np.bincount(numbered).max() / len(wanted))
-
-
-def _predicted(seen: Sequence[Seen], wanted: Array, gradings: Sequence[int], kind: str, allowed: float) -> float:
-    """Return the share of the numbers that the better of a small and a large tree predicts."""
+    A tree predicts the quarter in which a number lies, or if `exactly`, the number within 1 %.
+    """
     try:
         from sklearn import tree  # noqa: PLC0415 - only this check needs scikit-learn
         from sklearn.feature_extraction import DictVectorizer  # noqa: PLC0415
         from sklearn.model_selection import GroupKFold, cross_val_predict  # noqa: PLC0415
     except ImportError:
         raise UsageError("`lint` needs scikit-learn: run `python -m pip install scikit-learn`.") from None
-    table = DictVectorizer().fit_transform(seen)
-    trees = (getattr(tree, kind)(min_samples_leaf=least, random_state=0) for least in (20, 1))
-    found = (cross_val_predict(one, table, wanted, groups=gradings, cv=GroupKFold(5)) for one in trees)
-    return max(float(np.mean(abs(one - wanted) <= allowed)) for one in found)
+    numbers = [one for one in wanted if type(one) in {int, float}]
+    if exactly and len(numbers) == len(wanted):
+        kind, within, target = tree.DecisionTreeRegressor, 0.01, np.log(np.maximum(wanted, 1e-12))
+    else:
+        limits = np.quantile(numbers or [0], (0.25, 0.5, 0.75))
+        names = [repr(np.searchsorted(limits, one) if type(one) in {int, float} else one) for one in wanted]
+        kind, within, target = tree.DecisionTreeClassifier, 0.0, np.unique(names, return_inverse=True)[1]
+    table, ordered = DictVectorizer().fit_transform(seen), np.sort(target)
+    trees = (kind(min_samples_leaf=least, random_state=0) for least in (20, 1))
+    found = (cross_val_predict(one, table, target, groups=gradings, cv=GroupKFold(5)) for one in trees)
+    near = np.searchsorted(ordered, ordered + 2 * within, "right") - np.arange(len(ordered))
+    return max(float(np.mean(abs(one - target) <= within)) for one in found), float(near.max() / len(target))

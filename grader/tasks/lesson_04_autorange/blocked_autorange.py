@@ -1,7 +1,7 @@
 """The task of lesson 04: choose a block size, and take samples for `min_run_time` in little simulated time.
 
 The cost is all simulated time that passes. No fixed block length is right in every scenario: with the coarse clock, a
-block must last at least 20 to 31 ms, and beside another program that runs in bursts, at most about 10 ms. Neither
+block must last at least 26 to 41 ms, and beside another program that runs in bursts, at most about 10 ms. Neither
 `min_run_time` nor the time of one run shows which scenario it is. So a submission must measure the clock's step. The
 baseline measures eight times.
 """
@@ -112,7 +112,7 @@ def _bursts(rng: np.random.Generator) -> StatementScenario:
 
 
 def _coarse(rng: np.random.Generator) -> StatementScenario:
-    machine = _machine(rng, tick_s=0.25e-3, reading_s=0.25e-3 / 40, weather=_breathing(rng, 75e-3))
+    machine = _machine(rng, tick_s=0.33e-3, reading_s=0.33e-3 / 40, weather=_breathing(rng, 0.1))
     return _scenario(rng, "a coarse clock", machine)
 
 

@@ -38,8 +38,10 @@ STEPS_OFF = 1
 So a submission may subtract the time of a reading, or read the clock once more after the block.
 """
 
-MOST_STRETCHES = 2000
-"""With more blocks than samples, this many ways to choose consecutive blocks are tried, beginning with the last."""
+MOST_COMPARED = 10**6
+"""With more blocks than samples, consecutive blocks are chosen in several ways, the last first. This many numbers are
+compared at most, so that the time of a judgement is limited.
+"""
 
 
 MOST_RUNS = 10**9
@@ -176,7 +178,7 @@ def _samples_were_run(measured: Measured, truth: RunTruth, log: Sequence[TimedBl
         )
     claimed_s = np.sort(measured.samples_s)
     allowed_s = STEPS_OFF * truth.step_s / size + SAME_NUMBER * claimed_s
-    starts = range(len(shown_s) - number, -1, -1)[:MOST_STRETCHES]
+    starts = range(len(shown_s) - number, -1, -1)[: max(1, MOST_COMPARED // number)]
     if any(np.all(abs(np.sort(shown_s[at : at + number]) - claimed_s) <= allowed_s) for at in starts):
         return None
     for sample_s, most_s in zip(claimed_s.tolist(), allowed_s.tolist(), strict=True):
