@@ -200,8 +200,9 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """Return the limits for one process, by their names in the module `resource`.
 
     Linux counts processes per user, from 5.14 on separately for each user namespace, and never limits those of root.
+    A queued signal holds data, so few may be queued.
     """
-    return ({"RLIMIT_NPROC": proc.MOST_TASKS} if sandboxed else {}) | {
+    return ({"RLIMIT_NPROC": proc.MOST_TASKS, "RLIMIT_SIGPENDING": 1024} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
         "RLIMIT_FSIZE": template_main.TMP_BYTES if limits.stores_outside else 0,
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,

@@ -136,6 +136,8 @@ MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
 _MOVING: Final = (12, 20, 21)
 """MADV_MERGEABLE, MADV_COLD and MADV_PAGEOUT."""
 F_SETPIPE_SZ: Final = 1031
+_STORING: Final = (6, 7, 37, 38, F_SETPIPE_SZ)
+"""F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW and F_SETPIPE_SZ. The kernel limits no number of locks."""
 
 STORES_OUTSIDE: Final = (
     Rule("open", "a new file", condition=Condition(1, When.ANY_BIT, (O_CREAT | O_TMPFILE,))),
@@ -144,7 +146,7 @@ STORES_OUTSIDE: Final = (
     Rule("creat mkdir mkdirat mknod mknodat symlink symlinkat link linkat", "a new file; even its name can hold data"),
     Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files can hold data"),
     Rule("pipe pipe2 socket socketpair", "buffers in the kernel can hold data"),
-    Rule("fcntl", "enlarge the buffer of a named pipe", condition=Condition(1, When.EQUALS, (F_SETPIPE_SZ,))),
+    Rule("fcntl", "enlarge a named pipe, or store data as locks", condition=Condition(1, When.EQUALS, _STORING)),
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
     Rule("madvise", "move data to swap, or share equal pages", condition=Condition(2, When.EQUALS, _MOVING)),
 )

@@ -132,7 +132,7 @@ BY_ARGUMENTS = [
     *(("measured", "mmap", (0, 4096, 3, flags), errno.EPERM) for flags in (0x21, 0x40022)),
     ("measured", "madvise", (0, 4096, 4), 0),
     *(("measured", "madvise", (0, 4096, advice), errno.EPERM) for advice in (12, 20, 21)),
-    ("measured", "fcntl", (0, 1031), errno.EPERM),  # F_SETPIPE_SZ
+    *(("measured", "fcntl", (0, operation), errno.EPERM) for operation in (6, 37, 1031)),  # locks, F_SETPIPE_SZ
     ("no namespaces", "socketpair", (1, 1), 0),
     *(("no namespaces", "socketpair", (1, kind), errno.EAFNOSUPPORT) for kind in (2, 2 | 0o4000)),
     ("no namespaces", "prctl", (4,), errno.EPERM),  # PR_SET_DUMPABLE
