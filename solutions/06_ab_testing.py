@@ -11,7 +11,8 @@ from collections.abc import Callable
 # BEGIN SOLUTION
 ALARM_AT = 100
 ALL_CLEAR_AT = 20
-MOST_PAIRS = 1000
+MOST_PAIRS = 2000
+STAKES = (0.1, 0.25, 0.5, 0.8)
 # END SOLUTION
 
 
@@ -27,28 +28,39 @@ def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) ->
     - At most 1 % false alarms. A false alarm is True in a scenario without a slowdown.
     - At most 5 % misses. A miss is False in a scenario with a slowdown.
 
-    There are disturbances. The noise of the times is unknown. In some scenarios a few pairs are outliers. In others the
-    machine becomes slower all the time, but both times of a pair are affected equally.
+    There are disturbances. In some scenarios the noise of a pair is 1 % of its times, in others 30 %. In some scenarios
+    a few pairs are outliers. In others the machine becomes slower all the time, but both times of a pair are affected
+    equally.
 
     The grader judges your answers to 132 simulated scenarios together, so you can pass with a few wrong answers. It
-    also computes how strong the evidence was for your alarms. Lucky alarms on weak evidence do not pass.
+    also computes how strong the evidence was for your answers. Lucky answers on weak evidence do not pass.
 
-    Points: 4 of 10 if your answers keep both error rates. The baseline measures 300 pairs in each scenario. You get 6
-    points for 1.25 times fewer pairs than the baseline, 8 for 2.7 times fewer, and all 10 for 5 times fewer.
+    Points: 4 of 10 if your answers keep both error rates. The baseline measures 600 pairs in each scenario. You get 6
+    points for 1.25 times fewer pairs than the baseline, 8 for 2.5 times fewer, and all 10 for 8 times fewer. No fixed
+    number of pairs is enough for all 10: stop early where the answer is clear.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Measure pairs, and return True or False.")
-    # Make two bets. Each has a capital of 1, and stakes half of it on every pair. If the two outcomes of a pair have
-    # equal chances, the capital ever reaches n with a probability of at most 1 / n. So a large capital is evidence
-    # against equal chances.
-    slower = equal = 1.0
+    # Bet on each pair. Each bet begins with a capital of 1, and stakes a part of it on every pair. If the two outcomes
+    # of a pair have equal chances, the mean capital ever reaches n with a probability of at most 1 / n. So a large
+    # capital is evidence against equal chances.
+    slower = equal = [1.0] * len(STAKES)
     for _ in range(MOST_PAIRS):
         a_s, b_s = next_pair()
-        slower *= 1.5 if b_s > a_s else 0.5  # equal chances if B is as fast as A
-        equal *= 1.5 if b_s < a_s * (1 + threshold) else 0.5  # equal chances if B is slower by the threshold
-        if slower >= ALARM_AT:
+        slower = after_a_pair(slower, won=b_s > a_s)  # equal chances if B is as fast as A
+        equal = after_a_pair(equal, won=b_s < a_s * (1 + threshold))  # equal chances if B is slower by the threshold
+        if sum(slower) / len(STAKES) >= ALARM_AT:
             return True
-        if equal >= ALL_CLEAR_AT:
+        if sum(equal) / len(STAKES) >= ALL_CLEAR_AT:
             return False
     return False
     # END SOLUTION
+
+
+# BEGIN SOLUTION
+def after_a_pair(capitals: list[float], *, won: bool) -> list[float]:
+    """Return the capitals of all bets after one more pair. A bet wins or loses its stake."""
+    return [capital * (1 + stake if won else 1 - stake) for capital, stake in zip(capitals, STAKES, strict=True)]
+
+
+# END SOLUTION

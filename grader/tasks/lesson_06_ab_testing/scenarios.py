@@ -1,9 +1,9 @@
 """The simulated scenarios of the task `is_slower`: pairs of times, with or without a slowdown.
 
 The logarithm of a pair's ratio is effect + noise, and the distribution of the noise is known exactly. So each scenario
-can compute the likelihood of its pairs without the slowdown, divided by their likelihood with the slowdown
-(`log_odds`). Disturbances that A and B of a pair have in common, such as a drift of the machine, do not change this
-ratio. The cost is the number of pairs that the submission measured.
+can compute the likelihood of its pairs without a slowdown, divided by their likelihood with a slowdown (`log_odds`).
+Disturbances that A and B of a pair have in common, such as a drift of the machine, do not change this ratio. The cost
+is the number of pairs that the submission measured.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.task import Mismatch, SimulatedFunction
 from grader.tasks.plain import shown
-from grader.tasks.simulated import shuffled, want_no_arguments
+from grader.tasks.simulated import shuffled, stratified, want_no_arguments
 from grader.values import Value
 
 THRESHOLD: Final = 0.05
@@ -24,8 +24,16 @@ THRESHOLD: Final = 0.05
 SLOWED, EQUAL = 24, 20
 """The numbers of scenarios per kind of noise: with a slowdown, and without a slowdown."""
 
+QUIET: Final = (0.6, 0.005, 0.03)
+NOISY: Final = (0.4, 0.2, 0.3)
+"""A share of the scenarios, and the smallest and largest scale of their noise.
+
+With a scale of 0.03, ten pairs show a slowdown. With 0.3, a fixed number of pairs needs about 600. So each fixed number
+is too small for the noisy scenarios, or too expensive for the quiet ones.
+"""
+
 MOST_PAIRS: Final = 2000
-PLAIN_PAIRS: Final = 300
+PLAIN_PAIRS: Final = 600
 """The number of pairs that the baseline, with which submissions are compared, measures in each scenario."""
 
 
@@ -67,7 +75,7 @@ class PairScenario:
     """Pairs of seconds of A and of B, where B takes the share `effect` longer.
 
     `level_s` holds the common level of each pair. `log_odds` is a logarithm: the likelihood of the pairs measured so
-    far without the effect, divided by their likelihood with it. `answer` is the submission's answer.
+    far without a slowdown, divided by their likelihood with one. `answer` is the submission's answer.
     """
 
     title: str
@@ -92,10 +100,10 @@ class PairScenario:
         want_no_arguments(name, arguments)
         if self.pairs == MOST_PAIRS:
             raise ValueError(f"The scenario has only {MOST_PAIRS} pairs. Decide earlier.")
-        shift, error, level_s = math.log1p(self.effect), self.errors[self.pairs], self.level_s[self.pairs]
-        self.log_odds += self.noise.log_density(error + shift) - self.noise.log_density(error)
+        log_ratio, level_s = math.log1p(self.effect) + self.errors[self.pairs], self.level_s[self.pairs]
+        self.log_odds += self.noise.log_density(log_ratio) - self.noise.log_density(log_ratio - math.log1p(THRESHOLD))
         self.pairs += 1
-        half = math.exp((shift + error) / 2)
+        half = math.exp(log_ratio / 2)
         return (level_s / half, level_s * half)
 
     def judge(self, answer: Value) -> Mismatch | None:
@@ -109,25 +117,26 @@ class PairScenario:
 def draw_scenarios(rng: np.random.Generator) -> tuple[PairScenario, ...]:
     """Return the scenarios for one grading, of three kinds with and without a slowdown, in random order."""
     scenarios = [
-        draw(rng, THRESHOLD if number < SLOWED else 0.0)
+        draw(rng, effect, scale)
         for draw in (_plain, _heavy, _drifting)
-        for number in range(SLOWED + EQUAL)
+        for effect, count in ((THRESHOLD, SLOWED), (0.0, EQUAL))
+        for share, low, high in (QUIET, NOISY)
+        for scale in np.exp(stratified(rng, math.log(low), math.log(high), round(share * count))).tolist()
     ]
     return shuffled(rng, scenarios)
 
 
-def _plain(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = LogRatioNoise(float(rng.uniform(0.03, 0.07)))
-    return _scenario(rng, "normal noise", effect, noise, np.zeros(MOST_PAIRS))
+def _plain(rng: np.random.Generator, effect: float, scale: float) -> PairScenario:
+    return _scenario(rng, "normal noise", effect, LogRatioNoise(scale), np.zeros(MOST_PAIRS))
 
 
-def _heavy(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = LogRatioNoise(float(rng.uniform(0.025, 0.045)), freedom=2.0)
+def _heavy(rng: np.random.Generator, effect: float, scale: float) -> PairScenario:
+    noise = LogRatioNoise(0.7 * scale, freedom=2.0)
     return _scenario(rng, "heavy tails: some pairs are outliers", effect, noise, np.zeros(MOST_PAIRS))
 
 
-def _drifting(rng: np.random.Generator, effect: float) -> PairScenario:
-    noise = LogRatioNoise(float(rng.uniform(0.03, 0.06)), outlier_rate=0.1, outlier_scale=0.3)
+def _drifting(rng: np.random.Generator, effect: float, scale: float) -> PairScenario:
+    noise = LogRatioNoise(scale, outlier_rate=0.1, outlier_scale=5 * scale)
     warming = np.log1p(0.01 * np.arange(MOST_PAIRS))
     steps = np.cumsum(np.where(rng.random(MOST_PAIRS) < 0.02, rng.normal(0, 0.02, MOST_PAIRS), 0.0))
     return _scenario(rng, "drift: the machine becomes slower all the time", effect, noise, warming + steps)

@@ -6,6 +6,6 @@ import statistics
 
 
 def is_slower(next_pair, threshold):
-    first = [next_pair()[0] for _ in range(40)]
-    second = [next_pair()[1] for _ in range(40)]
-    return statistics.median(second) > statistics.median(first) * (1 + threshold / 2)
+    first = [next_pair()[0] for _ in range(400)]
+    second = [next_pair()[1] for _ in range(400)]
+    return statistics.median(second) > statistics.median(first) * (1 + threshold * 0.7)

@@ -1,6 +1,0 @@
-"""Does the same as the baseline, with 150 pairs."""
-
-
-def is_slower(next_pair, threshold):
-    pairs = [next_pair() for _ in range(150)]
-    return sum(b > a for a, b in pairs) > 91
