@@ -6,6 +6,7 @@ This file runs in the sandbox and imports only the standard library.
 import contextlib
 import hashlib
 import linecache
+import os
 import sys
 import traceback
 import types
@@ -32,6 +33,7 @@ class MissingError(Exception):
 def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
     """Return an empty module for a source text, and the path of its file, in a folder of its own in `folder`.
 
+    The folder becomes the working directory, so that the submission may write files there, such as a log or a plot.
     Libraries such as numba need the file to keep a cache beside it. The grader never reads the file. If the disk is
     full, no file is written.
     """
@@ -39,6 +41,7 @@ def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
     path = Path(folder, hashlib.sha256(data).hexdigest()[:16], FILE_NAME)
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
+        os.chdir(path.parent)
         with path.open("xb") as opened:
             opened.write(data)
     file = str(path)

@@ -21,8 +21,7 @@ from typing import Any
 SOURCE = "submission.c"
 MOST_CHARACTERS = 6000
 """An answer contains at most this many characters of the compiler's message."""
-METHODS = ("strip", "lstrip", "rstrip", "replace", "join", "format", "removeprefix", "removesuffix", "expandtabs")
-"""The methods of texts that an assigned expression may call."""
+METHODS = ("strip", "lstrip", "rstrip", "replace", "join", "format", "removeprefix", "removesuffix")  # of texts
 
 
 class FaultError(Exception):

@@ -39,12 +39,6 @@ SIMULATED_TIME: Final = Cost("simulated time", "takes {} as much simulated time"
 MOST_TIMES_MEDIAN: Final = 2.0
 """The ratio of one scenario counts at most as this number times the median ratio of the right answers."""
 
-PLAIN: Final = (
-    "Return numbers, texts, and lists or dicts of them. A tuple or an array counts as a list. Convert other objects, "
-    "for example a generator with list(...)."
-)
-"""The advice if an answer contains another type."""
-
 MOST_SHOWN: Final = 200
 """The most characters of arguments that a message shows."""
 
@@ -118,7 +112,10 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
                 return Played(scenario, claim["answer"], judged(scenario, claim["answer"]))
         outer, inner = (str(claim.get(part))[:80] for part in ("type", "inside"))
         got = f"a {outer}" if inner == outer else f"a {outer} that contains a {inner}"
-        return Played(scenario, None, Mismatch("plain values", got, PLAIN))
+        advice = (
+            "Return numbers, texts, lists and dicts. Convert other objects, for example a generator with list(...)."
+        )
+        return Played(scenario, None, Mismatch("plain values", got, advice))
 
     @property
     def given(self) -> Sequence[Scenario]:

@@ -24,9 +24,6 @@ DTYPES: Final = frozenset(
     ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 )
 
-PLAIN: Final = "Return a plain, dense torch.Tensor. For example, torch.from_numpy converts an array."
-"""The advice if an answer has another type."""
-
 INPUTS_CHANGED: Final = Mismatch("inputs left as they were", "an input that was changed by the call")
 
 
@@ -77,7 +74,8 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
     """Return how an answer differs (type, shape, dtype, changed inputs, elements), or None if it is right."""
     got, want = answer.array, expected.want
     if got is None:
-        return Mismatch(f"a tensor of shape {want.shape}", f"a {answer.type_name}", PLAIN)
+        advice = "Return a plain, dense torch.Tensor. For example, torch.from_numpy converts an array."
+        return Mismatch(f"a tensor of shape {want.shape}", f"a {answer.type_name}", advice)
     if got.shape != want.shape:
         return Mismatch(f"shape {want.shape}", f"shape {got.shape}")
     if got.dtype != expected.dtype:

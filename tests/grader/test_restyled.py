@@ -42,6 +42,7 @@ QUICK = {
     ("expand", "UserDict and a read-only view"),
     ("races", "texts of NumPy"),
     ("repair", "cells in an odd order"),
+    ("repair", "a log file, a plot and results"),
 }
 
 

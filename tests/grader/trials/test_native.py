@@ -85,6 +85,19 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong() -> None:
         assert line in {None, raised.value.told["line"]}
 
 
+def test_the_text_may_be_annotated_or_put_together_from_constants() -> None:
+    for text, line in (
+        ("f: str = 'ab'", 1),
+        ("\ng = 'a'\nf = g + 'b'", 2),
+        ("f = 'a'\nf += 'b'", 1),
+        ("f = textwrap.dedent('''  ab''').replace('c', '')", 1),
+        ("b, n = 1, 2\nb = 'b'\nf = f'a{b:>1}'", 3),
+        ("f = ''.join(['a', 'b'])", 1),
+        ("print(f := 'ab')", 1),
+    ):
+        assert c_source([(0, text)], "f") == f'#line {line} "submission.c"\nab\n', text
+
+
 def test_a_missing_or_broken_compiler_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "compiler", lambda: None)
     verdict = grade_task(TASK, submission(SOLUTION), BARE)
