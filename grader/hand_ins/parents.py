@@ -74,7 +74,9 @@ def classes(
     of_work = {name: one for name, one in verdicts.items() if plain[name].exercises or one is _Verdict.CLASS}
     surest, least = max(of_work.values(), default=_Verdict.STUDENT), min(of_work.values(), default=_Verdict.STUDENT)
     if surest is _Verdict.CLASS:
-        return [name for name, verdict in verdicts.items() if verdict >= _Verdict.PERHAPS_CLASS]
+        found_classes = [name for name, verdict in verdicts.items() if verdict >= _Verdict.PERHAPS_CLASS]
+        # One student's zip that looks like a class must not stop the grading of the other students.
+        return found_classes if 2 * len(found_classes) >= len(of_work) else []
     if surest < _Verdict.PERHAPS_CLASS or not least or len(plain) < len(claims):
         return []
     return [name for name, verdict in of_work.items() if verdict >= least]

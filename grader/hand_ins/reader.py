@@ -1,11 +1,13 @@
 """Read what the students of a class handed in: their folders, zips and files."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from operator import attrgetter
+from time import thread_time
 
 from grader.hand_ins import archives, left_out, originals
 from grader.hand_ins.archives import Item
@@ -23,6 +25,8 @@ _MAX_COPIES = 50  # of one exercise in one hand-in
 _EXERCISES = ("lessons", "exercises")
 _COURSE = frozenset({"grader", "harness", "lessons", "notebooks", "solutions"})  # the folders of the student kit
 _SCRIPTS = frozenset({"grader", "harness", "lessons"})  # those in which a file with the name of an exercise is none
+_ONLY = "hand in only the exercises"
+READ_S = 60.0  # CPU seconds to read one folder or zip of a student; all lessons of a course take about one
 _NAMED = 4  # the maximum number of zips without a manifest that are named one by one
 _MAX_GUESSES = 300  # a guess at what a file is takes up to some milliseconds
 
@@ -70,6 +74,7 @@ class HandInReader:
     places: list[Location] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)
     top: dict[str, dict[str, bool]] = field(default_factory=dict)
+    _ends_s: float = field(default=math.inf, init=False)
 
     def collection(self, layout: str) -> Collection:
         """Return what was found, sorted by student, lesson and time."""
@@ -122,6 +127,7 @@ class HandInReader:
     def read_item(self, claim: Claim, item: Item) -> None:
         """Read an entry of the class's folder: the folder, zip or file of a student, or another file."""
         entry, name = item.entry, claim.name or item.entry.name
+        self._ends_s = thread_time() + READ_S
         students = tuple(dict.fromkeys(map(self.student_of, claim.senders)))
         times = {TimeSource.PLATFORM: claim.at} if claim.at else {}
         place = Location(students, entry.shown, claim.hand_in, times, claim.source, claim.own)
@@ -186,6 +192,8 @@ class HandInReader:
         self, place: Location, entry: FolderEntry, name: str, listed: Manifest | None = None, depth: int = 0
     ) -> bool:
         lesson, suffix = self.names.exercise(name, place.students, entry.shown)
+        if thread_time() > self._ends_s:
+            raise Refusal(f"{entry.shown} was not read, because all files together take too long to read; {_ONLY}.")
         if lesson:
             self.places.append(place)
             self._add(place, submissions_in(place, entry, lesson, suffix, listed))

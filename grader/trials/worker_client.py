@@ -18,7 +18,7 @@ from grader.limits import Limits
 from grader.records import Status
 from grader.source import CodeCell, Notebook, Source
 from grader.trials.deadline import Deadline
-from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, cell_remarks, untrusted
+from grader.trials.faults import MESSAGE_CHARACTERS, MOST_REMARKS, WORD_CHARACTERS, Raised, cell_remarks, untrusted
 from grader.trials.inputs import Packed, SharedMemory
 from harness.machine.clocks import Clock, CoreWait, ProcessGoneError, wall
 from harness.paired.rounds import Reading, make_reading
@@ -92,7 +92,7 @@ class WorkerClient:
             kind, answer = self._receive()
             self._look()
             if kind == protocol.RAISED and not cell.may_raise:
-                raised.append((cell, Raised(answer)))
+                raised.append((cell, Raised(answer if len(raised) < MOST_REMARKS else {})))
         self._send(protocol.LOAD, {"cell": ["", 0]})  # an empty cell: its answer names all skipped commands
         skipped = self._served(*self._receive()).get("skipped")
         self._server.remarks = (*notebook.remarks, *cell_remarks(notebook, raised, skipped))

@@ -165,7 +165,7 @@ def _open(path: Path) -> int:
 
     Linux refuses `O_CREAT` for another user's existing file in a folder such as /tmp (fs.protected_regular).
     """
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # to open a pipe that another user has put there
     try:
         try:
             return os.open(path, flags)

@@ -9,7 +9,9 @@ import csv
 import json
 import os
 import shutil
+import sqlite3
 import unicodedata
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +48,7 @@ def test_a_class_of_hand_ins_made_to_do_harm(tmp_path: Path) -> None:
     no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful)
     no_name_is_an_element_of_a_page_or_turns_its_text_around(harmful)
     a_terminal_is_told_nothing_by_a_name(harmful)
+    no_time_is_the_students_choice(harmful)
 
 
 def graded(folder: Path) -> Harmful:
@@ -127,6 +130,13 @@ def a_terminal_is_told_nothing_by_a_name(harmful: Harmful) -> None:
     again = grader("report", harmful.out)
     assert again.code == 0
     assert all(char.isprintable() or char == "\n" for char in again.out + again.err)
+
+
+def no_time_is_the_students_choice(harmful: Harmful) -> None:
+    """All files and zips were written just now. The students' own dates are of 2001."""
+    with closing(sqlite3.connect(harmful.out / "grades.sqlite")) as db:
+        times = {at[:4] for (at,) in db.execute("SELECT handed_in_utc FROM hand_ins")}
+    assert "2001" not in times
 
 
 def _inventory(folder: Path) -> dict[str, tuple[int, int]]:

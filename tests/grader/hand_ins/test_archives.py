@@ -9,7 +9,7 @@ import pytest
 from classroom import KIT, LESSONS, collected, hand_in, notebook, zipped
 
 from grader.desk.submit import write_zip
-from grader.hand_ins import entries
+from grader.hand_ins import entries, reader
 from grader.hand_ins.collect import Collection, collect
 from grader.hand_ins.manifest import Manifest
 
@@ -122,6 +122,12 @@ HARMLESS = {
     "a copy of the course": members(("kit/lessons/exercises/01_dot.py", b"right"), ("kit/lessons/01_dot.py", b"x = 1")),
     "a zip in a zip": zipped([("my work.zip", members(DOT))]),
 }
+
+
+def test_a_hand_in_that_takes_too_long_to_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "READ_S", -1.0)
+    refused, *_ = of_one(tmp_path, members(DOT)).submissions
+    assert "take too long to read" in refused.refusal
 
 
 @pytest.mark.parametrize("what", REFUSED)

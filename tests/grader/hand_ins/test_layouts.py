@@ -139,6 +139,7 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
         (["ren/draft/01_dot.py", "ren/final/01_dot.py"], []),
         (["ren/a/01_dot.py", "ren/b/01_dot.py", "ada/01_dot.py"], []),
         (["ada/ada_1_2_01_dot.py", "ada/01_dot.py", "bob/01_dot.py"], []),
+        (["mallory/submission_metadata.yml", "ada/01_dot.py", "bob/01_dot.py", "li/01_dot.py"], []),
     ],
 )
 def test_a_folder_of_classes_names_the_command_for_each_and_a_class_has_students(

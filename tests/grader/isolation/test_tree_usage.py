@@ -3,8 +3,8 @@
 import pytest
 from trees import BARE, SAFE, ask, opened
 
-from grader.errors import WorkerFault
-from grader.isolation import proc, tree_users
+from grader.errors import NoisyMachineError, WorkerFault
+from grader.isolation import forkserver, proc, tree_users
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
@@ -48,6 +48,33 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
     except WorkerFault as ended:
         return ended
     raise AssertionError("nothing stopped it")
+
+
+LITTER = """
+import tempfile
+kept = [tempfile.mkstemp() for _ in range(100)]
+def f(x):
+    while True: pass
+"""
+
+
+@pytest.mark.sandbox
+def test_the_files_of_a_tree_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "MOST_FILES", 50)
+    assert "more than 50 files" in fault(LITTER, SAFE).rationale
+
+
+def test_kernel_memory_that_grows_while_memory_is_short_ends_a_task_and_nobody_is_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = iter([(0, False), (0, False), *[(2 * proc.KERNEL_BYTES, True)] * 1000])
+    with BARE.pool.fresh(tensors=False) as tree:
+        monkeypatch.setattr(proc, "kernel_memory", lambda: next(found))
+        tree.start_task()
+        tree.watch(Limits())
+        tree._watched_s = 0.0
+        with pytest.raises(NoisyMachineError, match="belongs to no process"):
+            tree.watch(Limits())
 
 
 @BOTH

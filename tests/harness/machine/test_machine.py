@@ -203,6 +203,15 @@ def waiting(width: int = 1) -> Iterator[threading.Event]:
     thread.join()
 
 
+def test_a_pipe_that_another_user_has_put_in_place_of_a_lock_file_is_not_waited_for(own_lanes: Path) -> None:
+    own_lanes.mkdir()
+    for core in free_cores():
+        (own_lanes / f"core-{core}.lock").unlink()
+        os.mkfifo(own_lanes / f"core-{core}.lock")
+    with lane() as held:
+        assert held.core not in free_cores()
+
+
 def test_a_lane_locks_a_free_core_and_releases_it_even_when_its_block_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     everything = free_cores()
     with lane() as held:
