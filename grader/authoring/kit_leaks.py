@@ -8,8 +8,9 @@ The command `release`, which makes the kit, refuses code that earns points. This
 - every baseline in the kit with one of its loops removed,
 - every baseline for a single size, unchanged.
 
-`lint` also tries answers that ignore the input. In a task without speed thresholds, no code may be right. In other
-tasks, no code may reach a threshold. Tasks in C are left out.
+`lint --mutants` tries this code after each single change (`changed`). `lint` also tries answers that ignore the input.
+In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. Tasks in C are
+left out.
 """
 
 import contextlib

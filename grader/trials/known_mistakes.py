@@ -55,19 +55,10 @@ def read() -> dict[str, KnownMistakes]:
 
 
 def as_bytes(mistakes: Mapping[str, KnownMistakes]) -> bytes:
-    """Return the content of the file for these known mistakes."""
-    rows = ",\n".join(f" {json.dumps(name)}: {_lines(asdict(each))}" for name, each in mistakes.items())
+    """Return the content of the file for these known mistakes. Each task has one line."""
+    found = {name: json.dumps(asdict(each), ensure_ascii=False) for name, each in mistakes.items()}
+    rows = ",\n".join(f" {json.dumps(name)}: {text}" for name, text in found.items())
     return f"{{\n{rows}\n}}\n".encode()
-
-
-def _lines(found: Mapping[str, Any]) -> str:
-    """Return the JSON text of one task, with a line for each explanation and for each record of its answers."""
-    answers = ",\n".join(
-        f"   {json.dumps(text, ensure_ascii=False)}:\n    {json.dumps(known)}"
-        for text, known in found["answers"].items()
-    )
-    rest = ", ".join(f'"{name}": {json.dumps(found[name])}' for name in ("probes", "tolerances", "judged"))
-    return f'{{{rest}, "answers": {{\n{answers}}}}}'
 
 
 def shortened(answer: Any) -> Any:
