@@ -8,7 +8,6 @@ tenth combination, and must earn its points. A second start goes on where the fi
 """
 
 import argparse
-import json
 import random
 import re
 import runpy
@@ -24,6 +23,7 @@ from unittest import mock
 
 from commanding import ROOT, nothing_left_running
 from promises import EXPLOITS, HONEST, promised, quickly
+from styles import notebook
 
 from grader import catalogue, limits, overlays, seeds
 from grader.authoring.lint import tier_named
@@ -100,7 +100,8 @@ class Combination:
         ending = ".ipynb" if self.notebook else ".py"
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, f"{self.task.lesson}{ending}")
-            file.write_text(in_cells(self.source) if self.notebook else self.source, encoding="utf-8")
+            cells = re.split(r"\n\n\n(?=\S)", self.source)
+            file.write_text(notebook(*cells) if self.notebook else self.source, encoding="utf-8")
             hand_in = submission_of(file, student="mallory", lesson=self.task.lesson)
         task = replace(self.task, limits=smaller(self.task.limits))
         with quickly(), mock.patch.object(limits, "HAND_IN_S", HAND_IN_S):
@@ -145,16 +146,6 @@ def large(task: Task) -> int:
 def smaller(of: Limits) -> Limits:
     """Return limits with which endless loops end soon."""
     return replace(of, load_s=3.0, call_s=2.0, wall_factor=2.0)
-
-
-def in_cells(source: str) -> str:
-    """Return a notebook with a cell for each part of the source that follows two empty lines."""
-    paragraphs = re.split(r"\n\n\n(?=\S)", source)
-    cells: list[dict[str, object]] = [
-        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": one}
-        for one in paragraphs
-    ]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells})
 
 
 def files() -> set[Path]:

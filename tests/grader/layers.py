@@ -16,7 +16,7 @@ QUICK: Final = {
     "04_libc_clock": "the supervisor reads the clocks",
     "21_works_from_a_thread_of_import": "the CPU clock counts all threads",
     "12_cached_by_what_stays_the_same": "each timed call has new inputs",
-    "16_right_in_the_first_half_of_a_turn": "the baseline answers one more input, which is chosen afterwards",
+    "16_right_in_some_calls-first_half_of_a_turn": "the baseline answers one more input, which is chosen afterwards",
     "20_multiplies_in_place_at_times": "the supervisor compares the inputs after each round",
     "29_empty_that_holds_the_answer": "the memory for answers is filled with other bytes",
     "24_tensor_subclass": "the supervisor compares bytes, and an answer is exactly a tensor",

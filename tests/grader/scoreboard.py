@@ -21,6 +21,14 @@ NO_FILES: Final = (
         "see above",
         "intervals, and the benefit of the doubt ends at 10 %",
     ),
+    (
+        91,
+        "[One or two cheats in a right answer: in some calls, in a finalizer, in a cell](../grader/combinations.py)",
+        "",
+        "",
+        "at most the points of the right answer",
+        "the layers of the single cheats",
+    ),
 )
 """Attacks that cannot be handed in as a file, with the test or benchmark that tries them."""
 

@@ -1,4 +1,4 @@
-"""Each published exploit that declares a flaw gains points with it from the naive grader."""
+"""Each published exploit that declares a flaw gains points with it from the naive grader: its first variant does."""
 
 import os
 import platform
