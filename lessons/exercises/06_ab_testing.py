@@ -29,7 +29,7 @@ def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) ->
     also computes how strong the evidence was for your answers. Lucky answers on weak evidence do not pass.
 
     Points: 4 of 10 if your answers keep both error rates. The baseline measures 600 pairs in each scenario. You get 6
-    points for 1.25 times fewer pairs than the baseline, 8 for 2.5 times fewer, and all 10 for 8 times fewer. No fixed
+    points for 1.25 times fewer pairs than the baseline, 8 for 2.5 times fewer, and all 10 for 7.5 times fewer. No fixed
     number of pairs is enough for all 10: stop early where the answer is clear.
     """
     raise NotImplementedError("Measure pairs, and return True or False.")

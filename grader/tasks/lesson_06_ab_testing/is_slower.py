@@ -136,7 +136,7 @@ def _why(false: Sequence[PairScenario]) -> str:
 IS_SLOWER = Task(
     summary="write a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
     cost=CALLS,
-    tiers=(Tier(1.25, 0.6), Tier(2.5, 0.8), Tier(8.0, 1.0)),
+    tiers=(Tier(1.25, 0.6), Tier(2.5, 0.8), Tier(7.5, 1.0)),
     hints=(
         (
             "For each pair, use only the information which of A and B took longer. Without a slowdown, B takes longer "
