@@ -6,7 +6,8 @@ arguments of the student's function and the place of a scenario in its grading. 
 - the answer to the solution's first call, or
 - the answers to two calls of each simulated function that needs no arguments, such as a clock.
 
-No tree may be right more often than the most frequent answer is. Usually it predicts the quarter in which a number
+No tree may be right more often than the most frequent answer is. Before the first call, all answers count as equally
+frequent, so that a rare answer must not show either. Usually a tree predicts the quarter in which a number
 lies. From two calls, it predicts the number within 1 %, because two readings of a clock may show roughly how long
 everything takes. If there are no simulated functions, the arguments determine the answer, so a tree sees only the
 place.
@@ -65,7 +66,7 @@ def giveaways(task: Task, drawn: int = DRAWN) -> Iterator[str]:
         for view, seen in views.items():
             if task.exam.tells and view.startswith("after"):
                 continue
-            share, constant = _predicted(seen, [one[name] for one in right], gradings, exactly=view.endswith("calls"))
+            share, constant = _predicted(seen, [one[name] for one in right], gradings, view)
             if share > constant + MARGIN:
                 rates = (
                     f"{units.percent(share)} of the scenarios, the most frequent answer in {units.percent(constant)}"
@@ -151,12 +152,11 @@ def _finite(value: Any) -> float:
     return float(np.clip(np.nan_to_num(-1.0 if value is None else float(value)), -1e30, 1e30))
 
 
-def _predicted(
-    seen: Sequence[Seen], wanted: Sequence[Any], gradings: Sequence[int], *, exactly: bool
-) -> tuple[float, float]:
+def _predicted(seen: Sequence[Seen], wanted: Sequence[Any], gradings: Sequence[int], view: str) -> tuple[float, float]:
     """Return the share of the answers that a tree predicts, small or large, and the share of the most frequent answer.
 
-    A tree predicts the quarter in which a number lies, or if `exactly`, the number within 1 %.
+    A tree predicts the quarter in which a number lies, or after two calls, the number within 1 %. Before the first call
+    all answers count as equally frequent, so that a rare answer, too, must not show.
     """
     try:
         from sklearn import tree  # noqa: PLC0415 - only this check needs scikit-learn
@@ -165,14 +165,18 @@ def _predicted(
     except ImportError:
         raise UsageError("`lint` needs scikit-learn: run `python -m pip install scikit-learn`.") from None
     numbers = [one for one in wanted if type(one) in {int, float}]
-    if exactly and len(numbers) == len(wanted):
+    if view == "after two calls" and len(numbers) == len(wanted):
         kind, within, target = tree.DecisionTreeRegressor, 0.01, np.log(np.maximum(wanted, 1e-12))
     else:
         limits = np.quantile(numbers or [0], (0.25, 0.5, 0.75))
         names = [repr(np.searchsorted(limits, one) if type(one) in {int, float} else one) for one in wanted]
         kind, within, target = tree.DecisionTreeClassifier, 0.0, np.unique(names, return_inverse=True)[1]
-    table, ordered = DictVectorizer().fit_transform(seen), np.sort(target)
-    trees = (kind(min_samples_leaf=least, random_state=0) for least in (20, 1))
+    table, ordered, weights = DictVectorizer().fit_transform(seen), np.sort(target), np.ones(len(target))
+    trees = [kind(min_samples_leaf=least, random_state=0) for least in (20, 1)]
+    if view == "before the first call":
+        weights = 1 / np.bincount(target)[target]
+        trees = [one.set_params(class_weight="balanced") for one in trees]
     found = (cross_val_predict(one, table, target, groups=gradings, cv=GroupKFold(5)) for one in trees)
     near = np.searchsorted(ordered, ordered + 2 * within, "right") - np.arange(len(ordered))
-    return max(float(np.mean(abs(one - target) <= within)) for one in found), float(near.max() / len(target))
+    share = max(float(np.average(abs(one - target) <= within, weights=weights)) for one in found)
+    return share, float(max(near * weights[np.argsort(target)]) / sum(weights))
