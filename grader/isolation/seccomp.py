@@ -69,6 +69,8 @@ They name threads and memory mappings, and query CPU features: PR_GET_DUMPABLE, 
 PR_GET_NO_NEW_PRIVS, PR_SVE_GET_VL, PR_GET_TAGGED_ADDR_CTRL, PR_SET_VMA.
 """
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+SNDBUF: Final = (7, 32)
+"""SO_SNDBUF and SO_SNDBUFFORCE."""
 SHARED_PAGES: Final = (0x1, 0x20)
 """MAP_SHARED and MAP_ANONYMOUS."""
 ASK_PERSONALITY: Final = 0xFFFFFFFF
@@ -104,6 +106,7 @@ WORKER: Final = (
     Rule("clone", "start a process that is not a thread", PROCESS_ERRNO, Condition(0, When.NO_BIT, (CLONE_THREAD,))),
     Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
     Rule("memfd_create memfd_secret", "get memory that no limit counts", errno.ENOSYS),
+    Rule("setsockopt", "enlarge a socket's buffer in the kernel", condition=Condition(2, When.EQUALS, SNDBUF)),
     Rule("bind listen accept accept4", "connections wait in kernel memory that no limit counts"),
     Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "objects in kernel memory that no limit counts"),
     Rule("semget semop semtimedop semctl mq_open mq_unlink", "objects in kernel memory that no limit counts"),
@@ -183,7 +186,7 @@ msgget 68 186 · msgsnd 69 189 · semget 64 190 · semctl 66 191 · semop 65 193
 mmap 9 222 · madvise 28 233 · fcntl 72 25 · setsid 112 157 · setpgid 109 154 · connect 42 203 · bind 49 200
 listen 50 201 · accept 43 202 · accept4 288 242 · shmat 30 196 · shmctl 31 195 · msgrcv 70 188 · msgctl 71 187
 mq_unlink 241 181 · inotify_init1 294 26 · inotify_add_watch 254 27 · truncate 76 45 · fallocate 285 47
-timer_create 222 107 · timerfd_create 283 85 · io_setup 206 0
+setsockopt 54 208 · timer_create 222 107 · timerfd_create 283 85 · io_setup 206 0
 """
 
 _X86_64_ALONE: Final = """

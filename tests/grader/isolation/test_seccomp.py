@@ -126,6 +126,7 @@ BY_ARGUMENTS = [
     *(("measured", "openat", (0, 0, flags), 0) for flags in (0, 0o2)),
     *(("measured", "openat", (0, 0, flags), errno.EPERM) for flags in (0o100, 0o20200000)),
     ("worker", "openat", (0, 0, 0o100), 0),
+    *(("worker", "setsockopt", (3, 1, option), errno.EPERM if option == 7 else 0) for option in (7, 8)),
     *(("worker", "mmap", (0, 4096, 3, flags), 0) for flags in (0x1, 0x22)),
     *(("worker", "mmap", (0, 4096, 3, flags), errno.EPERM) for flags in (0x21, 0x23)),
     ("measured", "mmap", (0, 4096, 3, 0x22), 0),
