@@ -55,7 +55,7 @@ IN_A_CONTAINER: Final = {
     "46_many_empty_files": "the folder is removed afterwards",
     "13_spools_to_a_file": "no new files while memory is measured",
     "33_sends_secrets_out": "seccomp: no socket has an address",
-    "45_memory_in_message_queues": "seccomp: objects that all trees share",
+    "88_kernel_memory_that_no_limit_counts-messages": "seccomp: objects that all trees share",
     "45_memory_in_named_pipes": "seccomp: named pipes in its own folder",
     "44_fork_bomb": "seccomp: no new processes",
     "44_thread_bomb": "the number of threads of a separate user",

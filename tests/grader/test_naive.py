@@ -1,4 +1,4 @@
-"""Each published exploit that declares a flaw gains points with it from the naive grader: its first variant does."""
+"""The first variant of each published exploit that declares a flaw gains points with it from the naive grader."""
 
 import os
 import platform
