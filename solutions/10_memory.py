@@ -53,11 +53,10 @@ def tone_curve(x: torch.Tensor) -> torch.Tensor:
     NaN stays a NaN. Do not change `x`. You may change all other tensors in place. The grader copies your answer as soon
     as you return it, so the next call may overwrite it.
 
-    The function is timed on 262144 numbers in float32, on one thread. During the timing, every new large tensor takes
-    new memory from the system, as tensors above 32 MiB do on Linux.
+    The function is timed on 1048576 numbers in float32, on one thread.
 
-    Points: 4 of 10 for right answers, all 10 when 2.3 times as fast as the baseline. The baseline makes a new tensor
-    for each of nine steps.
+    Points: 4 of 10 for right answers, all 10 when 1.65 times as fast as the baseline. The baseline computes strips of
+    8192 numbers, in nine steps with a new tensor each, and appends every strip to the answer with torch.cat.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return the picture with more contrast.")

@@ -1,6 +1,6 @@
 """Makes two tensors per call: one for the curve, and one for the factor.
 
-Trade: Calls share no tensor, so several threads may call the function. Each call needs new pages for two tensors.
+Trade: Calls share no tensor, so several threads may call the function. Each call allocates two tensors.
 """
 
 
