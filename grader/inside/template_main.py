@@ -39,7 +39,7 @@ TMP_BYTES = 256 << 20
 SHM_BYTES = 64 << 20
 """The sizes of the two folders to which a tree may write, /tmp and /dev/shm."""
 
-MOST_FILES = 10_000
+MOST_FILES = 2_000
 """The most files that a tree may have in each of these folders. Each takes about 1 KiB of the kernel's memory."""
 
 NEW_FOLDERS = {"/tmp": TMP_BYTES, "/dev/shm": SHM_BYTES}  # noqa: S108 - every tree has its own
