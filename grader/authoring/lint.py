@@ -12,6 +12,7 @@ right and reaches exactly tier 2 (a ratio of costs that earns points). These che
 - There are three hints, further reading, and the idea of the solution.
 - No code in the student kit earns points, and no answer that ignores the input is right (`kit_leaks`).
 - Before it has measured anything, no submission can guess the answers to simulated scenarios (`giveaways`).
+- Each draw has test cases that no other draw has (`known_cases`).
 
 Submissions for simulated tasks run in this process. All other submissions run in processes of their own.
 """
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, kinds, overlays, paths, ways
-from grader.authoring import giveaways, kit_leaks, mistakes, task_texts
+from grader.authoring import giveaways, kit_leaks, known_cases, mistakes, task_texts
 from grader.authoring.stubs import stub_of
 from grader.authoring.task_texts import docstring
 from grader.grade import grade_task
@@ -92,7 +93,7 @@ def problems(lesson: str) -> Iterator[str]:
         yield from (f"{task.full_name}: {problem}" for problem in task_problems(task))
     yield from kit_leaks.leaks(lesson)
     for task in tasks:
-        found = (*kit_leaks.right_blind_answers(task), *giveaways.giveaways(task))
+        found = (*kit_leaks.right_blind_answers(task), *giveaways.giveaways(task), *known_cases.repeated(task))
         yield from (f"{task.full_name}: {sentence}" for sentence in found)
 
 

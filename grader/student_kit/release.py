@@ -5,7 +5,8 @@ exercises and notebooks. It has no solutions, tests, seeds or teacher's pack. Of
 the baselines that grading runs. Known mistakes are recognised by their answers (`grader.trials.known_mistakes`).
 
 The new kit is searched for every part of every solution. Functions of the kit that compute right answers are graded as
-if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
+if a student had handed them in (`kit_leaks`). No file of the kit may contain a test case (`known_cases`). If a check
+finds an answer, the kit is deleted.
 """
 
 import json
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, overlays, paths, ways
-from grader.authoring import kit_leaks, stubs
+from grader.authoring import kit_leaks, known_cases, stubs
 from grader.desk import exercise_notebook
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
@@ -60,7 +61,8 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     prints for the instructor. Raise `UsageError` if something exists at `place`, or if there are no solutions from
     which exercise files can be made. Raise `GraderFault`, and leave no file, if the new kit contains an answer.
     """
-    parent, everything = parent_of(place, force=force), catalogue.load().lessons
+    parent, known = parent_of(place, force=force), catalogue.load()
+    everything = known.lessons
     lessons = chosen or everything
     paths.require_solutions("release", everything)
     with explained(place), tempfile.TemporaryDirectory(dir=parent, prefix=".release-") as scratch:
@@ -72,6 +74,8 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         made = _write_notebooks(folder, lessons) if notebooks else 0
         if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson)]:
             raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
+        if held := "; ".join(known_cases.in_files((task for one in lessons for task in known.tasks(one)), folder)):
+            raise GraderFault(f"Nothing was released, because students could look up answers: {held}.")
         searched = search_line("kit", folder)
         files = sum(path.is_file() for path in folder.rglob("*"))
         if place.suffix == ".zip":

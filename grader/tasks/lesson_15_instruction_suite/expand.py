@@ -70,20 +70,25 @@ def _rule(key: str, right: Mapping[str, Value]) -> str:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Group, ...]:
-    """Return a random grouped benchmark for each special case, and one that combines them."""
+    """Return a random grouped benchmark for each special case, and benchmarks with random options."""
     draw = _Drawing(rng)
     return (
         draw.group("a statement in both languages"),
         draw.group("in Python alone", cpp=False),
-        draw.group("in C++ alone, on several threads", py=False, threads=True),
+        draw.group("in C++ alone, on several threads", py=False, threads=2),
         draw.group("with a global setup", whole=True),
         draw.group("scripted", torchscript=True),
         draw.group("scripted, without an output", torchscript=True, output=False),
         draw.group("scripted, without arguments", torchscript=True, arguments=0),
         draw.group("with a backward pass", autograd=True),
         draw.group("scripted, in C++ alone", py=False, torchscript=True),
-        draw.group("everything at once", torchscript=True, autograd=True, threads=True, whole=True),
+        draw.group("everything at once", torchscript=True, autograd=True, threads=2, whole=True),
+        *(draw.mixture() for _ in range(MIXTURES)),
     )
+
+
+MIXTURES: Final = 8
+"""The number of benchmarks with random options. There are 20,000 combinations, so no table has them all."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +103,18 @@ class _Drawing:
         cpp: bool = True,
         torchscript: bool = False,
         autograd: bool = False,
-        threads: bool = False,
+        threads: int = 0,
         whole: bool = False,
         output: bool = True,
         arguments: int | None = None,
+        labels: int = 2,
     ) -> Group:
         number = int(self.rng.integers(1, 4)) if arguments is None else arguments
         *names, left = (str(name) for name in self.rng.choice(NAMES, number + 1, replace=False))
         function, tail = str(self.rng.choice(FUNCTIONS)), int(self.rng.integers(10, 100))
         given = f"({', '.join(names)})"
-        label: list[Value] = ["Drawn", f"{function} {tail}"]
-        counts: list[Value] = [1, int(self.rng.integers(2, 9))]
+        label: list[Value] = [*["Drawn", f"{function} {tail}", *names][:labels]]
+        counts: list[Value] = [*self.rng.choice(np.arange(1, 33), threads, replace=False).tolist()] or [1]
         setup = {
             "py": f"torch.manual_seed({tail})",
             "cpp": f"torch::manual_seed({tail});",
@@ -136,7 +142,7 @@ class _Drawing:
             }
             for (runtime, mode, language), stmt in kinds.items()
             if {runtime, mode, language} <= asked
-            for count in (counts if threads else counts[:1])
+            for count in counts
         ]
         benchmark: dict[str, Value] = {
             "label": label,
@@ -149,6 +155,23 @@ class _Drawing:
             "num_threads": counts if threads else 1,
         }
         return Group(title, benchmark, rows)
+
+    def mixture(self) -> Group:
+        """Return a benchmark with random options. A statement without an output has no backward pass."""
+        language, threads, arguments, labels = self.rng.integers((0, 0, 0, 1), (3, 13, 7, 6)).tolist()
+        scripted, output, whole, backward = (self.rng.random(4) < 0.5).tolist()
+        return self.group(
+            "random options",
+            py=language != 0,
+            cpp=language != 1,
+            torchscript=scripted,
+            autograd=output and backward,
+            threads=threads,
+            whole=whole,
+            output=output,
+            arguments=arguments,
+            labels=labels,
+        )
 
 
 def _statements(left: str, call: str, scripted: str) -> dict[tuple[str, str, str], str]:

@@ -1,17 +1,20 @@
 """The student kit: stubs are made from solutions, and code in the kit that earns points is found."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
 from grader import catalogue, kinds, paths
-from grader.authoring import kit_leaks, mistakes
+from grader.authoring import kit_leaks, known_cases, mistakes
 from grader.authoring.stubs import stub_of, write_all
 from grader.errors import GraderFault, UsageError
 from grader.hand_ins import originals
@@ -141,6 +144,43 @@ def test_an_exam_that_can_be_passed_without_a_look_is_found(tmp_path: Path, monk
         monkeypatch.setattr(paths, "solution", lambda _, known=task.known: known / "baseline.py")
         found = list(kit_leaks.right_blind_answers(task))
         assert any(sentence.endswith(said) for sentence in found) if said else not found, found
+
+
+def largest(folder: Path, monkeypatch: pytest.MonkeyPatch, pool: NDArray[np.int64] | None = None) -> Task:
+    """Return a task that asks for the name with the largest number: new numbers, or a row of a pool times a factor."""
+
+    def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+        found = []
+        for names in rng.permutation(100).reshape(4, 25).tolist():
+            numbers = rng.permutation(10**4)[:25] if pool is None else rng.choice(pool) * rng.integers(1, 99)
+            rows: list[Value] = [[f"n{name}", number] for name, number in zip(names, numbers.tolist(), strict=True)]
+            found.append(Question("largest", (rows,), ""))
+        return found
+
+    task = replace(search(folder), exam=SimulatedExam(scenarios), tiers=())
+    (folder / "solution.py").write_text("def largest(rows): return max(rows, key=lambda row: row[1])[0]")
+    monkeypatch.setattr(paths, "solution", lambda _: folder / "solution.py")
+    return task
+
+
+def test_cases_from_a_pool_and_cases_in_a_file_of_the_kit_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = largest(tmp_path / "new", monkeypatch)
+    assert list(known_cases.repeated(new)) == []
+    pool = np.random.default_rng(3).permutation(10**4)[:75].reshape(3, 25)
+    (found,) = known_cases.repeated(largest(tmp_path / "pool", monkeypatch, pool))
+    assert found.startswith("only 0 of the 4 test cases of a draw are new")
+    other: Any = kinds.examiner(new, "a draw").given[0].arguments[0]
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    (kit / "honest.json").write_text(json.dumps({"rows": [[name] * 3 for name, _ in other]}))
+    assert list(known_cases.in_files([new], kit)) == []
+    other = [[f"function_{name}", number] for name, number in other]  # the names differ in each draw
+    for name, text in (("data.json", json.dumps({"recorded": [other]})), ("data.py", f"KNOWN = ({other}, 3)\n")):
+        (kit / name).write_text(text)
+        assert list(known_cases.in_files([new], kit)) == [f"{name} contains a test case of {new.full_name}"]
+        (kit / name).unlink()
 
 
 def test_what_stands_outside_the_marks_is_kept_and_what_is_between_is_not() -> None:
