@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playing import find_task, remarks
 
-from grader import overlays
+from grader import overlays, paths
 from grader.values import Value
 from harness.bytecode import instructions
 
@@ -87,8 +87,12 @@ def test_a_right_answer_costs_what_was_computed_by_hand() -> None:
 
 def test_a_wrong_number_of_calls_is_told_the_totals_that_prove_it_wrong() -> None:
     task = find_task("12_jit_fusion", "break_even")
-    for name, end in (("one_more_at_a_tie", "has paid already."), ("rounded_down", "has not paid yet.")):
-        told = remarks(task, overlays.whole(task.known / f"wrong_{name}.py"), kind="", seed=1)
+    late = "\nright = break_even\ndef break_even(*given): return (calls := right(*given)) and calls + 1\n"
+    for source, end in (
+        (paths.solution(task.lesson).read_text(encoding="utf-8") + late, "has paid already."),
+        (overlays.whole(task.known / "wrong_rounded_down.py"), "has not paid yet."),
+    ):
+        told = remarks(task, source, kind="", seed=1)
         assert all(remark.endswith(f"compiling {end}") for remark in told)
 
 
