@@ -79,9 +79,6 @@ class TensorExam:
 
     `operations(*inputs)` returns how many float32 additions and multiplications any right function must make. Without
     it, the physical limit counts only the bytes that must be read and written (`grader.trials.physical_limit`).
-
-    `large` yields much larger inputs without end. A task needs them if the physical limit of its timed inputs is so
-    short that the overhead of a request hides it. Only submissions with very short calls must answer them.
     """
 
     parameters: tuple[str, ...]
@@ -93,7 +90,6 @@ class TensorExam:
     baselines: tuple[str, ...] = ()
     in_c: bool = False
     operations: Callable[..., float] | None = None
-    large: Drawing | None = None
     forgiven: ClassVar[int] = 0
     guess_gain: ClassVar[float] = 0.0
     simulated: ClassVar[bool] = False

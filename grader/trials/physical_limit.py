@@ -6,9 +6,7 @@ time is far below it, the submission did not compute its answers, or the measure
 The check never blames an honest submission: the data is assumed to be in the fastest cache that holds it, and the best
 speed of a run counts.
 
-In a task with little data, the request overhead hides an impossible time. Such a task also has large inputs
-(`TensorExam.large`), with a limit of at least 0.1 ms. If a submission's calls are short, it must answer these inputs
-too. A task for several threads or a GPU has no limit here, because more than one core may work.
+A task for several threads or a GPU has no limit here, because more than one core may work.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,12 +27,6 @@ from harness.processes.process_env import Cores
 
 MARGIN: Final = 2.0
 """A time is impossible if it is shorter than the limit divided by this number, because the peaks may be too low."""
-
-SHORT_S: Final = 60e-6
-"""A call is short if it takes less than this many seconds, because the overhead of a request may be most of its time.
-
-A submission that answered from memory needed 10 to 25 µs, and the fastest solution 50 µs.
-"""
 
 BEST: Final[dict[tuple[Any, ...], float]] = {}
 """The best speeds that this process has measured, by cores, function and arguments."""

@@ -43,9 +43,6 @@ More than three other busy processes per core cause this share. With five of the
 TRIES: Final = 4
 """After this number of failed controls, the machine is regarded as too noisy."""
 
-LARGE_ROUNDS: Final = 5
-"""The number of rounds with large inputs. Their median decides whether a time is impossible."""
-
 
 @dataclass
 class TimedPair:
@@ -138,28 +135,9 @@ class Contestants:
             limit_s = None if self.by_wall else supply.limit_s(self.trusted, self.cores)
             if limit_s is None:
                 return outcome, checked
-            impossible = self.is_impossible(pairs, limit_s, supply, by_wall=outcome.hidden_work)
+            call_s = physical_limit.call_s([pair.turns for pair in pairs], by_wall=outcome.hidden_work)
+            impossible = call_s < limit_s / physical_limit.MARGIN
             return outcome, replace(checked, most_ratio=baseline_s / limit_s, impossible=impossible)
-
-    def is_impossible(self, pairs: Sequence[TimedPair], limit_s: float, supply: Supply, *, by_wall: bool) -> bool:
-        """Return whether the submission's calls are too short for the physical limit.
-
-        If the overhead of a request may hide this, the submission is also timed with the task's large inputs, in a new
-        pair of processes. Its answers are checked there as in a duel.
-        """
-        call_s = physical_limit.call_s([pair.turns for pair in pairs], by_wall=by_wall)
-        if call_s < limit_s / physical_limit.MARGIN:
-            return True
-        large = supply.large() if call_s < physical_limit.SHORT_S else None
-        large_limit_s = large.limit_s(self.trusted, self.cores) if large else None
-        if large is None or large_limit_s is None:
-            return False
-        with ExitStack() as stack:
-            pair = self.open_pair(1, large, stack, OutOfTurn(self.tree.computed_s))
-            for number in range(LARGE_ROUNDS):
-                pair.play(baseline_first=bool(number % 2))
-            call_s = physical_limit.call_s([pair.turns], by_wall=by_wall)
-        return call_s < large_limit_s / physical_limit.MARGIN
 
 
 def check_not_crowded(pairs: Sequence[TimedPair], *, by_wall: bool) -> None:

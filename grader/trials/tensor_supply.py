@@ -1,6 +1,6 @@
 """Draw random tensors for timed calls, and check the answers to them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -112,11 +112,6 @@ class TensorSupply(Supply):
         allowed = exam.allowed(*first)
         self._allowed = np.full_like(allowed, 2 * allowed.max(initial=0.0))
         self.first = Drawn(exam, first, allowed, watched=False)
-
-    def large(self) -> "TensorSupply | None":
-        """Return a supply of the task's large inputs, or None if it has none."""
-        large = self._exam.large
-        return TensorSupply(replace(self._exam, timed=large, large=None), self._rng) if large else None
 
     def draw(self, count: int) -> list[Drawn]:
         """Return `count` new inputs."""

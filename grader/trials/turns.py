@@ -93,10 +93,6 @@ class Supply(ABC):
         """Return the places of a turn's inputs, out of `places`, that only the baseline still has to answer."""
         return list(places)
 
-    def large(self) -> "Supply | None":
-        """Return a supply of the task's large inputs, or None if it has none."""
-        return None
-
     def limit_s(self, trusted: ForkServer, cores: Cores) -> float | None:  # noqa: ARG002 - needs no process if unknown
         """Return the shortest time in which one core can compute an answer, or None if it is unknown."""
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.kinds.timing import TIME
-from grader.task import Array, Inputs, Task, TensorExam, Tier, endless
+from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 from .implementations import reference
 
@@ -46,10 +46,6 @@ def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         a -= 0.5  # in place, because a new array takes as long as its random numbers
         b -= 0.5
         yield a, b
-
-
-large = endless(lambda rng: _pair(rng, (32 * TIMED_SHAPE[0], TIMED_SHAPE[1]), "float32"))
-"""Random inputs with 32 times as many rows as the timed shape."""
 
 
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
@@ -95,7 +91,7 @@ BATCHED_DOT = Task(
         ),
         "A sum along the last dimension turns (batch, n) into (batch,). Look up the dim argument of Tensor.sum.",
     ),
-    exam=TensorExam(("a", "b"), cases, timed, oracle, allowed, large=large),
+    exam=TensorExam(("a", "b"), cases, timed, oracle, allowed),
     read="lesson 01, “Two functions, one answer”",
     idea=(
         "The solution is one multiplication and one sum over whole tensors. The loop over the rows then runs inside "

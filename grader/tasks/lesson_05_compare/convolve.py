@@ -42,9 +42,6 @@ def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
 few, many, most = (endless(partial(_draw, signal=SIGNAL, weights=weights)) for weights in (12, 600, 2000))
 """Random inputs: a signal of the timed length, and 12, 600 or 2000 weights."""
 
-large = endless(lambda rng: _draw(rng, 100 * SIGNAL, 12))
-"""Random inputs: a signal of 100 times the timed length, and few weights."""
-
 
 def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
     """Return the convolution, computed by its definition. Sums of whole numbers are exact."""
@@ -80,7 +77,6 @@ CONVOLVE = Task(
         allowed,
         (many, most),
         ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
-        large=large,
     ),
     read="lesson 05, “Where the winner changes”",
     idea=(

@@ -33,9 +33,6 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 timed = endless(lambda rng: (rng.standard_normal((ROWS, LENGTH), dtype=np.float32),))
 """Random matrices of the timed shape."""
 
-large = endless(lambda rng: (rng.standard_normal((ROWS, 16 * LENGTH), dtype=np.float32),))
-"""Random matrices, with rows of 16 times the timed length."""
-
 
 def oracle(x: Array) -> NDArray[np.float64]:
     """Return the scores in float64.
@@ -92,7 +89,7 @@ SCORES = Task(
             "keepdim=True).values. Then y.clamp(-limits, limits) needs no loop."
         ),
     ),
-    exam=TensorExam(("x",), cases, timed, oracle, allowed, large=large),
+    exam=TensorExam(("x",), cases, timed, oracle, allowed),
     read="lesson 09, “Which caller takes the time?”",
     idea=(
         "The baseline repeats the same work for every row: spread looks as if it worked on one row, but it works on "
