@@ -15,13 +15,9 @@ stubs (`grader.hand_ins.originals`), the texts about other ways (`grader.authori
 mistakes (`grader.authoring.mistakes`). The committed files equal the generated files.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from grader import catalogue, paths
 from grader.authoring import mistakes, task_texts
@@ -75,47 +71,22 @@ def _not_written(above: list[str], indent: str) -> list[str]:
     return [f'{indent}raise NotImplementedError("Write {names[-1]}.")'] if indent and names else []
 
 
-def write_all(*, force: bool = False) -> Iterator[Path]:
-    """Write the stubs of all lessons from their solutions, and the other generated files. Yield each file's path.
-
-    Without `force`, a file that a person has edited is kept. Then raise `UsageError` after all other files were
-    written.
-    """
+def write_all() -> Iterator[Path]:
+    """Write the stubs of all lessons from their solutions, and the other generated files. Yield each file's path."""
     lessons = catalogue.load().lessons
     paths.require_solutions("stubs", lessons)
-    rows: dict[str, dict[str, str]] = {}
-    edited = []
-    for lesson in lessons:
-        solution = paths.solution(lesson).read_text(encoding="utf-8")
-        path, stub = paths.stub(lesson), stub_of(solution)
-        if force or not _is_edited(lesson, path, stub):
-            write_atomically(path, stub.encode())
-            rows[lesson] = originals.row(stub)
-            yield path
-        else:
-            edited.append(str(path.relative_to(paths.KIT)))
-            rows[lesson] = originals.listed(lesson)
-    write_atomically(originals.LISTING, originals.as_bytes(rows))
+    stubs = {lesson: stub_of(paths.solution(lesson).read_text(encoding="utf-8")) for lesson in lessons}
+    for lesson, stub in stubs.items():
+        write_atomically(paths.stub(lesson), stub.encode())
+        yield paths.stub(lesson)
+    write_atomically(originals.LISTING, originals.as_bytes(stubs))
     yield originals.LISTING
     yield task_texts.write_ways()
     yield mistakes.write()
-    if edited:
-        raise UsageError(
-            f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "
-            "stubs were written. To overwrite it too: `python -m grader stubs --force`"
-        )
 
 
-def _is_edited(lesson: str, path: Path, stub: str) -> bool:
-    """Return whether a person has edited an exercise file: it differs from `stub` and from the file last written."""
-    known = {originals.text_digest(stub), originals.listed(lesson)[originals.STUB]}
-    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in known
-
-
-def command(
-    force: Annotated[bool, typer.Option("--force", help="Overwrite exercises that a person has edited.")] = False,
-) -> int:
+def command() -> int:
     """Write all exercise stubs again from the solutions."""
-    for path in write_all(force=force):
+    for path in write_all():
         print(path.relative_to(paths.KIT), flush=True)
     return 0

@@ -202,7 +202,7 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
     """Return a description of the exercise file at `path`, relative to the current folder if possible."""
     here = Path.cwd()
     path = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
-    original, data = originals.listed(lesson)[originals.CODE], b"unknown"
+    original, data = originals.listed(lesson), b"unknown"
     with suppress(OSError):
         data = path.read_bytes()
         began_with = stamp_of(data, originals.CODE) if suffix_of(path) == ".ipynb" else ""

@@ -18,10 +18,11 @@ from grader import paths
 from harness import syntax
 
 LISTING: Final = paths.EXERCISES / "notebooks.json"
-"""The file that lists, for each lesson, the SHA-256 of the original exercise file and of its code."""
+"""The file that lists, for each lesson, the SHA-256 of the original exercise's code."""
 
-STUB: Final = "stub_sha256"
 CODE: Final = "code_sha256"
+"""The key of this SHA-256 in the metadata of an exercise's notebook."""
+
 _MAIN: Final = "__name__ == '__main__'"
 _MOST_CHARACTERS: Final = 200_000
 """The maximum length of a text whose code is compared. Originals are much shorter, and long texts are slow to read."""
@@ -30,40 +31,30 @@ _MAGICS: Final = frozenset(f"get_ipython().{name}" for name in ("run_line_magic"
 """The functions that IPython calls for a magic such as `%matplotlib inline`, or for a shell line such as `!ls`."""
 
 
-def text_digest(text: str) -> str:
-    """Return the SHA-256 of a text in hexadecimal."""
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-
-
 def code_digest(source: str) -> str:
     """Return the SHA-256 of an exercise's code, or of the whole text if it is not valid Python."""
     try:
-        return text_digest(_code(source))
+        text = _code(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text_digest(f"not Python\n{source.strip()}")
+        text = f"not Python\n{source.strip()}"
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def row(stub: str) -> dict[str, str]:
-    """Return the entry of a lesson in the list of original exercises. `stub` is the text of its exercise file."""
-    return {STUB: text_digest(stub), CODE: code_digest(stub)}
+def as_bytes(stubs: Mapping[str, str]) -> bytes:
+    """Return the list of original exercises. `stubs` are the texts of the exercise files by lesson."""
+    return json.dumps({lesson: code_digest(stub) for lesson, stub in stubs.items()}, indent=1).encode() + b"\n"
 
 
-def as_bytes(rows: Mapping[str, Mapping[str, str]]) -> bytes:
-    """Return the entries of all lessons as the bytes of the list of original exercises."""
-    return json.dumps(rows, indent=1).encode() + b"\n"
-
-
-def listed(lesson: str) -> dict[str, str]:
-    """Return the entry of a lesson, or empty texts if the list is damaged. The exercise then counts as changed."""
+def listed(lesson: str) -> str:
+    """Return the SHA-256 of a lesson's code, or "" if the list is damaged. The exercise then counts as changed."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(LISTING.read_text(encoding="utf-8"))[lesson]
-        return {key: str(found[key]) for key in (STUB, CODE)}
-    return {STUB: "", CODE: ""}
+        return str(json.loads(LISTING.read_text(encoding="utf-8"))[lesson])
+    return ""
 
 
 def is_original(lesson: str, source: str) -> bool:
     """Return whether the code of a file is that of the exercise in the kit, so that a student has written nothing."""
-    return len(source) <= _MOST_CHARACTERS and code_digest(source) == listed(lesson)[CODE]
+    return len(source) <= _MOST_CHARACTERS and code_digest(source) == listed(lesson)
 
 
 def _code(source: str) -> str:

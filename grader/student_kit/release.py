@@ -220,12 +220,10 @@ def _write_editor_settings(folder: Path) -> None:
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
-    rows: dict[str, dict[str, str]] = {}
-    for lesson in lessons:
-        stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
+    texts = {lesson: stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8")) for lesson in lessons}
+    for lesson, stub in texts.items():
         (folder / paths.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
-        rows[lesson] = originals.row(stub)
-    (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
+    (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(texts))
     for module in (ways, known_mistakes):
         told = {name: each for name, each in module.read().items() if name.partition(".")[0] in lessons}
         (folder / module.FILE.relative_to(KIT)).write_bytes(module.as_bytes(told))

@@ -134,7 +134,7 @@ def test_an_exercise_as_the_kit_has_it_is_no_attempt(
 ) -> None:
     stub = '"""Sum."""\n\n\ndef dot(a, b):  # two lists\n    raise NotImplementedError("wrong")\n'
     listing = tmp_path / "notebooks.json"
-    listing.write_bytes(originals.as_bytes({"01_dot": originals.row(stub)}))
+    listing.write_bytes(originals.as_bytes({"01_dot": stub}))
     monkeypatch.setattr(originals, "LISTING", listing)
     folder = tmp_path / "hw1"
     attempt(folder, "2026-11-19T12-00-00", stub)

@@ -272,7 +272,7 @@ def test_every_lesson_has_notebooks_whose_code_is_that_of_the_file() -> None:
             source = path.read_text(encoding="utf-8")
             cells = str(read_notebook(exercise_notebook.exported(lesson, source), "it"))
             assert originals.code_digest(cells) == originals.code_digest(source), path
-            same = originals.code_digest(cells) == originals.listed(lesson)[originals.CODE]
+            same = originals.code_digest(cells) == originals.listed(lesson)
             assert same == (path == paths.stub(lesson)), path
 
 
