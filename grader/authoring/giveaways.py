@@ -75,7 +75,6 @@ def giveaways(task: Task, drawn: int = DRAWN) -> Iterator[str]:
 
 
 def _scenarios(task: Task, drawn: int) -> Iterator[tuple[int, int, Scenario, Scenario]]:
-    """Yield the number of a grading, a scenario's place in it, the scenario, and the same scenario once more."""
     count, most = 0, math.ceil(drawn / FEWEST_GRADINGS)
     for grading in range(drawn):
         pairs = [*zip(*(kinds.examiner(task, f"grading {grading}").given[:most] for _ in range(2)), strict=True)]
@@ -85,7 +84,6 @@ def _scenarios(task: Task, drawn: int) -> Iterator[tuple[int, int, Scenario, Sce
 
 
 def _watched(scenario: Scenario) -> list[Value]:
-    """Return a list to which the scenario from now on adds a copy of its answer to each call."""
     answers, call = list[Value](), scenario.call
 
     def watched(name: str, arguments: Sequence[Value]) -> Value:
@@ -107,7 +105,6 @@ def _two_calls(scenario: Scenario) -> list[Value]:
 
 
 def _parts(answer: Value) -> Iterator[tuple[str, Value]]:
-    """Yield the name of each number or word in an answer, and its value."""
     inside = answer.items() if isinstance(answer, dict) else enumerate(answer) if isinstance(answer, list) else ()
     for name, value in [("the right answer", answer), *((f"part {n} of the right answer", v) for n, v in inside)]:
         if not isinstance(value, dict | list):
@@ -115,7 +112,6 @@ def _parts(answer: Value) -> Iterator[tuple[str, Value]]:
 
 
 def _describe(value: Value, name: str, seen: Seen) -> None:
-    """Add numbers that describe a value and everything in it, each with a name."""
     if isinstance(value, dict):
         for key, item in value.items():
             _describe(item, f"{name} {key}", seen)
@@ -139,7 +135,6 @@ def _describe(value: Value, name: str, seen: Seen) -> None:
 
 
 def _summarize(values: Sequence[Value], name: str, seen: Seen) -> None:
-    """Add numbers that describe the items of a list, without their order but for the first place of each word."""
     for word, count in Counter(map(repr, values)).items():
         seen[f"{name} {word}"] = count
         seen[f"first {name} {word}"] = 1 + [*map(repr, values)].index(word)

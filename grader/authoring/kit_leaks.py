@@ -249,7 +249,6 @@ def with_arguments_only(
 
 
 def _converted(function: Callable[..., Any], argument: Any) -> Iterator[Any]:
-    """Yield what a function returns for an argument, and the list of what it returns for the argument's items."""
     with contextlib.suppress(Exception):  # most functions cannot take the argument
         yield simulated.as_plain(function(copy.deepcopy(argument)))
     if isinstance(argument, list):

@@ -84,7 +84,6 @@ def _in_the_last_bit(inputs: Inputs) -> Inputs:
 
 
 def _largest_difference(one: Probed, other: Probed) -> float:
-    """Return the largest finite difference of the elements of two answers, or 0 if the answers have other shapes."""
     if NO_ANSWER in (one[0], other[0]) or one[0][:-1] != other[0][:-1]:
         return 0.0
     with np.errstate(all="ignore"):

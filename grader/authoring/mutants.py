@@ -191,7 +191,6 @@ def earning_code(task: Task, most: int | None = None) -> Iterator[str]:
 
 
 def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:
-    """Return test cases for which all right submissions are right, and the mutants' CPU time limit for each file."""
     wrong = ""
     for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
         draw, allowed_s = kinds.examiner(task, seed), dict[str, float]()
@@ -209,7 +208,6 @@ def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict
 
 
 def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Examiner[Any]]:
-    """Draw at least one further set of test cases, and none after `end_s`. The first set has changed inputs too."""
     for number in range(FURTHER_DRAWS):
         if number and time.monotonic() > end_s:
             return
@@ -239,7 +237,6 @@ def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Examiner[Any]], allo
 
 
 def _mistake(draw: Examiner[Any], source: str) -> str:
-    """Return a description of the first wrong answer of a source text, executed again as for each grading, or ""."""
     try:
         return draw.mistake(draw.solver(source))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a mutant may raise anything when it is executed

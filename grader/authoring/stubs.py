@@ -66,7 +66,6 @@ def stub_of(solution: str) -> str:
 
 
 def _not_written(above: list[str], indent: str) -> list[str]:
-    """Return `raise NotImplementedError(…)` inside a function, for a solution part without `# STUB: ` lines."""
     names = [match[1] for line in above if (match := re.match(r"\s*def (\w+)", line))]
     return [f'{indent}raise NotImplementedError("Write {names[-1]}.")'] if indent and names else []
 

@@ -149,7 +149,6 @@ def _pages(
 
 
 def _another_name(roll: Roll, student: str, path: str) -> str:
-    """Return the name at the beginning of a path if it is not a name of this student of the roster, else ""."""
     match, person = _CANVAS.match(path) or _MOODLE.match(path), roll.roster.students.get(student)
     name, words = (match and match["name"]) or "", fold(person.name).split() if person else []
     if not (person and name) or (len(words) > 1 and all(word in fold(name) for word in words)):

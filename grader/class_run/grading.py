@@ -176,7 +176,6 @@ def grade_all(
 
 
 def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection[Key]) -> Report:
-    """Store a report in the database and return it. If it cannot be stored, store and return an error report."""
     try:
         book.add(graded, again=key(graded.report.submission) in again)
     except FairclockError:

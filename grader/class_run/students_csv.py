@@ -133,7 +133,6 @@ def text_of(roster: Roster) -> str:
 
 
 def _merged(file: CsvFile, lines: tuple[int, int], one: Person, again: Person, known: int) -> Person:
-    """Return the student who is on two lines, each with a section. Raise `UsageError` if these are two students."""
     ids = {fold(each) for each in (one.id, again.id) if each}
     names = {" ".join(sorted(fold(each.name).replace(",", " ").split())) for each in (one, again)}
     if known > 1 or len(ids) > 1 or len(names) > 1 or set(one.sections) == set(again.sections):
@@ -211,7 +210,6 @@ def _sections(cell: str, known: set[str]) -> Iterator[str]:
 
 
 def _plain(cell: str) -> str:
-    """Return the text of a cell in NFC, without spaces around it, and without the signs that protect it from Excel."""
     text = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", cell)).split())
     found = _PROTECTED.fullmatch(text)
     text = found[1] or found[2] or "" if found else text

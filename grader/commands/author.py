@@ -64,7 +64,6 @@ def lint_exercises(
 
 
 def _lint_mutants(target: str) -> int:
-    """Grade right answers and the kit's code after small changes. Return 1 if too many pass in a task, else 0."""
     paths.require_solutions("lint", catalogue.load().lessons)
     tallies, leaks = list[mutants.Tally](), 0
     for task in mutants.tasks(target):

@@ -109,7 +109,6 @@ def _parts(path: str) -> tuple[str, ...]:
 def _moved(
     due: LocalTime | None, closes: LocalTime | None, to: LocalTime | None
 ) -> tuple[LocalTime | None, LocalTime | None]:
-    """Return the due date `to`, if there is one, and the closing date moved by the same calendar time."""
     if to and due and closes:
         closes = closes.later(to.wall - due.wall)
     return to or due, closes

@@ -202,7 +202,6 @@ def _place(text: str, file: str, number: int) -> str:
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:
-    """Return the number of the line that defines the longest part of a key's path, or 0."""
     best, number = 0, 0
     header: tuple[str, ...] = ()
     for place, line in enumerate(text.split("\n"), 1):

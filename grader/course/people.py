@@ -98,7 +98,6 @@ def _alike(char: str) -> str:
 
 
 def _login(text: str) -> str:
-    """Return the part of an e-mail address before the @, or "" if the text is no address."""
     login, sign, _ = text.partition("@")
     return login if sign else ""
 

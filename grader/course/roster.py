@@ -101,7 +101,6 @@ class Roster:
 
 
 def _alike(person: Person, given: Sequence[str]) -> bool:
-    """Return whether a name of the person has a word in common with the words `given`, which may be joined."""
     own = {word for name in (person.name, *person.other_names) for word in words(name)}
     return any(word in given or (len(word) > 2 and any(word in one for one in given)) for word in own)
 

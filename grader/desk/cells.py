@@ -123,7 +123,6 @@ class NotebookCommands:
         _show(text, f'<pre>{escape(text)}</pre><a href="{quote(ZIP)}" download>Download {ZIP}</a>')
 
     def _warn_if_unsaved(self, notebook: Path) -> None:
-        """Print a warning if a cell that defines something ran after the last save, and is not in the file."""
         saved, at = code_texts(notebook.read_bytes()), notebook.stat().st_mtime
         if any(when > at and text not in saved and self._defines(text) for text, when in self.ran.items()):
             _show(UNSAVED.format(notebook.name))

@@ -43,7 +43,6 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _own_package(module: str) -> str:
-    """Return the installed package that has this module, or "" if fairclock needs it, or if there is none."""
     if module in {"torch", "numpy", "numba"}:  # the search takes half a second
         return ""
     found = metadata.packages_distributions().get(module, [])
@@ -51,7 +50,6 @@ def _own_package(module: str) -> str:
 
 
 def _needed() -> set[str]:
-    """Return the packages that pip installs with fairclock, which include those that its packages need."""
     found, unread = set[str](), ["fairclock"]
     while unread:
         with suppress(metadata.PackageNotFoundError):  # for another platform

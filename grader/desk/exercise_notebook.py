@@ -84,7 +84,6 @@ def exported(lesson: str, source: str) -> bytes:
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
-    """Return whether the notebook at `path` can be replaced: its cells are unedited, and its code is an original."""
     began_with = stamp_of(path.read_bytes(), originals.CODE)
     known = {"", originals.listed(lesson), stamp_of(new, originals.CODE)}
     return began_with in known and is_unedited(path, new)

@@ -61,7 +61,6 @@ def files_below(roots: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
 
 
 def _paths_below(roots: Sequence[Path]) -> Iterator[Path]:
-    """Yield the paths with the suffix of an exercise in and below these folders, without those of tools and the kit."""
     seen, left = set[str](), _MOST_ENTRIES
     shared = [os.path.realpath(each) for each in (Path.home(), tempfile.gettempdir())]
     for root in roots:
@@ -129,7 +128,6 @@ def _functions(lesson: str) -> _Parameters:
 
 
 def _defined(texts: Sequence[str]) -> _Parameters:
-    """Return the functions that these texts define, with their parameters, or None if a text is not valid Python."""
     found: _Parameters = {}
     for text in texts:
         if names := _DEFINITION.findall(text):

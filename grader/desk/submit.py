@@ -107,7 +107,6 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
 
 
 def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: bool) -> bool:
-    """Print what is in the zip, and with `graded` its points. Return whether all files are valid Python."""
     to_grade, faults, earned = [file for file in files if graded and file.changed], list[str](), 0.0
     if to_grade:
         say(console, "Now your files are graded on this machine. You can stop this with Ctrl-C: the zip is complete.")
@@ -127,7 +126,6 @@ def _show_points(files: Sequence[ExerciseFile], console: Console, *, graded: boo
 
 
 def _syntax_fault(file: ExerciseFile) -> list[str]:
-    """Return the message on the first syntax error in a file as lines, or an empty list if there is none."""
     source = submission_of(file.path, student="", lesson=file.lesson).source
     cells = source.cells if isinstance(source, Notebook) else [CodeCell(1, str(source))]
     for cell in cells:

@@ -64,7 +64,6 @@ def platforms(items: Items, zone: tzinfo = UTC) -> dict[str, Claim]:
 
 
 def _with_different_labels(claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """Add the first ID to the label of each two people of one layout who have the same name."""
     people: dict[tuple[str, str], set[str]] = {}
     for claim in claims.values():
         for one in claim.senders:

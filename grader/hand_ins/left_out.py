@@ -109,7 +109,6 @@ class LessonNames:
         return LeftOut("", entry.shown, lesson, why, misnamed=misnamed, name=name)
 
     def _named_in(self, text: str) -> str:
-        """Return the only lesson whose functions a text defines, or else the only lesson that it names, or ""."""
         defined = set(_DEFINED.findall(text))
         written = [lesson for lesson, names in self.known.items() if names and defined.issuperset(names)]
         found = written or [lesson for lesson in self.known if lesson in text]

@@ -64,14 +64,12 @@ def _parsed(data: bytes, name: str) -> dict[str, object]:
 
 
 def _within(value: object, *names: str) -> object:
-    """Return the value at these names in nested objects, or None."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
 def _code_cells(content: dict[str, object], name: str) -> Iterator[tuple[int, tuple[str, list[object]]]]:
-    """Yield the number, the text and the tags of each code cell that is not empty. Lone surrogates become escapes."""
     for number, cell in enumerate(_cells(content, name), start=1):
         kind = cell.get("cell_type")
         text = cell.get("input" if kind == "code" and content["nbformat"] == 3 else "source")

@@ -118,7 +118,6 @@ class HandInReader:
 
     @contextmanager
     def _guarded(self, place: Location) -> Iterator[None]:
-        """Turn an exception in the `with` block into a submission, so that it stops only this file, folder or zip."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - a refusal, or any fault of the grader

@@ -189,7 +189,6 @@ def prefixes() -> list[Path]:
 
 
 def _inside(folder: Path, shown: Sequence[Path]) -> set[Path]:
-    """Return the paths at which the sandbox shows a folder: its places in the `shown` folders, which may be links."""
     real = {each: each.resolve() for each in shown if folder.is_dir()}
     return {each / folder.relative_to(real[each]) for each in real if folder.is_relative_to(real[each])}
 

@@ -221,7 +221,6 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
 
 
 def _namespace_errno() -> int:
-    """Return 0 if the kernel creates a user namespace for this process, or else the error number."""
     argv = [sys.executable, "-I", "-S", "-c", _ASK]
     try:
         asked = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PROBE_S)

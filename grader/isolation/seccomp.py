@@ -270,7 +270,6 @@ def compiled(rules: Sequence[Rule], architecture: Architecture) -> bytes:
 
 
 def _denying(rule: Rule) -> list[tuple[int, int, int, int]]:
-    """Return the steps of a BPF program that deny a call under the rule's condition. Otherwise the program goes on."""
     deny = (_RETURN, 0, 0, DENY | rule.error)
     if rule.condition is None:
         return [deny]

@@ -50,7 +50,6 @@ class ValueExaminer(Examiner[ValueExam]):
 
     @cached_property
     def _correctness(self) -> simulated.SimulatedExaminer:
-        """The examiner of the test cases for correctness, as scenarios without simulated functions."""
         exam = SimulatedExam(self.exam.scenarios, scenario_noun="cases")
         return simulated.SimulatedExaminer(replace(self.task, tiers=()), exam, (*self.seed, "cases"))
 

@@ -107,7 +107,6 @@ def mistakes(roll: Roll, most: int = 15) -> tuple[Mistake, ...]:
 
 
 def _mistake(verdict: Verdict) -> str:
-    """Return what went wrong, without details of one student, or "" for a wrong answer without an explanation."""
     if verdict.status is Status.WRONG:
         return verdict.attempt.help
     if raised := re.search(r" raised (\w+):", verdict.attempt.rationale):

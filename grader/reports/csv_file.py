@@ -194,7 +194,6 @@ def match_rows(
 
 
 def _identities(roll: Roll, number_: str) -> dict[str, Identity]:
-    """Return what identifies each student: the line of the roster, and what the platform tells of a sender."""
     found = {student: [Identity((student,), (student,))] for student in roll.students}
     for student, person in roll.roster.students.items():
         found[student] = [person.identity(student)]
@@ -242,7 +241,6 @@ def _separator(text: str) -> str:
 
 
 def _split(text: str, separator: str) -> tuple[list[list[str]], list[str], str]:
-    """Return the cells of each row with their quotes, the line end of each row, and the text after an open quote."""
     sign = re.escape(separator)
     cell = re.compile(f'( *"(?:[^"]|"")*+" *(?=[{sign}\r\n]|\\Z)|(?! *")[^{sign}\r\n]*)({sign}|\r\n|\n|\r|\\Z)')
     rows: list[list[str]] = [[]]

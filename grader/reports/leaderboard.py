@@ -110,7 +110,6 @@ def _number(text: str) -> float:
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...], Cost | None]:
-    """Return a sentence on how a ratio was measured, warnings, and the cost. Ratios with equal ones are in one list."""
     if not (verdict.cost and verdict.cost.clock):
         return COUNTED, (), verdict.cost
     environment = report.environment

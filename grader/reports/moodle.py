@@ -88,7 +88,6 @@ def _write(
     *,
     comma: bool,
 ) -> str:
-    """Write points into a row, and a comment unless a person wrote one there. Return why this is impossible, or ""."""
     if fold(cells.get(OPEN, "")) == "no":
         return "the grade is locked in Moodle"
     limit, column = number(cells.get(MOST, ""), comma=comma), at.get(FEEDBACK)

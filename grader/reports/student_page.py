@@ -90,7 +90,6 @@ def next_steps(roll: Roll, infos: Mapping[str, Task], most: int = 5) -> list[Nex
 
 
 def _to_improve(verdict: Verdict, infos: Mapping[str, Task]) -> str:
-    """Return what the student can improve in an answer, or "" after full points or without a final grade."""
     attempt = verdict.attempt
     if verdict.points >= verdict.max_points or verdict.status in {*UNGRADED, Status.IMPOSSIBLE}:
         return ""

@@ -68,7 +68,6 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
 
 
 def _excerpt(line: str, caret: object) -> tuple[str, ...]:
-    """Return a source line and, below it, a caret at an index of the line. A long line is cut around the caret."""
     at = min(max(caret, 0), len(line)) if isinstance(caret, int) else 0
     before, after = (shown(part.replace("\t", " ")[:EXCERPT_CHARACTERS]) for part in (line[:at], line[at:]))
     before, after = before.lstrip(), after.rstrip() if before.strip() else after.strip()

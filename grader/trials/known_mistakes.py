@@ -85,7 +85,6 @@ def few(items: Any) -> Any:
 
 
 def _items(answer: Any) -> list[Any] | None:
-    """Return the number of items of a list or a dict, and a few of the items, or None for another value."""
     if isinstance(answer, dict):
         answer = [[key, answer[key]] for key in sorted(answer)]
     return [len(answer), *few(answer)] if isinstance(answer, list) else None

@@ -64,7 +64,6 @@ def call_s(turns: Sequence[Sequence[Reading]], *, by_wall: bool = False) -> floa
 
 @contextmanager
 def _measuring(trusted: ForkServer, cores: Cores) -> Iterator[Callable[..., float]]:
-    """Yield a function that calls a function of `peak_speed` in a process on `cores`, and returns the best speed."""
     with blame_grader("The measurement of the core's peak speed"), worker(trusted, Limits()) as one:
         trusted.pin(cores)
         one.load(Path(peak_speed.__file__).read_text(encoding="utf-8"))
