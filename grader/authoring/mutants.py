@@ -1,8 +1,8 @@
 """Check whether the grading of an exercise detects small mistakes (`lint --mutants`).
 
 A mutant is a copy of a right submission with one small change. A child process judges each mutant on the random test
-cases of a grading, and then on further cases and, for tensors, on changed inputs. If it is wrong only in those, the
-exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent.
+cases of a grading, and then on further cases. If it is wrong only in those, the exercise accepts a wrong answer. If it
+is right in all of them, it counts as equivalent.
 """
 
 import multiprocessing
@@ -19,7 +19,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
-import numpy as np
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from grader import catalogue, kinds, overlays, paths
@@ -27,7 +26,7 @@ from grader.authoring import kit_leaks
 from grader.authoring.kit_leaks import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
 from grader.errors import MachineError, UsageError
-from grader.kinds.examiner import Change, Examiner
+from grader.kinds.examiner import Examiner
 from grader.task import Task
 
 TIME_LIMIT_S: Final = 600.0
@@ -56,17 +55,6 @@ WALL_S_PER_CPU_S: Final = 20.0
 
 REJECTED, EQUIVALENT = "", "equivalent"
 """What a child process reports on a mutant. For a mutant that passes although it is wrong, it reports the case."""
-
-CHANGES: Final[Mapping[str, Change]] = {
-    "no rows": (1, lambda array: array[:0]),
-    "one row": (1, lambda array: array[:1]),
-    "every other row": (1, lambda array: array[::2]),
-    "no columns": (2, lambda array: array[..., :0]),
-    "every other column": (2, lambda array: array[..., ::2]),
-    "columns in reverse": (2, lambda array: np.ascontiguousarray(array[..., ::-1])),
-    "transposed": (2, lambda array: array.T),
-}
-"""The changes of inputs, each with the number of dimensions that it needs."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,7 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
     end_s = time.monotonic() + TIME_LIMIT_S
     graded, allowed_s = _graded(task, sources)
-    further = list(_further(task, sources, time.monotonic() + DRAWING_SHARE * TIME_LIMIT_S))
+    further = list(_further(task, time.monotonic() + DRAWING_SHARE * TIME_LIMIT_S))
     named = [(file, source, name) for file, source in sources.items() for name in sorted(task.functions)]
     # Several functions may use one helper. A change of this helper is made once.
     made = {(file, each.source): each for file, source, name in named for each in mutants(source, name, file)}
@@ -207,14 +195,12 @@ def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict
     raise UsageError(f"{wrong} Correct it first; `python -m grader lint {task.lesson}` grades it.")
 
 
-def _further(task: Task, sources: Mapping[str, str], end_s: float) -> Iterator[Examiner[Any]]:
+def _further(task: Task, end_s: float) -> Iterator[Examiner[Any]]:
     for number in range(FURTHER_DRAWS):
         if number and time.monotonic() > end_s:
             return
         draw = kinds.examiner(task, f"further draw {number + 1}", timed=0)
         _ = draw.given  # drawn now, so that the child processes need not draw it again
-        if number == 0:
-            draw.vary(CHANGES, [draw.solver(source) for source in sources.values()])
         yield draw
 
 

@@ -15,8 +15,8 @@ from grader.course.roster import unclear
 from grader.errors import UsageError
 from grader.hand_ins.collect import Collection
 from grader.records import LeftOut, TimeSource
-from grader.texts import shown
 from harness.rendering import units
+from harness.rendering.texts import shown
 
 _WIDEST: Final = 40
 _NAMED: Final = 3

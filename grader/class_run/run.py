@@ -24,9 +24,9 @@ from grader.course.roll import HandIn, Roll, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Status, Submission
-from grader.texts import shown
 from harness.machine.clocks import wall
 from harness.rendering import units
+from harness.rendering.texts import shown
 
 _EACH_S = 60.0  # the seconds between two progress lines in a run without a terminal
 

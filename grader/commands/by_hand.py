@@ -8,7 +8,7 @@ import typer
 from grader.class_run import hand_grading
 from grader.commands.options import Debug
 from grader.errors import UsageError
-from grader.texts import shown
+from harness.rendering.texts import shown
 
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")]
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="The person who decides. Default: your user name.")]

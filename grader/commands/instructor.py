@@ -32,7 +32,7 @@ from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.reports.leaderboard import board_names
 from grader.student_kit import release
-from grader.texts import shown
+from harness.rendering.texts import shown
 from harness.rendering.wrapping import say
 
 ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)

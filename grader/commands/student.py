@@ -23,7 +23,7 @@ from grader.files import write_atomically
 from grader.hand_ins.left_out import folded
 from grader.isolation.pool import Pool
 from grader.records import Report
-from grader.texts import shown
+from harness.rendering.texts import shown
 from harness.rendering.wrapping import columns, say, wrapped
 from harness.storage.user_files import refuse_edited
 

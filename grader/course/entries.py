@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.course.dates import DAY, YEARS, Extension, LocalTime
 from grader.course.policy import Which
-from grader.texts import shown
 from harness.errors import UsageError
+from harness.rendering.texts import shown
 
 Kind = TypeVar("Kind", str, bool, dict[str, object], list[str])
 

@@ -23,8 +23,8 @@ from grader.hand_ins.collect import submission_of
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import UNGRADED, Report
-from grader.texts import shown
 from grader.ways import ways_of
+from harness.rendering.texts import shown
 from harness.rendering.wrapping import columns, say, waiting, wrapped
 
 

@@ -11,11 +11,11 @@ from grader import catalogue
 from grader.records import UNGRADED, Report, Status, Verdict
 from grader.reports import grade_texts
 from grader.task import Task
-from grader.texts import shown
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
 from grader.ways import ways_of
 from harness.rendering import measured
+from harness.rendering.texts import shown
 from harness.rendering.wrapping import wrapped
 
 ROWS, COLUMNS = 24, 80

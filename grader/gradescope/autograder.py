@@ -29,9 +29,9 @@ from grader.isolation.pool import Pool
 from grader.records import LeftOut, Report, Submission
 from grader.reports import gradescope
 from grader.task import Task
-from grader.texts import shown
 from grader.trials import native
 from harness.machine.environment import Environment
+from harness.rendering.texts import shown
 
 REFUSED = (
     "The submission has no grade, but the student loses no points. To grade without a sandbox, make the bundle with "

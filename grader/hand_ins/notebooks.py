@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, refuse_utf_16
 from grader.source import CodeCell, Notebook
-from grader.texts import shown
+from harness.rendering.texts import shown
 
 MAX_CELLS = 2_000  # checking this many cells takes less than a second
 FORMATS = [3, 4]  # Jupyter has written format 4 since 2015

@@ -15,7 +15,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Cost
 from grader.session import Session
 from grader.source import Source
-from grader.task import Array, Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
+from grader.task import Mismatch, SimulatedExam, Task, TensorExam, ValueExam, tier_of
 from grader.trials import known_mistakes, native
 from grader.trials.faults import Raised, untrusted
 from grader.trials.known_mistakes import KnownMistakes, Probed
@@ -25,9 +25,6 @@ E = TypeVar("E", TensorExam, SimulatedExam, ValueExam)
 
 Solver = Callable[[Any], Any]
 """A function that answers one test case: a scenario, or a tuple of NumPy arrays."""
-
-Change = tuple[int, Callable[[Array], Array]]
-"""A change of an input array, and the number of dimensions that it needs."""
 
 TIMED: Final = 2
 """The number of judged inputs of each timed size. A function that always returns its first answer fails the second."""
@@ -142,9 +139,6 @@ class Examiner(ABC, Generic[E]):
     def calls(self) -> list[list[Any]]:
         """The test cases whose cost is estimated together, for each timed size."""
         raise self.cannot_measure()
-
-    def vary(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> None:
-        """Add test cases with changed input arrays, for which all `solvers` are right. By default, add none."""
 
 
 def told(words: str, mismatch: Mismatch | None) -> str:

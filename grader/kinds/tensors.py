@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.errors import WorkerFault
-from grader.kinds.examiner import Change, Examiner, Solver, told
+from grader.kinds.examiner import Examiner, Solver, told
 from grader.records import Attempt, Status
 from grader.seeds import generator, independent
 from grader.session import Session
@@ -159,22 +159,6 @@ class TensorExaminer(Examiner[TensorExam]):
             return found
 
         return answer
-
-    def vary(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> None:
-        """Add test cases with changed input arrays, for which all `solvers` are right."""
-        self.cases.extend([*self._varied(changes, solvers)])
-
-    def _varied(self, changes: Mapping[str, Change], solvers: Sequence[Solver]) -> Iterator[Case]:
-        for _, inputs, _ in self.cases:
-            for words, (dimensions, change) in changes.items():
-                other = tuple(change(array) if array.ndim >= dimensions else array for array in inputs)
-                try:
-                    with np.errstate(all="ignore"):
-                        case = self._case(f"{words}: ", other)
-                except Exception:  # noqa: BLE001, S112 - an oracle may raise anything on inputs of another kind
-                    continue
-                if not any(_mistake_in(solver, *case) for solver in solvers):
-                    yield case
 
 
 def _mistake_in(solver: Solver, words: str, inputs: Inputs, expected: Expected) -> str:

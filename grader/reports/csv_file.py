@@ -15,8 +15,8 @@ from itertools import chain
 from grader.course.people import ANY_ORDER, EXACT, LOGIN, Identity, People, fold
 from grader.course.roll import Roll
 from grader.reports import grade_texts
-from grader.texts import shown
 from harness.errors import UsageError
+from harness.rendering.texts import shown
 
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""

@@ -11,8 +11,8 @@ from grader.course.by_hand import HandEntry, in_force
 from grader.course.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import grade_texts
-from grader.texts import shown
 from grader.trials.score import UNBELIEVED
+from harness.rendering.texts import shown
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 

@@ -10,8 +10,8 @@ from grader.course.by_hand import HandEntry
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Verdict
 from grader.reports import grade_texts
-from grader.texts import shown
 from grader.trials.score import EARNS
+from harness.rendering.texts import shown
 
 
 def render(roll: Roll) -> str:

@@ -1,4 +1,4 @@
-"""Make HTML pages from Jinja templates. All values are escaped, and shown by `grader.texts.shown`.
+"""Make HTML pages from Jinja templates. All values are escaped, and shown by `harness.rendering.texts.shown`.
 
 The Content-Security-Policy of a page lists the SHA-256 of its own style and script, so nothing else runs.
 """
@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from grader.paths import KIT
 from grader.reports import grade_texts
-from grader.texts import shown
 from harness import glossary
 from harness.rendering import measured, units
+from harness.rendering.texts import shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment

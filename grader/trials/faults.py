@@ -12,8 +12,8 @@ from grader.isolation import seccomp
 from grader.records import Attempt, Status
 from grader.source import CodeCell, Notebook
 from grader.task import Mismatch
-from grader.texts import shown
 from harness.machine.clocks import ProcessGoneError
+from harness.rendering.texts import shown
 
 NOT_WRITTEN: Final = "not written yet"
 """The advice for a student whose function still raises the exercise file's NotImplementedError."""

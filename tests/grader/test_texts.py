@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from grader.texts import shown
 from harness.command_line import complain
+from harness.rendering.texts import shown
 from harness.rendering.wrapping import say
 
 NASTY = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commanding import grader
-from small_tasks import BY_ROWS, Question, negation, search
+from small_tasks import Question, negation, search
 
 from grader import catalogue
 from grader.authoring import kit_leaks
@@ -18,7 +18,7 @@ from grader.authoring.mutants import Tally, tally
 from grader.authoring.mutation import Mutant, mutants
 from grader.commands import author
 from grader.errors import UsageError
-from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
+from grader.task import Scenario, SimulatedExam, Task
 
 
 def made(source: str, name: str = "f") -> list[Mutant]:
@@ -130,21 +130,6 @@ def test_mutants_that_never_end_are_ended_and_count_as_rejected(monkeypatch: pyt
     monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
     with pytest.raises(UsageError, match=r"right\.py is wrong without any change: it never ends"):
         found(task(every), COUNTED.replace("n += 1", "n += 0"))
-
-
-def one_row(rng: np.random.Generator) -> Inputs:
-    return (rng.standard_normal((1, 6)).astype(np.float32),)
-
-
-def test_of_tensors_variations_of_the_cases_show_what_these_do_not() -> None:
-    plain = negation(Path())
-    assert isinstance(plain.exam, TensorExam)
-    weak = replace(
-        plain, exam=replace(plain.exam, cases=lambda rng: [one_row(rng)], timed=lambda rngs: map(one_row, rngs))
-    )
-    cases = {each.now: case for each, case in found(weak, BY_ROWS).survivors}
-    assert "transposed: x of shape (6, 1), float32" in cases["(ends after its first round)"]
-    assert not [now for now in cases if now in {each.now for each, _ in found(plain, BY_ROWS).survivors}]
 
 
 def test_a_mutant_that_changes_its_inputs_is_rejected() -> None:
