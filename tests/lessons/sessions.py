@@ -49,7 +49,7 @@ class MadeUp:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.module, name)
 
-    def explained(self, step: str, result: object, *, answer: str = "", **before: object) -> tuple[str, dict[str, str]]:
+    def explained(self, step: str, result: object, **before: object) -> tuple[str, dict[str, str]]:
         """Explain a result of a step. Return the printed text and the result of each claim by id.
 
         `before` are the results of earlier steps that the explanation uses, by the name of the step.
@@ -62,7 +62,6 @@ class MadeUp:
         (found,) = (each for each in session.lesson.steps if each.name == step)
         page = session._page(found)
         page.prediction = found.question(page)
-        page.answer = page.prediction.parse(answer) if page.prediction and answer else None
         explain(found, page, result)
         return " ".join(out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
 
@@ -80,7 +79,7 @@ class MadeUp:
         `expected` is the result of all claims, or of those that it names. The text contains each of `words`, and none
         of `absent`.
         """
-        printed, standings = self.explained(step, result, answer="", **before)
+        printed, standings = self.explained(step, result, **before)
         wanted = dict.fromkeys(standings, expected) if isinstance(expected, str) else standings | expected
         assert standings == wanted, printed
         assert [each for each in words if each not in printed] == [], printed

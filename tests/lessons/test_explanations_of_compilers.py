@@ -11,10 +11,8 @@ from harness.bytecode import instructions
 from harness.compilers.capture import OperationTraffic
 from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start, Starts
-from harness.machine.clocks import HIGH_LOAD, BackgroundLoad
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
-from harness.threads.scaling import ScalingTurn
 from lessons.probes import implementations
 
 JIT = MadeUp("12_jit_fusion")
@@ -59,25 +57,6 @@ def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatc
     assert (len(passes) > 5, written, gained) == (True, "", None)
 
 
-def test_two_cores_are_judged_where_nobody_else_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    def independent(ready: dict[int, list[str]], apart: float, ratio: float, turn: Any, load: float) -> Any:
-        return JIT.Independent(ready, apart, duel(ratio), [JIT.Turn(*turn)] * 3, BackgroundLoad(load))
-
-    step, four = "what_does_not_wait", {1: ["a", "b", "c"], 2: ["d"]}
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    for turn, load, standing in (
-        ((2.0, 1.1), 0.1, "held"),
-        ((2.0, 2.5), 0.1, "refuted"),
-        ((2.0, 2.5), HIGH_LOAD, "inconclusive"),
-    ):
-        JIT.check(step, independent(four, 0.0, 2.0, turn, load), {"two-cores": standing})
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    printed, standings = JIT.explained(step, independent({1: ["a", "b"], 2: ["c"]}, 1.0, 0.9, (1.0, 1.0), 0.0))
-    assert "Two." in printed
-    assert standings.pop("two-cores") == "skipped"
-    assert set(standings.values()) == {"refuted"}
-
-
 def test_a_torch_that_lacks_a_compiler_skips_its_step_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JIT.module, "unsupported", lambda: "torch.compile is not supported on Python 3.99+")
     assert JIT.graphs_behind_guards() is None
@@ -119,7 +98,6 @@ def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid
 
 EXTENSIONS = MadeUp("14_extensions")
 NO_GCC = "a C compiler is missing: apt-get install gcc"
-WAYS = ("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL")
 
 
 def built() -> Any:
@@ -149,85 +127,13 @@ def test_without_a_compiler_a_step_says_what_it_would_have_shown(monkeypatch: py
         assert "without --fast" in getattr(EXTENSIONS, step).function(compiling=0)
 
 
-def spins(*ran: str, others: float = 0.0) -> dict[str, Any]:
-    """Return the counts of a second thread. It ran during the calls in these ways."""
-    load = BackgroundLoad(others)
-    return {way: EXTENSIONS.Spins(*((90, 0.5) if way in ran else (0, 1.0)), 1.0, load) for way in WAYS}
-
-
-def test_two_threads_are_judged_where_nobody_else_uses_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EXTENSIONS.module, "CORES", 2)
-    for others, together in ((0.1, "held"), (HIGH_LOAD, "inconclusive")):
-        wanted = dict.fromkeys(("held-stops-all", "released-lets-on", "cdll-releases", "pydll-holds"), "held")
-        wanted |= {"released-at-once": together, "held-in-turn": together}
-        check("held_or_released", spins("extension, released", "ctypes.CDLL", others=others), wanted)
-    check("held_or_released", spins("extension", "ctypes.PyDLL"), "refuted", UNCLEAR)
-    monkeypatch.setattr(EXTENSIONS.module, "CORES", 1)
-    check("held_or_released", spins(), {"released-at-once": "skipped"})
-    monkeypatch.setattr(EXTENSIONS.module, "has_gil", lambda: False)
-    check("held_or_released", spins(*WAYS), "skipped", "without the GIL")
-
-
 THREADS = MadeUp("18_threads")
-
-
-@pytest.fixture
-def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(THREADS.module, "CORES", 2)
-    needed = "needs a free-threaded Python: uv python install 3.14t."
-    monkeypatch.setattr(THREADS.module, "lacking_free_threaded", lambda: needed)
-
-
-def turns(threads: float, *, share: float = 0.98, number: int = 6) -> list[ScalingTurn]:
-    """Return turns in which two threads reach this part of the calls of two processes."""
-    return [ScalingTurn(2, 100.0, 190.0 * threads * (1 + 0.01 * each), 190.0, share, share) for each in range(number)]
-
-
-def measured(share: float = 0.98, **threads: float) -> Any:
-    return THREADS.Measured("Python 3.14.2t", {name: turns(part, share=share) for name, part in threads.items()})
-
-
-def four(wait: float, hash_data: float, add_up: float, fill_table: float, share: float = 0.98) -> Any:
-    return measured(share, wait=wait, hash_data=hash_data, add_up=add_up, fill_table=fill_table)
-
-
-@pytest.mark.usefixtures("two_cores")
-def test_threads_with_the_lock_are_compared_with_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    step, usual = "with_the_lock", four(0.98, 0.97, 0.5, 0.5)
-    THREADS.check(step, usual, "held", "wait and hash_data.", "Its two threads take turns")
-    THREADS.check(step, four(0.4, 0.5, 0.98, 0.5), "refuted", UNCLEAR, "execute Python code at the same time")
-    THREADS.check(step, four(0.98, 0.97, 0.5, 0.5, share=0.2), "inconclusive", UNCLEAR, "does not show")
-    for part in (0.69, 0.7):  # near the limit
-        THREADS.check(step, four(0.98, 0.97, part, 0.5), {"python-in-turn": "inconclusive"})
-    THREADS.check(step, None, "skipped", "If nothing is missing, this step shows")
-    monkeypatch.setattr(THREADS.module, "CORES", 1)
-    THREADS.check(step, usual, "skipped")
 
 
 def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(THREADS.module, "lacking_interpreters", lambda: "needs Python 3.14t or another one.")
     for step in ("without_the_lock", "what_is_in_turn", "other_workers"):
         THREADS.check(step, None, "skipped", "3.14t", "If nothing is missing, this step shows")
-
-
-def lost(line: int, call: int, cores: float = 1.9) -> Any:
-    return THREADS.Counted({"in_one_line": [line] * 4, "through_a_call": [0, call]}, cores)
-
-
-@pytest.mark.usefixtures("two_cores")
-def test_lost_updates_with_and_without_the_lock() -> None:
-    """Threads that never ran at the same time show nothing."""
-    for usual, answer, call_loses, lucky in (
-        (lost(0, 900), "Only through_a_call.", "held", "held"),
-        (lost(3, 900), "Both.", "held", "refuted"),
-        (lost(0, 0), UNCLEAR, "inconclusive", "held"),
-        (None, UNCLEAR, "skipped", "skipped"),
-    ):
-        wanted = {"call-loses": call_loses, "line-is-lucky": lucky, "line-loses": "skipped"}
-        THREADS.check("lost_updates", THREADS.Lost(usual, None), wanted, answer)
-    for line, cores, standing in ((90_000, 1.9, "held"), (3, 1.9, "refuted"), (0, 0.9, "inconclusive")):
-        found = THREADS.Lost(lost(0, 900), lost(line, 900, cores))
-        THREADS.check("lost_updates", found, {"line-loses": standing})
 
 
 def test_recorded_accesses_without_a_lock() -> None:
@@ -281,18 +187,3 @@ def test_the_break_even_counts_each_graph() -> None:
     COMPILE.check("several_graphs", price(0.5, again_s=12.0), wanted, "never")
     short = COMPILE.Price(Starts(reason="no-kept-times"), duel(2.0))
     COMPILE.check("several_graphs", short, "skipped", "no-kept-times")
-
-
-def test_results_of_torchscript_are_counted_or_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    def table(**results: str) -> dict[str, dict[str, str]]:
-        return {f"function_{number}": dict(results) for number in range(8)}
-
-    monkeypatch.setattr(COMPILE.module, "torchscript_support", lambda: TorchScriptSupport(True))
-    usual = table(script="refused", trace="wrong", compile="right", export="refused")
-    COMPILE.check("four_compilers", usual, "held", "Measured 0 to 2.")
-    other = table(script="right", trace="right", compile="wrong", export="wrong")
-    COMPILE.check("four_compilers", other, "refuted", "Measured 6 to 8.")
-    monkeypatch.setattr(COMPILE.module, "torchscript_support", lambda: TorchScriptSupport(False, "no-TorchScript"))
-    wanted = dict.fromkeys(("script-refuses", "trace-errs"), "skipped")
-    wanted |= {"compile-takes-all": "held", "export-never-errs": "held"}
-    COMPILE.check("four_compilers", table(compile="right", export="right"), wanted, "no-TorchScript")

@@ -1,0 +1,169 @@
+"""The explanations of lessons 01 to 11, 16 and 17, for made-up results and for machines that lack a part."""
+
+import json
+from collections import Counter
+from random import Random
+from statistics import mean
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+import torch
+from sessions import MadeUp
+from torch.utils.benchmark import Measurement
+from torch.utils.benchmark.utils.common import TaskSpec
+
+from harness.memory.resident import MemoryUse, Timeline
+from harness.profiles.kineto import Event, Operator, Trace
+from harness.sampling.pyspy import Samples
+
+CORRECT_FIRST = MadeUp("01_correct_first")
+
+
+def test_the_bound_accepts_any_order_of_the_sum_and_nothing_beyond_rounding() -> None:
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        a, b = torch.randn(2, 50, 63).to(dtype)
+        for order in (torch.arange(63), torch.randperm(63), torch.arange(63).flip(0)):
+            got = CORRECT_FIRST.mul_sum(a[:, order], b[:, order])
+            assert CORRECT_FIRST.three_checks(got, a, b).bound
+        magnitude = (a.double() * b.double()).abs().sum(-1)
+        beyond = (a.double() * b.double()).sum(-1) + 70 * torch.finfo(dtype).eps * magnitude
+        assert not CORRECT_FIRST.three_checks(beyond, a, b).bound
+
+
+CUDA_SYNC = MadeUp("03_cuda_sync")
+
+
+def test_a_simulated_stream_is_named_and_what_came_out_is_what_is_explained() -> None:
+    simulated = "Simulated: torch finds no CUDA on this machine"
+    assert CUDA_SYNC.lesson.opening.startswith(simulated) or torch.cuda.is_available()
+    for step, kind, turns, standing, says in (
+        ("launch_and_wait", "Launched", [(1e-4, 4e-2)] * 7, "held", "does not depend on how long the work takes"),
+        ("launch_and_wait", "Launched", [(3e-2, 4e-2)] * 7, "refuted", "launches took a large part of the time"),
+        ("own_clock", "Clocks", [(4.1e-2, 4e-2)] * 7, "held", "The first launch and the end of the wait are short"),
+        ("own_clock", "Clocks", [(6e-2, 4e-2)] * 7, "refuted", "the two clocks differ"),
+        ("own_clock", "Clocks", [(4e-2, 4e-2), (9e-2, 4e-2), (4e-2, 4e-2)], "inconclusive", "differ too much to show"),
+        ("cold_and_warm", "Repeated", [(1e-5, 9e-5)] * 9, "held", "The two calls differ in the place of their numbers"),
+        ("cold_and_warm", "Repeated", [(1e-5, 1e-5)] * 9, "refuted", "between warm and cold calls is small"),
+    ):
+        CUDA_SYNC.check(step, [getattr(CUDA_SYNC, kind)(*turn) for turn in turns], standing, says)
+    CUDA_SYNC.check("first_bmm", [5e-3] + [5e-5] * 9, "held", "includes this slow first call")
+    CUDA_SYNC.check("first_bmm", [5e-5] * 10, "refuted", "the first call was not slow")
+
+
+AUTORANGE = MadeUp("04_autorange")
+SPEC = TaskSpec(stmt="pass", setup="pass")
+
+
+def test_neighbours_are_ended_when_the_measurement_fails() -> None:
+    with pytest.raises(ZeroDivisionError), AUTORANGE.neighbours(lifetime_s=5):
+        raise ZeroDivisionError
+    left = [str(each.cmdline()) for each in psutil.Process().children(recursive=True)]
+    assert [each for each in left if "time() % 0.1" in each] == []
+
+
+def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribution() -> None:
+    """The medians of samples from one distribution have, on average, the range that `by_chance` returns."""
+    draws, shares = Random(5), []
+    for _ in range(400):
+        answers = [Measurement(1, [draws.gauss(1, 0.02) for _ in range(30)], SPEC) for _ in range(5)]
+        shares.append(AUTORANGE.apart(answers) / AUTORANGE.by_chance(answers).mean)
+    assert mean(shares) == pytest.approx(1, rel=0.15)
+
+
+AB_TESTING = MadeUp("06_ab_testing")
+
+
+def test_an_aa_test_of_a_record_with_drift_errs_back_to_back_and_not_in_abba_order() -> None:
+    record = [1 + 0.001 * turn for turn in range(400)]
+    errors = {name: AB_TESTING.aa_errors(record, order) for name, order in AB_TESTING.ORDERS.items()}
+    assert all(len(each) == 10 for each in errors.values())
+    assert min(errors["back to back"]) > 0.01
+    assert max(map(abs, errors["alternating, ABBA"])) < 0.001
+
+
+MEMORY = MadeUp("10_memory")
+MIB = 1 << 20
+
+
+def test_a_system_without_a_stored_peak_skips_the_claim_about_it() -> None:
+    curve = Timeline(((0.0, 40 * MIB), (0.5, 40 * MIB), (0.6, 200 * MIB)), {"work": (0.5, 0.9)})
+    for exact, standing in ((True, "held"), (False, "skipped")):
+        found = MEMORY.OverTime(curve, [100, 100], MemoryUse(0, 50_000_000, 0, exact), [100.0])
+        wanted = {"mprof-sees-the-peak": "held", "mark-sees-all": standing}
+        MEMORY.check("over_time", found, wanted, "Less than a tenth. 2 samples showed a growth of 0 B.")
+
+
+TORCH_PROFILER = MadeUp("11_torch_profiler")
+
+
+def test_a_torch_that_deprecates_or_lacks_with_modules_is_named() -> None:
+    def exported(events: int | None, warning: str) -> Any:
+        return TORCH_PROFILER.Exported(
+            Trace((Event("aten::conv2d", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1)),
+            Operator("aten::conv2d", 1, 5e-6, 5e-6),
+            TORCH_PROFILER.NamedModules(events, warning),
+        )
+
+    held, skipped = ({"modules-need-script": each} for each in ("held", "skipped"))
+    warns = f"The installed torch, {TORCH_PROFILER.TORCH}, warns"
+    TORCH_PROFILER.check("the_trace", exported(0, ""), held, absent=[warns])
+    TORCH_PROFILER.check("the_trace", exported(0, "with_modules is deprecated"), held, warns)
+    TORCH_PROFILER.check("the_trace", exported(None, ""), skipped, "which this torch no longer has")
+
+
+def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date() -> None:
+    trace = Trace(
+        (Event("ProfilerStep#5", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1)
+    )
+    # one trace, though the schedule asks for more
+    board = TORCH_PROFILER.TensorBoard("needs TensorBoard")
+    found = TORCH_PROFILER.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
+    printed, _ = TORCH_PROFILER.explained("not_all_of_it", found)
+    pages = json.loads((TORCH_PROFILER.lesson.recorded / "pages.json").read_text(encoding="utf-8"))
+    assert f"TensorBoard {pages['board']} with version {pages['plugin']} of the plugin showed them on" in printed
+    for view in pages["views"]:
+        assert f"{view['name']}: {view['title'] or view['note']}"[:60] in printed
+        assert (f"{view['name']}: a picture of the page" in printed) == bool(view["picture"])
+
+
+SAMPLING = MadeUp("16_sampling")
+REASON = "needs py-spy. Run: python -m pip install 'fairclock[profilers]'"
+
+
+def test_without_py_spy_or_python_3_15_a_step_is_skipped_and_names_the_command() -> None:
+    for step in SAMPLING.lesson.steps[:8]:
+        SAMPLING.check(step.name, REASON, "skipped", "fairclock[profilers]", "If nothing is missing, this step shows")
+    SAMPLING.check("from_the_standard_library", "needs Python 3.15 or newer. Run it", "skipped", "Python 3.15")
+
+
+def test_no_samples_decide_nothing() -> None:
+    nothing = Samples(())
+    for step, result in (
+        ("a_recording", SAMPLING.Recorded(nothing, [(1.0, 1.0)], 0.9)),
+        ("c_frames", SAMPLING.Native(nothing, nothing, 1.0, 1.0)),
+        ("inside_and_outside", SAMPLING.Biased(nothing, [[1.0, 1.0, 0, 0, 0, 0]] * 2, 0.9)),
+        ("how_many", SAMPLING.Groups(0.2, [SAMPLING.Group(10, [], 0), SAMPLING.Group(40, [], 0)], 0.9)),
+        ("two_runs", [SAMPLING.Version(nothing, 1.0, 0.9)] * 2),
+    ):
+        SAMPLING.check(step, result, "inconclusive")
+
+
+PEAKS = MadeUp("17_peaks_and_leaks")
+
+
+def test_without_memray_its_steps_are_skipped_and_the_leak_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = "memray is missing: python -m pip install 'fairclock[profilers]'"
+    monkeypatch.setattr(PEAKS.module, "lacking_memray", lambda: missing)
+    for name in ("each_allocation", "two_levels", "native_frames", "temporary_allocations", "live_view"):
+        PEAKS.check(name, getattr(PEAKS, name)(fast=True), "skipped", "pip install")
+    _, standings = PEAKS.explained("leak_through_cycles", PEAKS.leak_through_cycles(fast=True))
+    assert standings.pop("leak-is-named") == "skipped"
+    assert set(standings.values()) == {"held"}
+
+
+def test_a_record_of_a_gpu_is_shown_and_a_missing_record_names_the_command() -> None:
+    PEAKS.check("a_snapshot", None, "skipped", "python -m lessons.17_peaks_and_leaks --record")
+    changes = [("segment_alloc", 100), *[("alloc", 10), ("free_completed", 10)] * 20]
+    words = ("recorded on a GPU", "use a block that an earlier tensor has freed")
+    PEAKS.check("a_snapshot", PEAKS.CudaMemory("a GPU", changes), "held", *words)
