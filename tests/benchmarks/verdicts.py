@@ -1,7 +1,7 @@
 """Compare the verdicts of several tools on the same work, with known true costs, or count the false ones of a duel.
 
     python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 2      # 30 minutes; the next run continues
-    python tests/benchmarks/verdicts.py verdicts.jsonl --report          # only the tables
+    python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 0      # only the tables
     python tests/benchmarks/verdicts.py duels.jsonl --duels 10000        # duels of equal code; hours
 
 Each tool answers "Is the candidate slower than the baseline, and by how much?" within the same limit of time. The true
@@ -14,10 +14,8 @@ UNDECIDED is never false.
 """
 
 import argparse
-import math
 import random
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -45,7 +43,7 @@ PAIRED_EACH: Final = 4
 as long as 40 other duels."""
 
 
-def plan(verdicts: int, budget_s: float, tools: Sequence[str]) -> list[list[Job]]:
+def plan(verdicts: int, budget_s: float) -> list[list[Job]]:
     """Return the jobs to run, in groups for one process: `verdicts` groups for each load and true slowdown.
 
     The kinds of work alternate. A repetition covers all loads and true slowdowns before the next one begins, so that an
@@ -53,24 +51,21 @@ def plan(verdicts: int, budget_s: float, tools: Sequence[str]) -> list[list[Job]
     """
     return [
         [Job(load.name, repetition, tool, WORKS[(repetition + turn + place) % len(WORKS)].name, truth, budget_s)
-         for tool in random.sample(tools, len(tools))]
+         for tool in random.sample(list(TOOLS), len(TOOLS))]
         for repetition in range(verdicts)
         for turn, load in enumerate(LOADS)
         for place, truth in enumerate(TRUTHS)
     ]  # fmt: skip
 
 
-def plan_duels(duels: int, seconds: float, budget_s: float) -> Iterator[list[Job]]:
-    """Yield groups with `duels` duels of equal code in total, or fewer if the time is over.
-
-    Each repetition contains every work under every load.
-    """
-    end_s, equal = time.monotonic() + seconds, 0
+def plan_duels(duels: int, budget_s: float) -> Iterator[list[Job]]:
+    """Yield groups with `duels` duels of equal code in total. Each repetition contains every work under every load."""
+    equal = 0
     for number in count():
         for load in LOADS:
             for work in ALL_WORKS:
                 for truth, tool, each in MIX:
-                    if equal >= duels or time.monotonic() >= end_s:
+                    if equal >= duels:
                         return
                     if tool == ALONE or number % PAIRED_EACH == 0:
                         equal += each if truth == 1.0 else 0
@@ -97,18 +92,15 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="the results, one line per verdict; a later run continues")
     parser.add_argument("--verdicts", type=int, default=10, help="of every tool for each load and true slowdown")
     parser.add_argument("--budget-s", type=float, default=1.0, help="wall seconds of timing for each verdict")
-    parser.add_argument("--only", choices=TOOLS, nargs="+", default=list(TOOLS), help="tools")
     parser.add_argument("--duels", type=int, help="run only duels, this number of them of equal code")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="the longest time for `--duels`")
-    parser.add_argument("--report", action="store_true", help="print only the tables")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 130)
     console.print(Environment.capture().describe(), highlight=False)
     if options.duels is None:
-        run(options.file, plan(0 if options.report else options.verdicts, options.budget_s, options.only))
+        run(options.file, plan(options.verdicts, options.budget_s))
         report(read(options.file), console)
         return 0
-    run(options.file, plan_duels(0 if options.report else options.duels, 60 * options.minutes, options.budget_s))
+    run(options.file, plan_duels(options.duels, options.budget_s))
     trials = read(options.file)
     report_duels(trials, console)
     return int(sum(one.false for one in trials if one.job.truth == 1.0) > MOST_FALSE)
