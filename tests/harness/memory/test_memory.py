@@ -4,7 +4,6 @@ import math
 import mmap
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from harness.errors import UsageError
 from harness.memory import resident
 from harness.memory.allocations import lacking_memray, of_function, record_allocations
 from harness.memory.lines import MIB, line_table
-from harness.memory.resident import memory_samples, parse_samples, peak_of, timeline, traced_peak
+from harness.memory.resident import memory_samples, parse_samples, peak_of, timeline
 from harness.memory.tensors import TensorMemory, changes_in, tensor_memory
 
 needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
@@ -67,28 +66,6 @@ def test_the_peak_contains_tensors_that_are_freed_again() -> None:
     assert found.kept_bytes == 0
     nothing = tensor_memory(lambda: None)
     assert (nothing.peak_bytes, nothing.kept_bytes) == (0, 0)
-
-
-async def never_run() -> None:
-    """Not run by a call."""
-
-
-MEASURES: dict[str, Callable[[Callable[[], object]], object]] = {
-    "tensors": tensor_memory,
-    "peak": peak_of,
-    "samples": lambda call: memory_samples(call, interval_s=1),
-    "Python": traced_peak,
-    "memray": record_allocations,
-}
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_a_call_whose_work_has_not_run_is_refused(measure: str) -> None:
-    if measure == "memray" and lacking_memray():
-        pytest.skip(lacking_memray())
-    for call in (never_run, lambda: map(str, [1]), lambda: (each for each in [1])):
-        with pytest.raises(UsageError, match="its work has not run yet"):
-            MEASURES[measure](call)
 
 
 def test_changes_are_added_up_in_order_of_time() -> None:

@@ -24,7 +24,8 @@ from harness.bytecode.instructions import count_opcodes
 from harness.compilers.capture import traffic
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock, wall
-from harness.memory.resident import peak_of, traced_peak
+from harness.memory.resident import memory_samples, peak_of, traced_peak
+from harness.memory.tensors import tensor_memory
 from harness.paired.blocks import checked_loop
 from harness.paired.duel import duel
 from harness.processes.launcher import KIT
@@ -139,7 +140,14 @@ def test_both_sides_of_a_duel_are_looked_at_once_as_functions_and_as_statements(
 
 
 def test_no_other_measurement_takes_a_generator_function_either() -> None:
-    entries: tuple[Callable[..., object], ...] = (peak_of, traced_peak, count_opcodes, traffic)
+    entries: tuple[Callable[..., object], ...] = (
+        peak_of,
+        memory_samples,
+        tensor_memory,
+        traced_peak,
+        count_opcodes,
+        traffic,
+    )
     for measure in (*entries, lambda code: grid({"f": lambda n: n == 1 or code()}, lambda n: (n,), [1, 2])):
         with pytest.raises(UsageError, match=r"returns an iterator \(generator\)"):
             measure(generator)

@@ -216,10 +216,7 @@ def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
     bad = {f"{each.label[0]} {each.num_threads}": each for each in load(tmp_path / "out.json").results}
     assert [name for name, each in bad.items() if each.times_s] == ["sound 1", "sound 2", "chatty 1", "last 1"]
     assert bad["chatty 1"].failure == ""  # it prints more than a pipe holds
-    for name, why in {
-        "kills its worker 1": "ended its worker",
-        "hangs 1": "gave no answer within 8.02 s",
-    }.items():
+    for name, why in {"kills its worker 1": "ended its worker", "hangs 1": "gave no answer within 8.02 s"}.items():
         assert bad[name].failure.startswith(why)
     assert len(bad["sound 2"].cores) == min(2, lanes.physical_cores())
     assert len(bad["sound 1"].cores) == 1
