@@ -1,4 +1,4 @@
-"""Damaged zips, notebooks, course files, rosters and gradebooks end in a verdict or in one sentence, and soon."""
+"""Damaged course files and gradebooks end in one sentence, and soon. `test_any_hand_in` tries damaged hand-ins."""
 
 import random
 import signal
@@ -8,12 +8,10 @@ from pathlib import Path
 
 import generated_class
 import pytest
-from classroom import notebook, zipped
 from four_weeks import COURSE
 
 from grader.class_run.export import export
 from grader.course.course_file import read
-from grader.hand_ins.collect import collect
 from harness.errors import FairclockError
 
 LESSONS = ("04_autorange", "03_cuda_sync")
@@ -23,23 +21,9 @@ CHANGES = 1250
 
 TEXTS = (
     *('"', "'", "\\", "\0", "\r", "\n", "\ufeff", "\u202e", "\x1b[31m", "[[", "]]", "{", "}", "=", ",", ";", "\t", "é"),
-    *(
-        "9" * 400,
-        "[" * 400,
-        "1e999",
-        "-1",
-        "9999-12-31",
-        "0001-01-01",
-        "NaN",
-        "%%bash",
-        "%timeit x",
-        "!ls",
-        "x?",
-        "await x",
-    ),
+    *("9" * 400, "[" * 400, "1e999", "-1", "9999-12-31", "0001-01-01", "NaN"),
 )
-ZIP_MARKS = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06")
-BYTES = (*ZIP_MARKS, b"\xff" * 8, b"\0" * 8, b"\xef\xbb\xbf", b"\xff\xfe", b"../", b"\\")
+BYTES = (b"\xff" * 8, b"\0" * 8, b"\xef\xbb\xbf", b"\xff\xfe")
 
 
 @contextmanager
@@ -67,11 +51,6 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return data
 
 
-SOURCE = b"def blocked_autorange(time_block, number=1):\n    '''A text.'''\n    return [x for x in (1, 2)]\n"
-INNER = zipped([("hw/04_autorange.py", SOURCE), ("hw/notes.txt", b"x"), ("__MACOSX/04_autorange.py", b"")])
-CELLS = notebook(
-    "%matplotlib inline\nimport os", SOURCE.decode(), "!pip install x", "blocked_autorange?", ">>> 1 + 1\n2"
-)
 CANVAS = (
     b"Student,ID,SIS User ID,SIS Login ID,Section,Autorange (7001)\r\n    Points Possible,,,,,10\r\n"
     b'"Ada, Ota",9,700123,ada,1,\r\n\r\n"Bo, ""Jr""",10,700124,ben,1,EX\r\n'
@@ -80,19 +59,6 @@ MOODLE = (
     b"Identifier,Full name,Email address,Status,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
     b'Participant 70123,ada,ada@example.edu,Submitted,"1,5",10.00,-,"two\nlines"\n'
 )
-
-
-def _hand_in(name: str) -> Callable[[Path, bytes], None]:
-    def tried(folder: Path, data: bytes) -> None:
-        (folder / "ada").mkdir(exist_ok=True)
-        (folder / "ada" / name).write_bytes(data)
-        (folder / "ben").mkdir(exist_ok=True)
-        (folder / "ben" / "04_autorange.py").write_bytes(SOURCE)
-        found = collect(folder, LESSONS, kit="1")
-        assert not [one.fault for one in found.submissions if one.fault]
-        assert {"ben"} <= set(found.students)
-
-    return tried
 
 
 def _course(folder: Path, data: bytes) -> None:
@@ -111,10 +77,6 @@ def _filled(form: str) -> Callable[[Path, bytes], None]:
 
 
 KINDS = {
-    "zip": (INNER, _hand_in("work.zip")),
-    "zip in a zip": (zipped([("work.zip", INNER), ("a.txt", b"")]), _hand_in("work.zip")),
-    "notebook": (CELLS, _hand_in("04_autorange.ipynb")),
-    "python": (SOURCE, _hand_in("04_autorange.py")),
     "course file": (COURSE.encode(), _course),
     "canvas": (CANVAS, _filled("canvas")),
     "moodle": (MOODLE, _filled("moodle")),
@@ -123,7 +85,7 @@ KINDS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_ends_in_a_verdict_or_in_one_sentence(kind: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_read_or_ends_in_one_sentence(kind: str, tmp_path: Path) -> None:
     data, tried = KINDS[kind]
     for seed in range(CHANGES):
         changed = damaged(data, random.Random(f"{kind} {seed}"))

@@ -32,7 +32,7 @@ MOST_UNDECIDED = 2
 SKIPS = re.compile(r"\bpage\.skip(_step)?\(")
 A_PATH = re.compile(r"(?<![\w.…])/(home|root|tmp|work|usr|Users)/")
 NOT_RECORDED = {
-    "12_jit_fusion.other_ways_to_run": "the step needs Cython and PyPy, and contains recorded times of its own",
+    "12_jit_fusion.other_ways_to_run": "the step needs Cython and PyPy, and contains recorded times of its own"
 }
 """Steps that no machine has recorded, with the reason."""
 

@@ -113,9 +113,7 @@ def test_a_torch_that_deprecates_or_lacks_with_modules_is_named() -> None:
 
 
 def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date() -> None:
-    trace = Trace(
-        (Event("ProfilerStep#5", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1)
-    )
+    trace = Trace((Event("ProfilerStep#5", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1))
     # one trace, though the schedule asks for more
     board = TORCH_PROFILER.TensorBoard("needs TensorBoard")
     found = TORCH_PROFILER.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from container import DOCKER, container
 from grader import paths
 from grader.commands.apps import run_grader
 from grader.commands.student import PART_WIDTH
-from grader.diagnosis import doctor, machine
+from grader.diagnosis import doctor
 from grader.diagnosis.machine import HealthCheck
 from grader.isolation import sandbox, sandbox_problems
 from harness.machine import programs
@@ -141,14 +140,3 @@ def test_each_container_is_told_its_own_options_and_one_with_these_options_has_a
     assert "update Docker" in said["sandbox"][1]
     assert "personality" in said["layout"][0]
     assert "--security-opt seccomp=unconfined" in said["layout"][1]
-
-
-def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": 1}
-    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
-    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
-    gil = machine.gil()
-    assert not gil.works
-    assert not gil.needed
-    assert "GIL is off" in gil.found
-    assert "usual build" in gil.fix

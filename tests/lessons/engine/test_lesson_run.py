@@ -55,10 +55,7 @@ def test_a_fast_run_calls_the_step_with_its_fast_arguments(prepare: Play) -> Non
 def test_noise_makes_only_the_claims_inconclusive_that_use_it(prepare: Play) -> None:
     played = prepare(noise=0.5)
     played.session.play()
-    assert [claim.standing for claim in played.session.record().claims] == [
-        Standing.HELD,
-        Standing.INCONCLUSIVE,
-    ]
+    assert [claim.standing for claim in played.session.record().claims] == [Standing.HELD, Standing.INCONCLUSIVE]
     assert "the machine was too noisy" in " ".join(played.out.getvalue().split())
 
 

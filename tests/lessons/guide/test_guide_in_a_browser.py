@@ -67,15 +67,6 @@ def test_the_arrow_keys_change_the_slide(page: "Page", pack: Path) -> None:
     assert page.evaluate(shown) == ["s1"]
 
 
-def test_the_slides_follow_the_colours_of_the_browser(page: "Page", pack: Path) -> None:
-    colours = []
-    for dark in (False, True):
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        page.goto((pack / "slides" / "04_autorange.html").as_uri())
-        colours.append(page.evaluate("getComputedStyle(document.querySelector('.slide.now')).backgroundColor"))
-    assert len(set(colours)) == 2
-
-
 def test_a_printed_pdf_has_one_page_for_each_slide(page: "Page", pack: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto((pack / "slides" / "11_torch_profiler.html").as_uri())
