@@ -24,11 +24,7 @@ from harness.paired.rounds import Reading, Round
 
 KIT = "9.9.9"
 DOT, CALL, REPAIR = "01_dot.batched", "02_timer.per_call", "02_timer.repair"
-TASKS = (
-    TaskPoints("01_dot", DOT, 10.0),
-    TaskPoints("02_timer", CALL, 6.0),
-    TaskPoints("02_timer", REPAIR, 4.0),
-)
+TASKS = (TaskPoints("01_dot", DOT, 10.0), TaskPoints("02_timer", CALL, 6.0), TaskPoints("02_timer", REPAIR, 4.0))
 LESSONS = ("01_dot", "02_timer")
 ENVIRONMENT = Environment.capture(ask_cuda=False)
 ROUNDS = (

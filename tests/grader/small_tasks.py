@@ -60,13 +60,7 @@ def hand_in(source: str, student: str = "ada") -> Submission:
     return Submission(student, "00_small", "ada/00_small.py", sha256(source.encode()).hexdigest(), source)
 
 
-def negation(
-    folder: Path,
-    *,
-    baseline: str = BY_ROWS,
-    tiers: tuple[Tier, ...] = TIERS,
-    limits: Limits = QUICK,
-) -> Task:
+def negation(folder: Path, *, baseline: str = BY_ROWS, tiers: tuple[Tier, ...] = TIERS, limits: Limits = QUICK) -> Task:
     """Return a task whose function `negate(x)` returns the negative of a float32 tensor.
 
     Pass `Path()` as folder if the test runs no code of the task.

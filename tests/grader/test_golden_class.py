@@ -20,16 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
-from commanding import (
-    CLASS,
-    CommandResult,
-    golden,
-    grader,
-    nothing_left_running,
-    outcomes,
-    tree,
-    verdicts,
-)
+from commanding import CLASS, CommandResult, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from once import once
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]

@@ -232,12 +232,7 @@ def test_a_grade_that_cannot_be_read_back_keeps_no_other_from_the_reports(
 
 @pytest.mark.parametrize(("module", "file"), [(student_page, reports.PAGE), (gradescope, reports.RESULTS)])
 def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written(
-    folder: Path,
-    out: Path,
-    module: Any,
-    file: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, out: Path, module: Any, file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(folder, out)[0].exit_code == 0
     hand_in(folder, EVE, "wrong")

@@ -218,10 +218,7 @@ def test_a_file_named_by_the_student_is_checked_or_refused_in_one_sentence(kit: 
     assert (ended.code, f"Hand in ex4.py with submit, which packs it as {LESSON}.py." in ended.out) == (0, True)
     cases = {
         "who.py": (b"x = 1", "has neither the name nor the functions of an exercise. Give it the name"),
-        "all.py": (
-            b"def convolve(signal, weights): 0\ndef is_slower(next_pair, threshold): 0",
-            "may be 05",
-        ),
+        "all.py": (b"def convolve(signal, weights): 0\ndef is_slower(next_pair, threshold): 0", "may be 05"),
         "04_autorange.ipynb.txt": (b"{}", "the name of an exercise ends in .py, or in .ipynb for a notebook"),
         "4.py": (b" \n", "4.py is empty."),
         "4.ipynb": (b"", "4.ipynb is empty."),

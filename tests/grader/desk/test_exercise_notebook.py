@@ -68,9 +68,7 @@ def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alo
     assert exercise_notebook.write("04_autorange", out, force=True).read_bytes() == first
 
 
-def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_stub(
-    tmp_path: Path,
-) -> None:
+def test_the_command_says_where_it_wrote_and_check_names_the_line_and_cell_of_a_stub(tmp_path: Path) -> None:
     out = tmp_path / "04_autorange.ipynb"
     done = grader("notebook", "04", "--out", out)
     assert (done.code, done.out) == (0, f"Wrote {out}. Open it with Jupyter. Its cells grade your answers.\n")

@@ -39,10 +39,7 @@ def test_a_zip_is_taken_with_a_note_if_it_was_not_made_by_submit_of_this_kit(tmp
 
 
 def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_path: Path) -> None:
-    exercises = {
-        "01_dot": hand_in(tmp_path, "kit", "x = 1"),
-        "02_timer": hand_in(tmp_path, "kit", "y = 1", "02_timer"),
-    }
+    exercises = {"01_dot": hand_in(tmp_path, "kit", "x = 1"), "02_timer": hand_in(tmp_path, "kit", "y = 1", "02_timer")}
     made = tmp_path / "made.zip"
     write_zip(exercises, made, kit=KIT)
     with zipfile.ZipFile(made) as archive:

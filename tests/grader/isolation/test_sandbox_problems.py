@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import MachineError
-from grader.isolation import (
-    bubblewrap,
-    sandbox,
-    sandbox_problems,
-    seccomp,
-    tree_users,
-    without_namespaces,
-)
+from grader.isolation import bubblewrap, sandbox, sandbox_problems, seccomp, tree_users, without_namespaces
 from grader.isolation.sandbox_problems import (
     DEBIAN_SWITCH,
     MOST_NAMESPACES,

@@ -122,11 +122,7 @@ def fork_until_it_fails(one: WorkerClient) -> None:
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("ended", "use"),
-    [
-        ("template process", wait_in_a_call),
-        ("first process", fork_until_it_fails),
-        ("bubblewrap", wait_in_a_call),
-    ],
+    [("template process", wait_in_a_call), ("first process", fork_until_it_fails), ("bubblewrap", wait_in_a_call)],
 )
 def test_that_the_template_process_ends_is_no_fault_of_a_submission(
     ended: str, use: Callable[[WorkerClient], None]

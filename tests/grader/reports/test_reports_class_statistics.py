@@ -17,12 +17,7 @@ from grader.kinds.simulated import CALLS
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Control, Cost, Report, Speed, Status
 from grader.reports import leaderboard
-from grader.reports.class_statistics import (
-    control_line,
-    mistakes,
-    tasks,
-    weakest,
-)
+from grader.reports.class_statistics import control_line, mistakes, tasks, weakest
 from grader.task import Tier
 from grader.trials.faults import NOT_WRITTEN
 

@@ -83,8 +83,7 @@ def surprises(task: Task) -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore:std", "ignore:invalid value", "ignore:overflow")
 @pytest.mark.parametrize(
-    "task",
-    [pytest.param(one, id=one.full_name, marks=pytest.mark.long if one.name in LONG else ()) for one in tasks()],
+    "task", [pytest.param(one, id=one.full_name, marks=pytest.mark.long if one.name in LONG else ()) for one in tasks()]
 )
 def test_each_known_submission_is_as_its_file_name_states(task: Task) -> None:
     if task.exam.in_c and not shutil.which("cc"):

@@ -10,15 +10,7 @@ from trees import BARE
 from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.grade import grade_task
 from grader.records import Attempt, Status
-from grader.trials.faults import (
-    NO_PROCESSES,
-    Raised,
-    blame_grader,
-    blame_submission,
-    failing_case,
-    fault_of,
-    untrusted,
-)
+from grader.trials.faults import NO_PROCESSES, Raised, blame_grader, blame_submission, failing_case, fault_of, untrusted
 from harness.machine.clocks import ProcessGoneError
 
 COMPILER = "OSError: [Errno 95] Operation not supported\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"

@@ -15,15 +15,7 @@ from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import Drawn, TensorSupply
-from grader.trials.turns import (
-    MOST_CALLS,
-    SLOW_CALL_S,
-    TURN_S,
-    OutOfTurn,
-    Side,
-    TimedAnswer,
-    TimedInput,
-)
+from grader.trials.turns import MOST_CALLS, SLOW_CALL_S, TURN_S, OutOfTurn, Side, TimedAnswer, TimedInput
 from harness.paired.rounds import Reading
 
 
