@@ -63,9 +63,7 @@ def test_a_right_answer_gets_points_and_a_cheap_one_gets_all(task: Task, session
         ('say(b\'R{"type": [], "message": {}, "line": true, "memory": 1}\')', {Status.RAISED}),
     ],
 )
-def test_no_end_of_a_submission_earns_points_or_breaks_the_grading(
-    task: Task, code: str, statuses: set[Status]
-) -> None:
+def test_no_end_earns_points_or_breaks_the_grading(task: Task, code: str, statuses: set[Status]) -> None:
     verdict = grade_task(task, hand_in(f"{FIND_CHANNEL}\ndef find(probe):\n  {code}"), BARE)
     assert verdict.status in statuses, verdict.attempt
     assert verdict.points == 0
@@ -95,9 +93,7 @@ def test_a_faulty_baseline_is_ours(tmp_path: Path, baseline: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [MachineError("The machine is full."), MeasurementError("A turn took 0 s.")])
-def test_what_the_machine_lacks_is_never_the_submissions_fault(
-    task: Task, monkeypatch: pytest.MonkeyPatch, fault: Exception
-) -> None:
+def test_no_submission_is_blamed_for_the_machine(task: Task, monkeypatch: pytest.MonkeyPatch, fault: Exception) -> None:
     def broken(*_arguments: object, **_named: object) -> None:
         raise fault
 
@@ -119,9 +115,7 @@ def test_the_smallest_failing_case_is_shown_also_if_the_process_ends_in_it(tmp_p
     assert "x of shape (0, 3)" in verdict.attempt.help
 
 
-def test_a_submission_that_gives_the_answers_of_a_known_mistake_reads_its_explanation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_known_mistake_reads_its_explanation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = negation(tmp_path)
     record_mistakes(
         task,
@@ -150,9 +144,7 @@ def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytes
     assert "an input that was changed" in verdict.attempt.rationale
 
 
-def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_another_process_clock_wall_time_grades(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(forkserver, "cpu_clock", lambda _pid: None)
     monkeypatch.setattr(
         control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True)

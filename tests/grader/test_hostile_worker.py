@@ -99,9 +99,7 @@ def test_so_do_many_more(name: str, stream: bytes, hangs_up: bool) -> None:
     ],
     ids=["not at all", "hanging up", "too often", "too much", "half", "another word", "noise"],
 )
-def test_each_way_of_answering_badly_has_its_status(
-    stream: bytes, statuses: set[Status | None], hangs_up: bool
-) -> None:
+def test_each_bad_answer_has_its_status(stream: bytes, statuses: set[Status | None], hangs_up: bool) -> None:
     faults = {name: ask(name, stream, hangs_up=hangs_up) for name in one_of_each()}
     found = {name: fault.status if fault else None for name, fault in faults.items()}
     if stream:  # the worker must not have sent anything before the request of a timed call
@@ -203,9 +201,7 @@ def test_no_timed_answer_is_a_fault_of_the_graders(text: bytes) -> None:
 )
 @example(told={"libraries": {"checked": "a", "timed": 1}}, body={})
 @example(told={"fault": [1], "line": True, "message": None}, body={})
-def test_neither_a_compiler_s_nor_an_exception_s_text_is_a_fault_of_the_graders(
-    told: dict[str, Any], body: dict[str, Any]
-) -> None:
+def test_no_text_of_a_submission_is_a_fault_of_the_grader(told: dict[str, Any], body: dict[str, Any]) -> None:
     with contextlib.suppress(WorkerFault), untrusted("f"):
         fault = native._fault("f", told)
         assert fault is None or fault.status is not Status.GRADER_ERROR

@@ -217,9 +217,7 @@ def test_a_grade_that_cannot_be_kept_keeps_no_other_from_being_kept(
     the_next_run_grades_eve(folder, out)
 
 
-def test_a_grade_that_cannot_be_read_back_keeps_no_other_from_the_reports(
-    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_grade_hides_no_other(folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fails_for(rows, "report", lambda _db, row, **_named: row.hand_in.student == EVE)(monkeypatch)
     summary, _ = run(folder, out)
     assert summary.exit_code == 3

@@ -63,9 +63,7 @@ def test_letters_and_emoji_keep_the_joiners_that_they_need_and_no_others() -> No
     assert shown("a\u200db\u200cc \u200d👩 a\ufe0f") == r"a\u200db\u200cc \u200d👩 a\ufe0f"
 
 
-def test_no_report_no_export_and_no_terminal_shows_a_character_that_acts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_shown_has_a_character_that_acts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, out = tmp_path / "hw \x1b[2J\u202e", tmp_path / "out"
     for text in NASTY:
         name = text.replace("/", "÷")

@@ -20,9 +20,7 @@ def test_the_texts_are_those_of_the_example_submissions_and_each_ratio_reaches_t
     assert ways.as_bytes(ways.read()) == ways.FILE.read_bytes()
 
 
-def test_the_trade_is_the_last_paragraph_and_measured_ratios_replace_the_recorded_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measured_ratios_replace_the_recorded_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = replace(next(catalogue.all_tasks()), folder=tmp_path)
     task.known.mkdir(parents=True)
     (task.known / "tier3_a.py").write_text('"""Adds\nup.\n\nTrade: It is short. It\nis slow.\n"""\n', encoding="utf-8")

@@ -156,9 +156,7 @@ def test_the_suite_does_the_same(name: str, in_the_suite: Call) -> None:
 @pytest.mark.long
 @pytest.mark.program("valgrind")
 @pytest.mark.parametrize("name", ["literals", "names", "star", "no input", "return", "coroutine", "setup raises"])
-def test_instructions_are_counted_for_the_same_statements(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_instructions_of_statements_are_counted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     run(counted, *CASES[name])
 

@@ -24,9 +24,7 @@ def times(ready: float, first: float, later: float) -> Any:
     return JIT.Times(ready, first, [later] * 8)
 
 
-def test_an_implementation_that_is_missing_or_fails_is_named_and_a_compiler_replaces_the_source(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_or_failing_implementation_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pypy := tmp_path / "pypy3").write_text("#!/bin/sh\necho Boom >&2; exit 3\n", encoding="utf-8")
     pypy.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -72,9 +70,7 @@ BYTECODE = MadeUp("13_bytecode")
 KINDS = ("nothing yet", "int", "float", "str")
 
 
-def test_on_an_unchecked_version_other_opcodes_skip_a_claim_and_the_same_ones_settle_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_on_an_unchecked_version_other_opcodes_skip_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     BYTECODE.check("the_value_stack", "Python 3.99 compiles this to LOAD_ODD.", "skipped", "LOAD_ODD")
     monkeypatch.setattr(instructions, "CHECKED_ON", ((3, 3),))
     never = {kind: ["LOAD_ODD", "ADD_ODD"] for kind in KINDS}
@@ -86,9 +82,7 @@ def test_on_an_unchecked_version_other_opcodes_skip_a_claim_and_the_same_ones_se
     BYTECODE.check("from_text_to_opcodes", stages, "held", "was not checked on this version")
 
 
-def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_import_writes_a_pyc_file_that_a_new_time_invalidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     found = BYTECODE.what_an_import_writes()
     assert sys.dont_write_bytecode

@@ -174,9 +174,7 @@ def begins_to_count(at: Callable[[float], float], step: Callable[[float], float]
         (begins_to_count(lambda _: random.uniform(10, 1000), lambda answer_s: answer_s / 10), ["after two calls"]),
     ],
 )
-def test_a_scenario_that_gives_its_answer_away_is_found(
-    given_away: Callable[[list[Any]], list[Any]], views: list[str]
-) -> None:
+def test_a_scenario_with_its_answer_is_found(given_away: Callable[[list[Any]], list[Any]], views: list[str]) -> None:
     assert isinstance(REPAIR.exam, SimulatedExam)
     draw = REPAIR.exam.scenarios
     exam = replace(REPAIR.exam, scenarios=lambda rng: given_away([*draw(rng)]))

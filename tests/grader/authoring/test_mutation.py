@@ -152,9 +152,7 @@ def test_a_usage_error_says_why() -> None:
         found(task(every), "def passed(points):\n    return points > 5\n")
 
 
-def test_code_of_the_kit_that_is_one_change_from_an_answer_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kit_code_one_change_from_an_answer_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "nearly.py").write_text(PASSED.replace("5", "6"))
     monkeypatch.syspath_prepend(tmp_path)
     kit = importlib.import_module("nearly")

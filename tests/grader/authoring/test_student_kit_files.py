@@ -67,9 +67,7 @@ def earning(task: Task) -> list[str]:
     return sorted(name for name, solver in kit_leaks.candidates(task) if kit_leaks.earned(draw, solver))
 
 
-def test_code_of_the_kit_that_answers_is_a_leak_and_a_planted_answer_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kit_code_that_answers_is_a_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def double(number: int) -> int:
         return 2 * number
 
@@ -94,9 +92,7 @@ def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path) -> None:
     assert earning(negation(tmp_path / "honest", baseline=BY_ROWS)) == []
 
 
-def test_the_kit_gets_a_baseline_only_where_grading_runs_it_and_a_leak_stops_the_release(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kit_has_only_run_baselines_and_no_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = {path for path in release.kit_files() if path.name.startswith("baseline")}
     assert shipped == {path for task in catalogue.all_tasks() for path in task.baselines}
     monkeypatch.setattr(kit_leaks, "leaks", lambda lesson: (f"an answer lies in {lesson}",))
@@ -105,9 +101,7 @@ def test_the_kit_gets_a_baseline_only_where_grading_runs_it_and_a_leak_stops_the
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_function_earns_what_grading_gives_and_nothing_without_an_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_function_earns_what_grading_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = search(tmp_path)
     draw = kinds.examiner(task, "a draw")
     assert draw.ratio(draw.solver(COUNT_UP)) == pytest.approx(1)

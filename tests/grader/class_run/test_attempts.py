@@ -129,9 +129,7 @@ def test_a_file_is_late_by_its_own_time_and_a_copy_made_later_is_no_later_hand_i
 
 
 @pytest.mark.parametrize("which", ["first", "latest", "best"])
-def test_an_exercise_as_the_kit_has_it_is_no_attempt(
-    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_exercise_is_no_attempt(which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub = '"""Sum."""\n\n\ndef dot(a, b):  # two lists\n    raise NotImplementedError("wrong")\n'
     listing = tmp_path / "notebooks.json"
     listing.write_bytes(originals.as_bytes({"01_dot": stub}))

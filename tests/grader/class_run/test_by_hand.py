@@ -41,9 +41,7 @@ def lessons(out: Path, student: str) -> dict[str, float | None]:
         return book.roll().grades()[student]
 
 
-def test_points_by_hand_are_final_and_come_back_as_they_were(
-    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_by_hand_are_final(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lessons(out, "ada") == {"01_dot": 0.0, "02_timer": 0.0}, "closed long ago"
     assert said(capsys, "grade", out, "ada", "1", "--points", "7", "--by", "Zoe").code == 0
     assert said(capsys, "grade", out, "ada", "2.per_call", "--points", "5.5", "--comment", "ok").code == 0
@@ -99,9 +97,7 @@ def test_wrong_points_names_and_tasks_change_nothing(out: Path, capsys: pytest.C
     assert points(out)["ada"] == "11"
 
 
-def test_points_by_hand_settle_what_is_to_be_checked_and_every_report_shows_them(
-    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_report_shows_points_by_hand(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = Outline((out / reports.PAGE).read_text()).text
     command = f"python -m grader grade --points N --comment WHY {out} bob {DOT}"
     assert command in page
@@ -131,9 +127,7 @@ def test_points_by_hand_settle_what_is_to_be_checked_and_every_report_shows_them
     assert points(out)["bob"] == "4"
 
 
-def test_points_by_hand_make_a_class_final_that_no_run_can_finish(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_by_hand_make_a_class_final(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(tmp_path / "hw1", "ada", "boom")
     out = tmp_path / "out"
     assert run(tmp_path / "hw1")[0].exit_code == 3
@@ -142,9 +136,7 @@ def test_points_by_hand_make_a_class_final_that_no_run_can_finish(
     assert points(out) == {"ada": "6"}
 
 
-def test_points_by_hand_stay_with_a_student_whom_the_roster_renames(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_by_hand_stay_with_a_renamed_student(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(tmp_path / "hw1", "ada")
     run(tmp_path / "hw1", roster=Roster((Person("ada"), Person("Zoe Q", "103"))))
     out = tmp_path / "out"

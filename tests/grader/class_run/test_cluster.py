@@ -41,9 +41,7 @@ TLS = {f"tls_{who}_{what}": f"{who}__{what}" for who in ("scheduler", "worker", 
 """Dask's settings for certificates, by the attributes of `distributed.Security`."""
 
 
-def test_a_worker_with_other_versions_or_files_gets_no_lane_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_with_other_versions_gets_no_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, float] = {}
 
     async def set_resources(**resources: float) -> None:
@@ -193,9 +191,7 @@ def certificates(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.sandbox
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_cluster_with_tls_whose_worker_is_killed_gives_the_grades_that_one_machine_gives(
-    tmp_path: Path, certificates: dict[str, str]
-) -> None:
+def test_a_tls_cluster_with_a_killed_worker_gives_equal_grades(tmp_path: Path, certificates: dict[str, str]) -> None:
     out = tmp_path / "out"
     with ExitStack() as stack:
         address, _ = stack.enter_context(scheduler(tmp_path, certificates))

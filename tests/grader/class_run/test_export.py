@@ -21,9 +21,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_a_gradebook_is_filled_beside_the_export_and_a_grade_without_a_place_ends_with_1(
-    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gradebook_is_filled_beside_the_export(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").write_text(CANVAS)
     ended = said(capsys, "export", out, "--canvas", tmp_path / "in.csv", "--to", tmp_path / "back.csv")
     assert (ended.code, ended.err) == (0, "")
@@ -38,9 +36,7 @@ def test_a_gradebook_is_filled_beside_the_export_and_a_grade_without_a_place_end
     )
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_written(
-    tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_does_not_fit_is_refused(tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for asked in ([], ["--junit", "--nbgrader"]):
         ended = said(capsys, "export", out, *asked)
         assert (ended.code, ended.out) == (2, "")
@@ -66,9 +62,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     assert inside.read_text() == CANVAS
 
 
-def test_a_file_named_with_to_is_overwritten_with_force_alone_and_one_in_out_always(
-    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_force_overwrites_a_file_named_with_to(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     to = tmp_path / "new" / "back.xml"
     arguments = ("export", out, "--nbgrader", "--lessons", "1", "--to", to)
     with journal.claim(out, tmp_path / "hw1", kit=KIT):  # a class can be exported while it is graded

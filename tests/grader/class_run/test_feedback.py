@@ -47,9 +47,7 @@ def pages_in(place: Path) -> dict[str, str]:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def test_canvas_gives_each_page_to_the_student_whose_file_it_was(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_canvas_gives_each_page_to_its_student(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = said(capsys, "return", graded, "--for", "canvas")
     place = graded / "canvas-feedback.zip"
     pages = pages_in(place)
@@ -97,9 +95,7 @@ def test_the_name_of_a_page_is_the_name_that_the_platform_gave(form: Form, paths
         assert (canvas_takes(found.name) or ("",))[0] == found.owner.removeprefix("anon_")
 
 
-def test_a_folder_has_one_page_for_each_student_and_no_older_one(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_has_one_page_for_each_student(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (old := graded / "_feedback" / "gone" / "report.html").parent.mkdir(parents=True)
     old.write_text("older")
     assert said(capsys, "return", graded, "--for", "folder").code == 0
@@ -126,9 +122,7 @@ def test_no_group_gets_the_page_of_one_member(tmp_path: Path, capsys: pytest.Cap
     assert (ended.code, "Zoë Li: teamzoë_10_13_report.html is named after 'teamzoë'" in ended.out) == (1, True)
 
 
-def test_no_student_gets_the_page_of_another_or_one_that_is_not_final(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_student_gets_another_or_unfinished_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "hw"
     for number, name in enumerate(
         ("A_7_assignsubmission_file_", "B_7_assignsubmission_file_", "C_8_assignsubmission_file")

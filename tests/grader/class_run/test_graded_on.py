@@ -61,9 +61,7 @@ def worth(out: Path) -> dict[str, float]:
     return {lesson: roll.possible(lesson) for lesson in roll.lessons}
 
 
-def test_by_default_a_class_is_graded_on_the_lessons_that_were_handed_in(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_by_default_lessons_handed_in_are_graded(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = run(capsys, folder, out)
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
     assert f"Lessons graded, by hand-ins and course file: {TIMER}, {AUTORANGE}." in ended.out
@@ -89,9 +87,7 @@ def test_a_lesson_that_the_course_file_names_counts_and_all_can_be_asked_for(
     assert list(worth(out)) == list(KNOWN.lessons)
 
 
-def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_later_lesson_is_named_with_its_command(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, folder, out, "--lessons", AUTORANGE)
     ended = run(capsys, folder, out)
     assert f"Lessons that were handed in, but not graded: {TIMER}." in ended.out
@@ -135,9 +131,7 @@ def test_a_change_is_asked_for_said_and_taken_back(folder: Path, out: Path, caps
     assert len(list((out / "ada").iterdir())) == 2
 
 
-def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(
-    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_leaderboard_is_remembered(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     board = out / reports.BOARD
     run(capsys, folder, out, "--lessons", AUTORANGE, "--leaderboard")
     page = (out / "ada" / reports.PAGE).read_text()

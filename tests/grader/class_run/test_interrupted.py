@@ -77,9 +77,7 @@ def crowd(tmp_path: Path) -> Path:
 
 
 @pytest.mark.anywhere
-def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_once(
-    crowd: Path, out: Path, tmp_path: Path
-) -> None:
+def test_the_next_run_finishes_a_killed_one_without_regrading(crowd: Path, out: Path, tmp_path: Path) -> None:
     killed = Process(crowd, out, 0.05)
     killed.wait_until_graded(out, 8)
     killed.process.kill()
@@ -130,9 +128,7 @@ def test_a_file_that_may_not_grow_stops_the_run_and_the_next_goes_on(tmp_path: P
     assert count(out) == 200
 
 
-def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_every_grade(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(tmp_path / "hw1", "ada")
     run(tmp_path / "hw1", out)
     hand_in(tmp_path / "hw1", "ada", "right # changed")

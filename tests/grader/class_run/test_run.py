@@ -72,9 +72,7 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
     assert (out / journal.FILE).read_bytes() == kept
 
 
-def test_a_student_who_leaves_is_in_no_report_and_gets_the_stored_grade_after_coming_back(
-    folder: Path, out: Path
-) -> None:
+def test_a_student_who_left_is_in_no_report_and_keeps_the_grade(folder: Path, out: Path) -> None:
     run(folder, out)
     before = (out / reports.GRADEBOOK).read_text()
     assert "<bdi>ada</bdi>" in (out / reports.PAGE).read_text()
@@ -87,9 +85,7 @@ def test_a_student_who_leaves_is_in_no_report_and_gets_the_stored_grade_after_co
     assert (out / reports.GRADEBOOK).read_text() == before
 
 
-def test_a_fault_of_ours_costs_nobody_and_is_tried_again(
-    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_ours_costs_nobody(folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "missing_layers", lambda: ("Landlock",))
     hand_in(folder, "bob", "boom")
     summary, _ = run(folder, out)

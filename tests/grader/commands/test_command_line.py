@@ -173,9 +173,7 @@ STREAMS = {
 @pytest.mark.program("bash")
 @pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", STREAMS)
-def test_streams_that_take_nothing_and_a_folder_that_is_gone_are_no_internal_errors(
-    how: str, unbuffered: str, tmp_path: Path
-) -> None:
+def test_closed_streams_and_lost_folders_are_no_internal_errors(how: str, unbuffered: str, tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(ROOT)}
     words = (sys.executable, "-m", "grader", "notebook", "4", "--out", str(tmp_path / "four.ipynb"))
     ended = run("bash", "-c", how, "bash", *words, env=env, here=tmp_path)

@@ -49,9 +49,7 @@ def skipped(zone: str, *when: int) -> tuple[ZoneInfo, datetime, datetime]:
 @example(skipped("America/Santiago", 2026, 9, 6, 0, 30), 1)
 @example(skipped("Asia/Beirut", 2026, 3, 29, 0, 30), 1)
 @given(zone_and_times(), st.integers(0, 5))
-def test_in_every_zone_lateness_is_counted_by_the_clock_on_the_wall(
-    drawn: tuple[ZoneInfo, datetime, datetime], more: int
-) -> None:
+def test_lateness_follows_the_clock_of_every_zone(drawn: tuple[ZoneInfo, datetime, datetime], more: int) -> None:
     zone, wall, at = drawn
     due = LocalTime.at_wall(wall, zone)
     last = due.later(more * DAY)
@@ -64,9 +62,7 @@ def test_in_every_zone_lateness_is_counted_by_the_clock_on_the_wall(
 
 
 @given(zone_and_times())
-def test_in_every_zone_a_local_time_is_the_last_moment_that_shows_it_or_the_first_after_a_gap(
-    drawn: tuple[ZoneInfo, datetime, datetime],
-) -> None:
+def test_a_local_time_is_its_last_moment_or_the_first_after_a_gap(drawn: tuple[ZoneInfo, datetime, datetime]) -> None:
     zone, wall, at = drawn
     found = to_utc(wall, zone)
     before, shown, after = (LocalTime.at_utc(found + n * SECOND, zone).wall for n in (-1, 0, 7200))

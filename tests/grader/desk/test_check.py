@@ -101,9 +101,7 @@ def test_a_wrong_answer_reads_its_smallest_case_and_a_slow_one_the_next_tier(tmp
     assert ended.code == 1
 
 
-def test_full_marks_end_with_zero_and_are_kept_and_verbose_shows_the_idea_of_the_reference(
-    state: dict[str, str], tmp_path: Path
-) -> None:
+def test_full_marks_end_with_0_and_verbose_shows_the_idea(state: dict[str, str], tmp_path: Path) -> None:
     file = handed(tmp_path, paths.solution("04_autorange"), "04_autorange")
     ended = grader("check", file, env=state)
     heading, more = ended.out.splitlines()
@@ -176,9 +174,7 @@ def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
         assert (choice.lesson, only) == ("04_autorange", "blocked_autorange" if "blocked" in target else None)
 
 
-def test_of_a_finished_and_an_unfinished_task_both_verdicts_the_total_and_a_hint_are_told(
-    state: dict[str, str], tmp_path: Path
-) -> None:
+def test_two_tasks_get_two_verdicts_a_total_and_a_hint(state: dict[str, str], tmp_path: Path) -> None:
     written = tmp_path / "results.json"
     written.write_text("mine", encoding="utf-8")
     asked = ("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--hint", "--json", written)
@@ -205,9 +201,7 @@ def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.
     return Report(submission, (verdict,), ENVIRONMENT, sandboxed=False, duration_s=1.0)
 
 
-def test_points_are_kept_over_a_damaged_file_and_a_folder_that_cannot_be_written_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_points_are_kept_over_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "state"
     monkeypatch.setenv("FAIRCLOCK_STATE", str(folder))
     for one in (report(4.0), report(6.0), report(0.0, "02_timer"), report(0.0, status=Status.GRADER_ERROR)):

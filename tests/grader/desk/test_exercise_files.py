@@ -46,9 +46,7 @@ def both_changed(kit: Path) -> None:
     solve(notebook_of(kit))
 
 
-def test_the_file_that_the_student_changed_is_graded_and_named_also_in_the_current_folder(
-    kit: Path, tmp_path: Path
-) -> None:
+def test_the_changed_file_is_graded_also_in_the_current_folder(kit: Path, tmp_path: Path) -> None:
     assert f"Checked: {FILE}, which you have not changed yet." in in_kit(kit, "check", "04").out
     here = tmp_path / "my work"
     here.mkdir()
@@ -145,9 +143,7 @@ def place(path: Path, content: str) -> Path:
 
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("moved", [True, False])
-def test_work_under_any_name_is_recognised_and_stubs_copies_and_files_of_tools_are_not(
-    kit: Path, name: str, moved: bool
-) -> None:
+def test_work_of_any_name_is_recognised_and_other_files_are_not(kit: Path, name: str, moved: bool) -> None:
     if moved:
         exercise_of(kit).unlink()
     place(kit / name, BARE if name.startswith("hw") else SOLVED)
@@ -188,9 +184,7 @@ def test_what_is_in_a_file_decides_about_its_lesson(tmp_path: Path) -> None:
         assert lessons_of(tmp_path / name, data) == lessons, name
 
 
-def test_below_a_home_folder_and_a_folder_of_temporary_files_only_direct_files_are_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_direct_files_of_home_and_tmp_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "homes" / "ada"))
     direct, below = (
         place(tmp_path / "homes" / "ada" / "a.py", SOLVED),
@@ -235,9 +229,7 @@ def test_a_file_named_by_the_student_is_checked_or_refused_in_one_sentence(kit: 
         assert (ended.code, says in ended.err, ended.out, ended.err.count("\n")) == (2, True, "", 1), (name, ended.err)
 
 
-def test_a_notebook_that_was_only_run_or_has_the_same_code_is_no_question(
-    kit: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_with_the_same_code_is_no_question(kit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solve(exercise_of(kit))
     run_and_saved(notebook_of(kit))
     assert (taken(kit), left_out(kit)) == (FILE, {})

@@ -129,9 +129,7 @@ def run_saved(shell: InteractiveShell, path: Path) -> None:
             run(shell, text)
 
 
-def test_a_check_grades_the_saved_notebook_and_says_if_a_change_is_not_saved(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_grades_the_saved_notebook(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
     path = notebook_of(paths.KIT)
     run(shell, "%%time\ndef helper(): return 1")
     run(shell, "1 + 1")
@@ -143,9 +141,7 @@ def test_a_check_grades_the_saved_notebook_and_says_if_a_change_is_not_saved(
     assert output(shell, f"%check {TASK}").startswith("10 / 10"), "saved, though the helper was deleted"
 
 
-def test_the_notebook_is_found_under_another_name_and_several_are_named(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_renamed_notebook_is_found(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
     def graded(file: ExerciseFile, only: str | None, *, verbose: bool) -> list[ScreenLine]:
         assert (only, verbose) == (None, False)
         return [ScreenLine(file.path.name, 1)]
@@ -176,9 +172,7 @@ def test_the_notebook_is_found_under_another_name_and_several_are_named(
     assert "No notebook of this exercise was found" in output(shell, f"%check {TASK}")
 
 
-def test_hints_come_one_by_one_and_the_zip_is_written_beside_the_notebook(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hints_come_singly_and_submit_writes_a_zip(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert output(shell, f"%hint {TASK}").startswith("Hint 1 of 3")
     assert output(shell, f"%hint {TASK}").startswith("Hint 2 of 3")
     assert "nothing to hand in" in output(shell, "%submit")

@@ -60,9 +60,7 @@ def test_keys_come_from_a_pipe_too(kit: Path) -> None:
     assert piped("").returncode == 0
 
 
-def test_the_next_exercise_is_the_first_unfinished_one_of_the_chosen_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_exercise_is_the_first_unfinished_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRCLOCK_STATE", str(tmp_path))
     assert practise.unfinished_after("") == "02_timeit_vs_timer"
     full = {"02_timeit_vs_timer": {"points": 20, "possible": 20}, "04_autorange": {"points": 6, "possible": 10}}

@@ -71,9 +71,7 @@ def test_each_fault_of_valgrind_is_told_its_own_fix(tmp_path: Path, monkeypatch:
     lacks(doctor.valgrind(), "does not work (valgrind: failed to start tool)", "again")
 
 
-def test_a_compiler_without_the_headers_of_its_library_is_found_by_trying_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compiler_without_headers_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("gcc", "g++"):
         plant(tmp_path, name, "<stdin>:2:10: fatal error: string.h: No such file or directory", 1)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -110,9 +108,7 @@ def test_a_clock_that_may_not_be_read_is_told_where_it_can_be(monkeypatch: pytes
     lacks(machine.clock(), "a process cannot read another process's CPU clock (Invalid argument)", "gVisor")
 
 
-def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_faulty_folder_gets_the_variable_to_move_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(cache: Path, state: Path) -> dict[str, HealthCheck]:
         monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(cache))
         monkeypatch.setenv(user_files.FOLDER_VARIABLE, str(state))
@@ -137,9 +133,7 @@ def test_each_fault_of_a_folder_is_told_the_variable_that_moves_it(
         lacks(found["temporary files"], "MiB of", "TMPDIR")
 
 
-def test_locks_that_cannot_be_taken_are_told_the_command_that_lets_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locks_that_cannot_be_taken_get_a_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there, file = tmp_path / "lanes", tmp_path / "file"
     there.mkdir()
     file.touch()

@@ -142,9 +142,7 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
         (["mallory/submission_metadata.yml", "ada/01_dot.py", "bob/01_dot.py", "li/01_dot.py"], []),
     ],
 )
-def test_a_folder_of_classes_names_the_command_for_each_and_a_class_has_students(
-    tmp_path: Path, files: Files, classes: list[str]
-) -> None:
+def test_a_folder_of_classes_names_each_command(tmp_path: Path, files: Files, classes: list[str]) -> None:
     folder = write(tmp_path / "given", files)
     if not classes:
         assert set(found_in(folder).students) == {str(one).partition("/")[0] for one in files}

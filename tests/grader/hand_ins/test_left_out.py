@@ -78,9 +78,7 @@ def test_what_may_be_an_exercise_is_misnamed_and_says_how_to_hand_it_in(folder: 
     assert not found["carla/notes.txt"].misnamed
 
 
-def test_the_instructor_and_the_student_read_what_was_left_out_and_nothing_of_others(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_instructor_and_student_read_what_was_left_out(folder: Path, tmp_path: Path) -> None:
     summary, said = run(folder, tmp_path / "out")
     assert "To check by hand: 6 misnamed." in summary.lines()[0]
     assert "12 files not graded, with reasons in report.html" in said

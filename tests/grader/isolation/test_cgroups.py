@@ -30,9 +30,7 @@ def machine(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "fs", own
 
 
-def test_where_groups_can_be_made_and_why_not_elsewhere(
-    machine: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_groups_can_be_made_and_where_not(machine: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     support, group = cgroups.support.__wrapped__, machine[0] / "user" / "run.scope"
     assert support(*machine) == group
     for file, text, says in (

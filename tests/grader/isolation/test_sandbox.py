@@ -64,9 +64,7 @@ def writes(folder):
 
 @pytest.mark.anywhere
 @pytest.mark.sandbox
-def test_of_the_machine_it_sees_only_what_it_needs_and_writes_to_its_temporary_folders_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_sees_what_it_needs_and_writes_to_temporary_folders_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
     private = bubblewrap.private_folders()
     with opened(LIMITS, SAFE, tensors=False) as one:
@@ -90,9 +88,7 @@ def test_of_the_machine_it_sees_only_what_it_needs_and_writes_to_its_temporary_f
 @pytest.mark.anywhere
 @pytest.mark.sandbox
 @pytest.mark.parametrize("new", OWN)
-def test_a_python_in_a_temporary_folder_stays_visible_and_nothing_beside_it(
-    new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_python_in_a_temporary_folder_is_seen(new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tempfile.TemporaryDirectory(dir=new, prefix="a b'é") as folder:
         real, python, solutions = tmp_path / "real", Path(folder, "above", "python"), Path(folder, "above", "solutions")
         for each in (real / "lib", real / "out", solutions):

@@ -124,9 +124,7 @@ def fork_until_it_fails(one: WorkerClient) -> None:
     ("ended", "use"),
     [("template process", wait_in_a_call), ("first process", fork_until_it_fails), ("bubblewrap", wait_in_a_call)],
 )
-def test_that_the_template_process_ends_is_no_fault_of_a_submission(
-    ended: str, use: Callable[[WorkerClient], None]
-) -> None:
+def test_no_submission_is_blamed_for_an_ended_template(ended: str, use: Callable[[WorkerClient], None]) -> None:
     with Pool() as pool, two_trees(pool) as (one, other):
         outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
@@ -156,9 +154,7 @@ def test_nothing_is_left_of_a_pool_although_a_tree_was_lent_when_it_closed(sandb
 
 
 @pytest.mark.sandbox
-def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_namespaces_for_a_template_each_tree_starts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     if not sandbox.can_use_template(sandboxed=True) or sandbox.new_tree_user() is None:
         pytest.skip("a template process has no capability here that could be missing")
     monkeypatch.setattr(bubblewrap, "TEMPLATE_CAPABILITY", bubblewrap.USER_CHANGE_CAPABILITIES[0])

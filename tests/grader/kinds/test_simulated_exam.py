@@ -62,9 +62,7 @@ def test_a_known_mistake_is_explained_unless_an_answer_differs(task: Task, monke
         assert (attempt.status, attempt.help) == (Status.WRONG, explanation)
 
 
-def test_an_odd_answer_is_wrong_also_beside_known_mistakes_and_a_malformed_call_raises(
-    task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_odd_answer_is_wrong_and_a_malformed_call_raises(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     others = ("1.5", "10**399", "[1, 2]", "'a'")
     record_mistakes(task, monkeypatch, *(f'"""Not {each}."""\ndef find(probe): return {each}' for each in others))
     for answer in ("None", "'60'", "{'a': 1}", "float('nan')", "10**400", "object()"):

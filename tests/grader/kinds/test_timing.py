@@ -61,9 +61,7 @@ def task(tmp_path: Path) -> Task:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
-def test_every_size_is_fought_and_the_one_with_nothing_to_gain_decides(
-    task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_size_is_fought_and_the_worst_decides(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=20, slice_s=0.02, cap_s=0.3)
     monkeypatch.setattr(speed, "RULES", rules)
     monkeypatch.setattr(control, "judge", lambda *_: HELD)

@@ -115,9 +115,7 @@ def listed(board: leaderboard.Board) -> list[tuple[int, str]]:
         (TIME, (2, 2, 2, 2, 2), [1, 1, 1, 1, 1]),
     ],
 )
-def test_equal_results_share_a_place_and_the_next_place_counts_all_before_it(
-    cost: Cost, ratios: Sequence[float], expected: list[int]
-) -> None:
+def test_equal_results_share_a_place(cost: Cost, ratios: Sequence[float], expected: list[int]) -> None:
     speeds = [Speed(ratio, ratio, ratio, 9, 1) for ratio in sorted(ratios, reverse=True)]
     assert leaderboard.places(speeds, cost) == expected
     clocked = ((5, 4.9, 5.1), (3.2, 3.15, 3.3), (3.1, 3.0, 3.2), (3, 2.9, 3.1), (1.1, 1, 1.2))

@@ -376,9 +376,7 @@ def test_odd_rows_change_nothing_but_the_filled_cell(before: str) -> None:
      ("10.000", ",", "6"), ("1\N{NO-BREAK SPACE}000", ",", "600"), ("1'000.0", ",", "600"),
      ("1.234.567", ",", "740740.2"), ("1\N{NARROW NO-BREAK SPACE}000,5", ";", "600,3")],
 )  # fmt: skip
-def test_a_maximum_is_read_and_points_are_written_as_the_file_writes_numbers(
-    most: str, separator: str, written: str
-) -> None:
+def test_numbers_are_read_and_written_as_in_the_file(most: str, separator: str, written: str) -> None:
     row = separator.join
     head, possible = row(["Student", "ID", "Section", "Dot (7001)"]), row(["    Points Possible", "", "", f'"{most}"'])
     text = "\n".join([head, possible, row(['"Ota, Ren"', "9", "1", ""])])

@@ -156,9 +156,7 @@ def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page:
             assert (brighter + 0.05) / (darker + 0.05) >= 4.5, ink
 
 
-def test_were_the_escaping_to_fail_the_browser_would_still_run_nothing(
-    page: "Page", said: list[str], tmp_path: Path
-) -> None:
+def test_a_browser_runs_nothing_though_escaping_fails(page: "Page", said: list[str], tmp_path: Path) -> None:
     class_ = replace(class_of(submission("eve")), title="a class")
     broken = class_page.render(class_).replace("<main id", f"{INJECTED}<main id")
     path = tmp_path / "report.html"

@@ -38,9 +38,7 @@ def begun() -> tuple[Deadline, FakeClock, FakeClock]:
     ("cpu_s", "wall_s", "passed", "left_s"),
     [(2.9, 2.9, False, 9.1), (3.1, 3.1, True, 8.9), (2.9, 11.0, False, 1.0), (0.0, 12.5, True, 0.0)],
 )
-def test_a_request_may_use_its_cpu_time_beside_busy_programs_and_a_sleep_ends_by_the_wall(
-    cpu_s: float, wall_s: float, left_s: float, *, passed: bool
-) -> None:
+def test_a_request_may_use_its_cpu_time(cpu_s: float, wall_s: float, left_s: float, *, passed: bool) -> None:
     deadline, cpu, wall = begun()
     cpu.advance(cpu_s)
     wall.advance(wall_s)

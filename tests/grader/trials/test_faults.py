@@ -46,9 +46,7 @@ def frames(*names: str) -> list[list[object]]:
     return [[number, name, f"{name}()"] for number, name in enumerate(names, start=1)]
 
 
-def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and_what_was_printed(
-    tmp_path: Path,
-) -> None:
+def test_a_helpers_exception_is_told_with_its_lines_scenario_and_output(tmp_path: Path) -> None:
     attempt = grade_task(search(tmp_path), hand_in(HELPERS), BARE).attempt
     first, *trace, case = attempt.rationale.splitlines()
     assert first.startswith("find raised JSONDecodeError: ")

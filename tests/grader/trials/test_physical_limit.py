@@ -150,9 +150,7 @@ def test_the_call_of_the_median_pair_counts() -> None:
     assert physical_limit.call_s(turns, by_wall=True) == pytest.approx(30.0)
 
 
-def test_an_impossible_time_counts_only_if_no_try_gives_a_possible_one(
-    task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_possible_time_outweighs_impossible_ones(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = Outcome((), Estimate(9.0, 8.0, 10.0, rounds=9, pairs=3), (2.0, 4.0), 2, hidden_work=False)
     pool = SimpleNamespace(trusted=lambda **_: nullcontext())
     session: Any = SimpleNamespace(pool=pool, lane=lambda _: nullcontext())

@@ -131,9 +131,7 @@ def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trees: Tree
     assert sum(one.shows_hidden_work for one in rounds) <= 3
 
 
-def test_a_wall_time_is_at_least_the_cpu_time_of_each_thread(
-    task: Task, trees: Trees, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wall_time_is_at_least_cpu_per_thread(task: Task, trees: Trees, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads on two cores use a minute of CPU time in half a minute of wall time."""
     assert isinstance(task.exam, TensorExam)
     first = TensorSupply(task.exam, generator("a secret")).first

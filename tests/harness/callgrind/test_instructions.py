@@ -56,9 +56,7 @@ def test_the_stack_is_shown_after_each_instruction() -> None:
     assert taken[5].names == {"a": 2, "b": 3, "c": 4, "d": 14}
 
 
-def test_the_error_for_an_unknown_opcode_names_the_running_and_the_checked_versions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unknown_opcode_names_the_running_and_checked_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     running = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     with pytest.raises(UnknownOpcodeError, match=rf"{running} \(checked on 3\.11 to 3\."):
         plain_instructions(stack_text.__code__)
@@ -150,9 +148,7 @@ def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_a
 
 @pytest.mark.long
 @pytest.mark.valgrind
-def test_a_statement_is_counted_in_a_new_process_and_an_error_is_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_statement_is_counted_in_a_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRCLOCK_CACHE", str(tmp_path))
     counted = collect(Snippet("sum(range(100))", number=10))
     assert counted.stats.counts() > 1000
@@ -171,9 +167,7 @@ def test_a_counted_process_has_fixed_hashes_this_interpreter_and_no_gpu() -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs scripts of a shell")
-def test_a_script_starts_the_real_valgrind_without_instrumentation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_valgrind_starts_without_instrumentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("valgrind", "callgrind_control"):
         (tmp_path / name).write_text('#!/bin/sh\necho "$@"\n', encoding="utf-8")
         (tmp_path / name).chmod(0o755)
@@ -244,9 +238,7 @@ def counts(**spent: int) -> FunctionCounts:
     return FunctionCounts(tuple(rows), False)
 
 
-def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lookups_of_first_and_last_key_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def count(sources: list[str]) -> list[SimpleNamespace]:
         """Run the scripts without valgrind. Return a count of one instruction per step of a lookup."""
         results, looks = [], lookups.LOOKS
@@ -268,9 +260,7 @@ def test_the_experiment_compares_lookups_of_the_first_and_the_last_key(
 
 
 @pytest.mark.valgrind
-def test_the_experiment_finds_the_nameless_lookup_of_this_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_nameless_lookup_of_this_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))
     lookups.nameless.cache_clear()
     script = "table = {str(n): n for n in range(1000)}; [table[key] for key in list(table)]"

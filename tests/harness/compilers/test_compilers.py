@@ -104,9 +104,7 @@ def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 @pytest.mark.skipif(bool(inductor.unsupported()), reason=inductor.unsupported())
-def test_recompilations_and_the_limit_are_recorded_and_not_printed_and_afterwards_the_loggers_are_as_before(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_recompilations_are_recorded_and_loggers_restored(capfd: pytest.CaptureFixture[str]) -> None:
     torch.compiler.reset()
     with inductor.torchscript_warnings_hidden():
         compiled: Callable[..., torch.Tensor] = torch.compile(scaled, backend="eager", dynamic=False)

@@ -236,9 +236,7 @@ def test_another_process_cannot_lock_the_same_core_until_it_is_killed() -> None:
     assert free_cores() == everything
 
 
-def test_other_users_can_lock_the_same_files_and_links_and_impossible_folders_are_refused(
-    own_lanes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_users_share_locks_and_links_are_refused(own_lanes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = os.umask(0o077)
     try:
         with lane():

@@ -111,9 +111,7 @@ def test_the_clock_of_a_process_counts_work_and_not_waiting() -> None:
 
 
 @linux
-def test_the_caller_holds_a_lane_and_shares_its_core_with_the_paired_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_caller_shares_its_core_with_the_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "lanes"))  # no other measurement uses these locks
     before, free = os.sched_getaffinity(0), free_cores()
     with ground(at_once=2) as here, here.open_pair(0), here.open_pair(1):
@@ -151,9 +149,7 @@ def test_without_the_cpu_clock_or_a_fixed_layout_the_result_is_an_estimate(monke
         assert pair.play(baseline_first=True).candidate.cpu_s >= 0.004
 
 
-def test_a_paired_process_gets_only_what_python_needs_and_does_not_start_a_duel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_paired_process_gets_what_python_needs_and_starts_no_duel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
     needed = {"LD_LIBRARY_PATH", "PYTHONPATH", "FAIRCLOCK_PAIRED_PROCESS"}
     assert process_environment().keys() - {"SYSTEMROOT"} == {*process_env.ENVIRONMENT, *needed}

@@ -124,9 +124,7 @@ def test_what_is_not_a_function_without_arguments_is_refused_and_an_error_inside
 STATEMENTS = "import asyncio\nasync def f(): ...\ndef g(): yield 1\nv = [1]"
 
 
-def test_both_sides_of_a_duel_are_looked_at_once_as_functions_and_as_statements(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_both_sides_of_a_duel_are_looked_at_once(capfd: pytest.CaptureFixture[str]) -> None:
     lazy: list[Any] = [generator, "f()", "g()", "for _ in v: g()", "if v:\n    map(str, v)", "pass; (x for x in v)"]
     for code in lazy:
         with pytest.raises(UsageError, match="returns"):
@@ -185,9 +183,7 @@ STATE = [
 
 
 @pytest.mark.parametrize(("setup", "code", "words"), STATE)
-def test_code_whose_calls_change_its_variables_and_its_cost_is_named_on_both_sides(
-    setup: str, code: str, words: str
-) -> None:
+def test_code_that_changes_its_own_cost_is_named_on_both_sides(setup: str, code: str, words: str) -> None:
     clock = FakeClock()
     for side in ("candidate", "baseline"):
         names = {"clock": clock, "hidden": Hidden(clock)}

@@ -200,9 +200,7 @@ def test_paired_processes_have_the_same_memory_layout() -> None:
     assert len(layouts) == 1
 
 
-def test_setarch_is_tried_and_without_a_fixed_layout_the_command_runs_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_setarch_is_used_only_where_it_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(process_env, "why_layout_varies", process_env.why_layout_varies.__wrapped__)
     assert process_env.why_layout_varies() == "setarch is missing"

@@ -40,9 +40,7 @@ def server(saved: Path) -> Iterator[ProfileServer]:
         yield running
 
 
-def test_snakeviz_serves_its_page_only_on_the_loopback_address_and_the_standalone_page_loads_nothing(
-    server: ProfileServer,
-) -> None:
+def test_snakeviz_serves_on_loopback_and_a_standalone_page_loads_nothing(server: ProfileServer) -> None:
     page, whole = server.page(), server.standalone()
     assert all(words in page for words in ("wait_briefly", 'value="icicle"', 'value="sunburst"'))
     assert server.fetch("/static/none.js") is None
@@ -61,9 +59,7 @@ def test_a_profile_of_any_name_is_served(saved: Path, tmp_path: Path, monkeypatc
             assert "wait_briefly" in server.page()
 
 
-def test_a_file_that_is_not_a_profile_and_a_server_that_does_not_start_are_named_and_no_process_is_left(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_files_and_failing_servers_are_named(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, empty = set(psutil.Process().children()), tmp_path / "empty.prof"
     cProfile.Profile().dump_stats(empty)
     for file in (empty, Path(__file__), tmp_path / "missing.prof"):
@@ -78,9 +74,7 @@ def test_a_file_that_is_not_a_profile_and_a_server_that_does_not_start_are_named
     assert set(psutil.Process().children()) == before
 
 
-def test_two_servers_run_at_once_and_each_ends_with_its_block_even_after_an_exception(
-    server: ProfileServer, saved: Path
-) -> None:
+def test_two_servers_run_at_once_and_end_with_their_blocks(server: ProfileServer, saved: Path) -> None:
     with pytest.raises(ZeroDivisionError), served(saved) as second:
         raise ZeroDivisionError
     assert server.url != second.url

@@ -142,9 +142,7 @@ def test_a_recording_holds_stacks_in_order_and_ends_after_the_given_time() -> No
 
 
 @pytest.mark.usefixtures("_fresh")
-def test_a_missing_py_spy_or_one_without_permission_names_what_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_or_forbidden_py_spy_names_its_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspy, "program", lambda: None)
     assert lacking() == "needs py-spy. Run: python -m pip install 'fairclock[profilers]'"
     with pytest.raises(MachineError, match="pip install"):

@@ -55,9 +55,7 @@ def test_a_file_that_is_not_a_notebook_counts_as_edited(tmp_path: Path) -> None:
         assert not is_unedited(tmp_path / "a.ipynb", DATA)
 
 
-def test_a_file_replaces_another_with_the_given_permissions_and_a_reader_of_the_old_one_reads_on(
-    tmp_path: Path,
-) -> None:
+def test_a_file_replaces_another_and_its_readers_read_on(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     for durable in (True, False):
         file.write_bytes(b"old")
@@ -94,9 +92,7 @@ def test_only_changed_source_is_compiled_again_and_a_failed_build_leaves_nothing
     assert ctypes.CDLL(other).one() == 2
 
 
-def test_a_missing_compiler_and_a_missing_header_have_different_messages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compiler_and_a_header_missing_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("CC", "no-such-compiler")
     assert programs.C_COMPILER in lacking()

@@ -98,9 +98,7 @@ def shaped_for_pytorch(folder: Path) -> Path:
     return folder / "standard.py"
 
 
-def test_definitions_for_pytorchs_suite_need_only_other_imports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pytorchs_definitions_need_only_other_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     shaped = benchmarks_of(shaped_for_pytorch(tmp_path))
     assert len(shaped) == len({work.key for work in shaped}) == 53
@@ -111,9 +109,7 @@ def test_definitions_for_pytorchs_suite_need_only_other_imports(
     assert {work.args.global_setup for work in variants} == {"constexpr int64_t FIRST = 0;\n"}
 
 
-def test_the_standard_suite_has_over_thirty_benchmarks_eager_in_both_languages_and_compiled_in_python(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_standard_suite_has_every_form_of_over_thirty_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     works = benchmarks_of(DEFAULT)
@@ -158,9 +154,7 @@ BENCHMARKS = {
 """
 
 
-def test_wall_times_are_measured_printed_and_compared_and_another_file_is_not_overwritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wall_times_are_measured_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
     text = DEFINITIONS.replace("OPTIONS", "compiled=False")
     text = text.replace("BENCHMARKS = {", 'BENCHMARKS = {"broken": TimerArgs("1 / 0"),')
@@ -214,9 +208,7 @@ def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: p
 @pytest.mark.long
 @pytest.mark.valgrind
 @pytest.mark.program("c++")
-def test_definitions_for_pytorchs_suite_run_in_every_form_and_their_counts_repeat(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pytorchs_definitions_run_and_their_counts_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(tmp_path)
     definitions, out, first, second = shaped_for_pytorch(tmp_path), *(tmp_path / f"{name}.json" for name in "abc")

@@ -62,9 +62,7 @@ def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path) -> None:
             load(tmp_path / "out.json")
 
 
-def test_left_out_and_failed_benchmarks_are_tried_again_and_earlier_measurements_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_was_not_measured_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out.json"
     results = (
         result(WORKS[0], left_out="no compiler"),
@@ -98,9 +96,7 @@ def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_p
         earlier_results(out, replace(HERE, python="2.7"), SETTINGS)
 
 
-def test_a_stopped_run_continues_and_a_finished_run_measures_only_new_benchmarks_unless_fresh(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_continues_unless_it_is_fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = []
     out = tmp_path / "out.json"
 
@@ -172,9 +168,7 @@ class Cores:
             self.busy.subtract(worker.cores)
 
 
-def test_no_core_runs_two_benchmarks_at_a_time_and_after_an_internal_error_no_further_benchmark_starts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_core_runs_one_benchmark_and_none_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     widths = dict.fromkeys("abcd", 1) | dict.fromkeys("ef", 2) | dict.fromkeys("gh", 4)
     works = [Benchmark((name,), "", "", TimerArgs(name, num_threads=width)) for name, width in widths.items()]
     for jobs, physical in [(1, 1), (8, 1), (2, 2), (8, 3), (2, 8)]:
@@ -206,9 +200,7 @@ BAD: Definition = {
 }
 
 
-def test_bad_benchmarks_fail_with_their_reasons_and_do_not_disturb_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_benchmarks_fail_with_their_reasons_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(lanes.DIRECTORY_VARIABLE, str(tmp_path / "lanes"))
     monkeypatch.setattr(runner, "LIMIT_S", 8.0)  # a busy machine needs seconds for a short benchmark
     benchmarks = Benchmark.all_of(materialize(flatten(BAD)))

@@ -51,9 +51,7 @@ def test_an_interpreter_is_asked_for_its_version_and_another_program_is_no_build
 
 @pytest.mark.skipif(not GIL, reason="this interpreter is itself free-threaded")
 @pytest.mark.parametrize("name", ["python3.13-nogil", "home/.local/bin/python3.13t"])
-def test_a_free_threaded_build_is_found_by_its_name_or_by_the_variable(
-    place: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_free_threaded_build_is_found(place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / name).parent.mkdir(parents=True, exist_ok=True)
     path = interpreter(place, name, "3.14.2", gil=False)
     assert builds.free_threaded() == builds.PythonBuild(path, "3.14.2", gil=False)
@@ -68,9 +66,7 @@ def test_a_free_threaded_build_is_found_by_its_name_or_by_the_variable(
     assert "does not run as Python" in builds.lacking_free_threaded()
 
 
-def test_a_usual_build_is_searched_for_and_sub_interpreters_need_the_gil_and_a_module(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_usual_build_and_one_with_interpreters_are_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", interpreter(place, "free", "3.14.2", gil=False))
     assert builds.usual() is None
     other = interpreter(place, "python3.13", "3.13.5", gil=True)

@@ -142,9 +142,7 @@ def test_leaving_after_the_last_result_completes_the_lesson(answer: Answer, stat
     assert kept(state).complete
 
 
-def test_without_input_and_for_a_json_file_all_steps_of_an_unfinished_lesson_run(
-    answer: Answer, state: Path, tmp_path: Path
-) -> None:
+def test_without_input_or_with_json_all_steps_run(answer: Answer, state: Path, tmp_path: Path) -> None:
     answer("a", "")
     file = tmp_path / "claims.json"
     code, out = answer("a", options=["--json", str(file)])
@@ -159,9 +157,7 @@ def test_without_input_and_for_a_json_file_all_steps_of_an_unfinished_lesson_run
     assert "default" in kept(state).durations_s
 
 
-def test_questions_about_the_previous_lesson_come_first_and_do_not_count(
-    answer: Answer, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_questions_come_first_uncounted(answer: Answer, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ("02_timeit_vs_timer", recall.load()["02_timeit_vs_timer"])
     monkeypatch.setattr(recall, "about_last_lesson", lambda _lesson, _done: asked)
     code, out = answer("a", "c", "", "a", "", "", "")
@@ -195,9 +191,7 @@ def test_a_wrong_command_line_is_reported_in_one_line(capsys: pytest.CaptureFixt
         assert sentence in said.err
 
 
-def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_a_terminal_a_run_never_waits(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(small_lesson.lesson, []) == 0
     out = capsys.readouterr().out
     assert "runs up to 20 s" in out
@@ -209,17 +203,13 @@ def test_a_run_without_a_terminal_never_waits_and_the_next_header_shows_its_time
     assert "runs up to 5 s" in capsys.readouterr().out
 
 
-def test_progress_that_cannot_be_saved_does_not_stop_the_lesson(
-    state: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unsaved_progress_does_not_stop_the_lesson(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state.write_text("a file where the folder should be")
     assert run_command(small_lesson.lesson, []) == 0
     assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1
 
 
-def test_files_that_may_be_edited_are_overwritten_only_with_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_force_overwrites_edited_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(small_lesson.lesson, ["--no-input", "--plots", str(tmp_path)]) == 0
     (picture,) = tmp_path.glob("small_lesson-*.svg")
     (tmp_path / "another-lesson.svg").write_text("not in the way")

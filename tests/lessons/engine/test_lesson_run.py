@@ -222,9 +222,7 @@ def guide(monkeypatch: pytest.MonkeyPatch) -> Guide:
     return Guide("lessons.small_lesson")
 
 
-def test_a_result_is_explained_and_a_prediction_typed_into_a_cell_is_judged(
-    guide: Guide, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prediction_typed_into_a_cell_is_judged(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
     guide.explain("twice", small_lesson.twice())
     assert "Yes. It always is." in capsys.readouterr().out
     guide.predict("twice", answer="perhaps")

@@ -237,9 +237,7 @@ def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
     assert "No module named lessons.99_none" in failed.fault
 
 
-def test_a_short_run_of_a_lesson_does_not_change_the_students_progress(
-    monkeypatch: pytest.MonkeyPatch, state: Path
-) -> None:
+def test_a_short_run_does_not_change_the_progress(monkeypatch: pytest.MonkeyPatch, state: Path) -> None:
     def run_it(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
         assert command[2:5] == ["lessons.04_autorange", "--no-input", "--fast"]
         assert env[FOLDER_VARIABLE] != str(state)

@@ -203,9 +203,7 @@ def test_words_fit_the_result_of_the_claim(
     assert text(printed).endswith(" ".join(filter(None, ("First.", words, "Last."))))
 
 
-def test_a_step_that_cannot_run_skips_each_claim_and_prints_what_it_would_show(
-    page: Page, printed: io.StringIO
-) -> None:
+def test_a_step_that_cannot_run_skips_its_claims_with_words(page: Page, printed: io.StringIO) -> None:
     page.skip_step("no counter: apt install counter", shows="the counts of two functions")
     assert [claim.standing for claim in page.claims] == ["skipped", "skipped"]
     assert text(printed).endswith("If nothing is missing, this step shows the counts of two functions.")

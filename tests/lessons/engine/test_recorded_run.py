@@ -96,9 +96,7 @@ def test_a_skipped_step_shows_its_recorded_explanation(prepare: Play, recorded: 
     assert max(map(len, lines)) <= 80
 
 
-def test_a_claim_shows_its_recorded_result_only_if_that_decides_more_than_this_run(
-    prepare: Play, recorded: Lesson
-) -> None:
+def test_a_recorded_result_is_shown_if_it_decides_more(prepare: Play, recorded: Lesson) -> None:
     for value in (None, Interval(2.0, 1.0, 3.0)):
         text = " ".join(shown(prepare, recorded, value, 0.5).replace(" │ ", " ").split())
         assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast 3.00×" in text

@@ -175,9 +175,7 @@ def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(t
         results.recorded(tmp_path)
 
 
-def test_a_run_keeps_the_progress_of_the_user_and_names_failed_lessons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Path
-) -> None:
+def test_a_run_keeps_progress_and_names_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Path) -> None:
     states = []
 
     def run(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
