@@ -14,7 +14,7 @@ import trees
 from trees import BARE, SAFE
 
 from grader.errors import MachineError, WorkerFault
-from grader.isolation import bubblewrap, forkserver, sandbox
+from grader.isolation import forkserver, sandbox
 from grader.isolation.pool import Pool, TreeSource
 from grader.isolation.template import ForkedTree
 from grader.limits import Limits
@@ -151,20 +151,6 @@ def test_nothing_is_left_of_a_pool_although_a_tree_was_lent_when_it_closed(sandb
         pool.close()
         assert template.ends_within(0.0)
     assert psutil.Process().num_fds() == before
-
-
-@pytest.mark.sandbox
-def test_without_namespaces_for_a_template_each_tree_starts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not sandbox.can_use_template(sandboxed=True) or sandbox.new_tree_user() is None:
-        pytest.skip("a template process has no capability here that could be missing")
-    monkeypatch.setattr(bubblewrap, "TEMPLATE_CAPABILITY", bubblewrap.USER_CHANGE_CAPABILITIES[0])
-    with Pool() as pool, pool.fresh(tensors=True) as tree:
-        assert not tree.forked
-        with worker(tree, LIMITS) as one:
-            # bubblewrap, the tree and the worker; numbers between them may have been those of threads that have ended
-            found = ask(one, "  return [n for n in os.listdir('/proc') if n.isdigit()]")
-            assert isinstance(found, list)
-            assert (len(found), found[0]) == (3, "1")
 
 
 def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from harness.rendering import units
 from lessons.engine.predict import Guess
 from lessons.engine.route import FULL, lessons_of
 from lessons.guide import contents, project, syllabus, task_texts
-from lessons.guide.chart_values import NUMBER, PERCENT, RATIO, SIZE, TIME, read
 from lessons.guide.charts import MOST_ROWS, drawn, with_charts
 from lessons.guide.claim_texts import VALUE, Said, filled, joined, said_about_claims
 from lessons.guide.pages import lesson_page
@@ -204,23 +203,6 @@ def words(drawing: str) -> list[str]:
 
 def described(drawing: str) -> str:
     return parsed(drawing).findtext("{*}desc") or ""
-
-
-def test_only_a_value_with_its_unit_is_read() -> None:
-    for text, value, kind in (
-        ("8.30 µs", 8.30e-6, TIME),
-        ("1 000", 1000, NUMBER),
-        ("-0.59 %", -0.0059, PERCENT),
-        ("32.2×", 32.2, RATIO),
-        ("47.7 MiB", 47.7 * 1024**2, SIZE),
-        ("7.8e-03", 7.8e-3, NUMBER),
-    ):
-        found = read(text)
-        assert found
-        assert found.kind == kind
-        assert found.value == pytest.approx(value)
-    texts = ("", "right", "±0.33 %", "3193/1", "0.612× and 0.625×", "2 to 3", "12 apples")
-    assert [text for text in texts if read(text)] == []
 
 
 def test_the_columns_with_the_most_frequent_unit_are_drawn_to_scale_with_their_recorded_texts() -> None:
