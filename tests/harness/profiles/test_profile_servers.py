@@ -107,7 +107,7 @@ def test_in_a_browser_the_chart_is_drawn_and_the_table_names_the_functions(
     copy.write_text(server.standalone(), encoding="utf-8")
     for address in (server.url, copy.as_uri()):
         page.goto(address)
-        page.locator("#chart svg :is(rect, path)").nth(2).wait_for(state="attached")
+        page.locator("#chart svg :is(rect, path)").first.wait_for(state="attached")
         page.wait_for_function("document.querySelector('#working-spinner').style.display === 'none'")
         assert page.is_hidden("#sv-error-div")
         assert page.locator("#pstats-table tbody tr", has_text="(wait_briefly)").count() == 1
