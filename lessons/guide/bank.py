@@ -22,7 +22,7 @@ KINDS: Final = {
     MISTAKE: "a wrong submission, whose mistake the student finds",
     WORD: "the meaning of a term",
 }
-MOST_CODE_LINES: Final = 50
+MOST_CODE_LINES: Final = 65
 """Longer code is not used in a question."""
 
 OPTIONS: Final = 4
@@ -75,7 +75,7 @@ def questions_of(page: LessonPage) -> Iterator[Question]:
 def _mistakes(page: LessonPage, task: TaskTexts) -> Iterator[Question]:
     for wrong in task.wrong_answers:
         others = [each.explanation for each in task.wrong_answers if each != wrong]
-        if len(wrong.code.splitlines()) <= MOST_CODE_LINES and len(others) >= 2:
+        if len(wrong.code.splitlines()) <= MOST_CODE_LINES and others:
             yield _mistake(page, task, wrong, others)
 
 
