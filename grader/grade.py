@@ -25,10 +25,7 @@ ESTIMATE: Final = "This machine has no clock for another process's CPU time: rat
 
 
 def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) -> Report:
-    """Grade a submission on some tasks of its lesson, and return the report.
-
-    `seed` is the secret seed for hidden inputs. `pool` provides the processes that run the submission.
-    """
+    """Grade a submission on some tasks of its lesson, and return the report."""
     began_s = wall()
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         session = Session(seed, trees)

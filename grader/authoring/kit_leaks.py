@@ -103,10 +103,7 @@ def right_blind_answers(task: Task) -> Iterator[str]:
 
 
 def blind_solvers(task: Task) -> Iterator[tuple[str, Solver]]:
-    """Yield functions that answer test cases without looking at them, each with a description of its answers.
-
-    They return a constant, an argument as it is, or right answers to other random test cases.
-    """
+    """Yield functions that answer test cases without looking at them, each with a description of its answers."""
     other = kinds.examiner(task, "other inputs", timed=0)
     given, right = other.given, other.solver(paths.solution(task.lesson).read_text(encoding="utf-8"))
     with warnings.catch_warnings(action="ignore"):  # torch warns of inputs that cannot be written to

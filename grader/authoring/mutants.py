@@ -124,11 +124,11 @@ def right_answers(task: Task) -> dict[str, str]:
     return {"/".join(path.parts[-3 if path.parts[-3] == "known" else -2 :]): overlays.whole(path) for path in files}
 
 
-def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], None] = lambda _: None) -> Tally:
+def tally(task: Task, sources: Mapping[str, str]) -> Tally:
     """Judge all mutants of a task's right submissions for at most `TIME_LIMIT_S` seconds, and return the results.
 
-    `sources` are the right submissions by file name. `progress` is called with the results so far. Raise `UsageError`
-    if an unchanged submission is wrong, and `MachineError` if this system cannot fork.
+    `sources` are the right submissions by file name. Raise `UsageError` if an unchanged submission is wrong, and
+    `MachineError` if this system cannot fork.
     """
     if not hasattr(os, "fork"):
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
@@ -151,7 +151,7 @@ def tally(task: Task, sources: Mapping[str, str], progress: Callable[[Tally], No
     wall_s = WALL_S_PER_CPU_S * (2 * max(allowed_s.values()) + FURTHER_S)
     with closing(_in_children(in_time, judged, wall_s)) as reports:
         for mutant, report in reports:
-            progress(found := found.plus(mutant, report))
+            found = found.plus(mutant, report)
     return found
 
 

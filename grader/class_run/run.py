@@ -20,7 +20,7 @@ from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary, publish
 from grader.course.course_file import Course
 from grader.course.named_students import for_class
-from grader.course.roll import HandIn, Roll, TaskPoints
+from grader.course.roll import HandIn, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Status, Submission
@@ -112,22 +112,9 @@ def grade_class(
         kept = grading.grade_all(todo, grader, book, work.again, executor, _progress(console, len(todo)))
         roll, files = publish(book)
     told = (*left, *database.readers(out), *changes(before.tasks, roll.tasks, out))
-    told += (*_shared_again(roll, regrade, work.again),)
     about_run = {"interrupted": kept < len(todo), "board": bool(board)}
     read_as = f"{folder} was read as {found.layout}."
     return Summary(roll, out, kept, wall() - began_s, **about_run, unmade=files.lines(), told=told, read_as=read_as)
-
-
-def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
-    for lesson, content in sorted(again):
-        have = [one for one in (report.submission for report in roll.reports) if key(one) == (lesson, content)]
-        others = [one.student for one in have if one.student not in regrade]
-        if others:
-            asked = ", ".join(one.student for one in have if one.student in regrade) or ", ".join(sorted(regrade))
-            yield (
-                f"{lesson} was graded again for {asked}; {units.few(others)} handed in the same content and "
-                f"{'has' if len(others) == 1 else 'have'} the new grade, too."
-            )
 
 
 def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPoints], kit: str) -> Iterator[str]:

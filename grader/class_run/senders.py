@@ -37,10 +37,7 @@ def everyone(db: sqlite3.Connection) -> tuple[Sender, ...]:
 
 
 def names(senders: Iterable[Sender], before: Roster, now: Roster) -> dict[str, set[str]]:
-    """Return the names by the roster `now` of the senders who are one student by the roster `before`, by this student.
-
-    The students of `before` who are no senders are among them.
-    """
+    """Return the names of senders by the roster `now`, by the student whom they are by the roster `before`."""
     found: dict[str, set[str]] = {}
     for sender in senders:
         found.setdefault(before.student_of(sender), set()).add(now.student_of(sender))

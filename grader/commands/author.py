@@ -4,7 +4,6 @@ import time
 from typing import Annotated
 
 import typer
-from rich.progress import Progress, TaskID
 
 from grader import catalogue, paths
 from grader.authoring import calibrate, lint, mutants
@@ -58,16 +57,8 @@ def _lint_mutants(target: str) -> int:
     paths.require_solutions("lint", catalogue.load().lessons)
     tallies, leaks = list[mutants.Tally](), 0
     for task in mutants.tasks(target):
-        # No thread draws the progress, because a forked process would inherit the locks of that thread.
-        with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
-            bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
-
-            def show(now: mutants.Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
-                words = f"{now.task}: {len(now.survivors)} faulty copies of solutions still pass"
-                progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
-
-            progress.refresh()
-            tallies.append(mutants.tally(task, mutants.right_answers(task), show))
+        err_console.print(f"Changing right submissions of {task.full_name}, for at most ten minutes …")
+        tallies.append(mutants.tally(task, mutants.right_answers(task)))
         print("\n".join(tallies[-1].lines()), flush=True)
         for sentence in mutants.earning_code(task):
             print(f"✗ {task.full_name}: code of the student kit earns points after one change: {sentence}", flush=True)

@@ -69,10 +69,7 @@ def not_used(file: ExerciseFile, why: str) -> str:
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> FileChoice:
-    """Select one of the files of a lesson. Of files with equal code, the first is selected.
-
-    The newest of several candidates is the first.
-    """
+    """Select one of the files of a lesson. Of files with equal code, the first is selected."""
     readable = [file for file in files if not file.refusal]
     changed = [file for file in readable if file.changed]
     left = [(file, file.refusal) for file in files if file.refusal]

@@ -90,10 +90,7 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
 
 
 def cells(lesson: str, source: str) -> tuple[Cell, ...]:
-    """Return the cells of the notebook for an exercise file whose text is `source`.
-
-    The cells that check a task are below the code of the task, which ends where the text on the next task begins.
-    """
+    """Return the cells of the notebook for an exercise file whose text is `source`."""
     made, seen, section = list[Cell](), Counter[str](), ""
     tasks = catalogue.load().tasks(lesson)
     to_come, blocks = list(tasks), list(code_blocks(source))

@@ -41,10 +41,7 @@ REFUSED = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade the submission in the folder that is the last argument, and return the exit code of the command.
-
-    With `--check`, only print whether grading works.
-    """
+    """Grade the submission in the folder that is the last argument, and return the exit code of the command."""
     root = Path(arguments[-1])
     try:
         lessons, needs_sandbox = _settings(root / "source" / "bundle.json")

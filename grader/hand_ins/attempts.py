@@ -48,10 +48,7 @@ class Location:
     own: frozenset[TimeSource] = frozenset({TimeSource.FOLDER, TimeSource.FILE})
 
     def inside(self, entry: FolderEntry, zone: tzinfo) -> "Location":
-        """Return the location of a file in this folder.
-
-        The first folder on the way to the file may have a time as its name, in the time zone `zone`.
-        """
+        """Return the location of a file in this folder."""
         times = dict(self.times)
         if entry.modified and TimeSource.FILE in self.own:
             times[TimeSource.FILE] = entry.modified

@@ -41,10 +41,7 @@ _lock = threading.Lock()
 
 @cache
 def support(mount: Path = MOUNT, own: Path = OWN) -> Path | SandboxProblem:
-    """Return the folder in which this process may create control groups, or the reason why it may not, with advice.
-
-    Nothing on the machine is changed.
-    """
+    """Return the folder in which this process may create control groups, or the reason why it may not, with advice."""
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
         folder = mount / line.removeprefix("0::").lstrip("/")

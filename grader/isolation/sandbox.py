@@ -92,10 +92,7 @@ def summary() -> str:
 
 @cache
 def layers() -> tuple[SecurityLayer, ...]:
-    """Return all security layers of a sandbox on this machine, also missing ones with the reason and the fix.
-
-    If no sandbox works, no layer is active.
-    """
+    """Return all security layers of a sandbox on this machine, also missing ones with the reason and the fix."""
     if reason := problem():
         return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=str(reason)) for name in LAYERS)
     spaces, where, version = has_namespaces(), cgroups.support(), without_namespaces.landlock_version()

@@ -62,10 +62,7 @@ class Template:
                 pass
 
     def ends_within(self, timeout_s: float) -> bool:
-        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended.
-
-        It has also ended if it did not start.
-        """
+        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended."""
         self._started.wait()
         try:
             return self._process is None or self._process.popen.wait(timeout_s) is not None

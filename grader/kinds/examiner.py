@@ -108,10 +108,7 @@ class Examiner(ABC, Generic[E]):
     def _mistake(self, solver: Solver) -> str: ...
 
     def solver(self, source: str) -> Solver:
-        """Execute a source text of the kit, or a mutant of it, and return the function that it defines for the task.
-
-        Exceptions of the source text are not caught.
-        """
+        """Execute a source text of the kit, or a mutant of it, and return the function that it defines for the task."""
         names: dict[str, Any] = {"__name__": "submission"}
         text = native.built_once(self.task, source).timed
         exec(compile(str(text), "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, like this line

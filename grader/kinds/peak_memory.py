@@ -74,10 +74,7 @@ class PeakMemory(MeasuredCost):
     def peak_bytes(
         self, task: Task, tree: ForkServer, source: Source, drawn: Sequence[Drawn]
     ) -> tuple[int, list[Answer]]:
-        """Load a source text in a new process of `tree`, and call its function on each input.
-
-        Return the peak memory of the process, and the answers.
-        """
+        """Load a source text in a new process of `tree`, and call its function on each input."""
         input_bytes = ALIGNMENT + max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
         output_bytes = ALIGNMENT + max(one.size_bytes for one in drawn)
         answers = list[Answer]()

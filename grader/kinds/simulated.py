@@ -78,10 +78,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
             return replace(self._judged(mine, partial(self._play, one)), output_tail=printed)
 
     def examine_here(self, source: str) -> Attempt:
-        """Grade a submission of the kit in this process, where a simulated call takes 1 µs instead of 100 µs.
-
-        Exceptions of the submission are not caught.
-        """
+        """Grade a submission of the kit in this process, where a simulated call takes 1 µs instead of 100 µs."""
         play = partial(_played, self.solver(source))
         return self._judged([*map(play, self.given)], play)
 
@@ -183,10 +180,7 @@ def judged(scenario: Scenario, answer: Any) -> Mismatch | None:
 
 
 def near_miss(answer: Any, right: Any, order: str) -> str:
-    """Return a sentence if a wrong answer differs from the right one only in order or by rounding, else "".
-
-    `order` is the task's rule for the order of the rows.
-    """
+    """Return a sentence if a wrong answer differs from the right one only in order or by rounding, else ""."""
     if isinstance(answer, list) and isinstance(right, list) and sorted(answer, key=repr) == sorted(right, key=repr):
         return f"The rows are right, but their order is not. The right order: {order}."
     return "The numbers differ from the right ones only by rounding." if _only_rounded(answer, right) else ""

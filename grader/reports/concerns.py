@@ -64,10 +64,7 @@ def grouped(found: Iterable[Concern]) -> list[ConcernGroup]:
 
 
 def concerns(roll: Roll) -> list[Concern]:
-    """Return the problems that the instructor must check, the most important first.
-
-    First come results that only a person can judge and missing grades, then files, and last the undecided grades.
-    """
+    """Return the problems that the instructor must check, the most important first."""
     return [
         *(one for status in _FIRST for one in _of_status(roll, status)),
         *_late_by_unknown(roll),
