@@ -12,6 +12,7 @@ import json
 import math
 import re
 import statistics
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -190,7 +191,7 @@ def _only_rounded(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return all(map(_only_rounded, one, other))
     exact, number = (one, other) if isinstance(one, float) else (other, one)
-    if not isinstance(exact, float) or type(number) not in {int, float} or not math.isfinite(exact):
+    if not isinstance(exact, float) or type(number) not in {int, float} or not abs(number) <= sys.float_info.max:
         return bool(one == other)
     return math.isclose(exact, number, rel_tol=known_mistakes.SAME_NUMBER) or any(
         number == round(exact, n) or exact == round(number, n) for n in range(13)

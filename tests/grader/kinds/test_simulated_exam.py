@@ -168,6 +168,7 @@ def test_an_answer_that_differs_only_in_order_or_rounding_gets_a_sentence_on_tha
         [*rows, rows[0]],
         [rows[0]] * 3,
         [["b", 8, 0.5], *rows[1:]],
+        [["b", 7, 10**400], *rows[1:]],
         None,
         "abc",
         [1, 2, 3],
