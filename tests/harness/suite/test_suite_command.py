@@ -4,11 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.compilers import inductor
 from harness.errors import UsageError
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import (
@@ -25,8 +23,7 @@ from harness.suite import (
 from harness.suite.__main__ import DEFAULT, SOME_FAILED, benchmarks_of, chosen, main
 from harness.suite.expand import Benchmark
 from harness.suite.models import _model
-from harness.suite.results import SAME, SuiteComparison, SuiteSettings, load, save
-from harness.suite.runner import NOT_COUNTED
+from harness.suite.results import SAME, SuiteComparison, load, save
 
 
 def test_an_impossible_definition_is_refused_at_once() -> None:
@@ -187,22 +184,6 @@ def test_benchmarks_that_this_torch_cannot_run_are_left_out_and_the_run_succeeds
     assert "1 benchmark measured, 0 failed, 1 left out" in printed
     assert "Left out (1): no compiler here" in printed
     assert err == ""
-
-
-@pytest.mark.long
-@pytest.mark.program("c++")
-def test_compiled_forms_are_timed_and_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
-    monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
-    kept: dict[str, Any] = {"setup": GroupedSetup("x = torch.ones(8)"), "signature": "f(x) -> y", "compiled": True}
-    groups = {"sum": GroupedStmts("y = (x * 2).sum()", **kept), "broken": GroupedModules("model = missing", **kept)}
-    works = [work for work in Benchmark.all_of(materialize(flatten(groups))) if work.runtime == "Compiled"]
-    sound, broken = runner.measure(works, tmp_path / "out.json", SuiteSettings(min_run_time_s=0.001), jobs=1).results
-    assert sound.times_s
-    assert sound.uncounted == NOT_COUNTED
-    assert not broken.times_s
-    assert "NameError" in broken.failure
-    assert any((tmp_path / "cache" / "inductor").rglob("*.so"))
 
 
 @pytest.mark.long
