@@ -126,6 +126,7 @@ def switches_inside_the_parser() -> Iterator[None]:
     gc.callbacks.remove(collected)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("switches_inside_the_parser")
 def test_two_threads_may_parse_at_the_same_time() -> None:
     with ThreadPoolExecutor(2) as threads:
@@ -178,6 +179,7 @@ def test_valgrind_starts_without_instrumentation(tmp_path: Path, monkeypatch: py
     assert printed.split() == [f"--vgdb-prefix={folder / 'vgdb'}", "--instr-atstart=no", "python"]
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
 def test_scripts_counted_at_the_same_time_have_the_same_counts_as_alone() -> None:
     short, long = count_scripts([SHORT, LONG])
@@ -259,6 +261,7 @@ def test_lookups_of_first_and_last_key_are_compared(tmp_path: Path, monkeypatch:
     assert found == {"???:0x0000000000530910"}
 
 
+@pytest.mark.long
 @pytest.mark.valgrind
 def test_the_nameless_lookup_of_this_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))

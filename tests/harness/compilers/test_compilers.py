@@ -103,6 +103,7 @@ def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
     return x * n
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(inductor.unsupported()), reason=inductor.unsupported())
 def test_recompilations_are_recorded_and_loggers_restored(capfd: pytest.CaptureFixture[str]) -> None:
     torch.compiler.reset()

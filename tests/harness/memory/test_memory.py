@@ -214,7 +214,7 @@ def test_a_script_without_a_table_is_one_sentence_with_the_cause(script: str, ca
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_script_is_measured_over_time() -> None:
     curve = timeline(PROFILED.replace("    del", "    import time; time.sleep(0.2)\n    del"), title="-a < $b^$")
     assert curve.peak_bytes - curve.samples[0][1] > 36 * MIB

@@ -200,6 +200,7 @@ BAD: Definition = {
 }
 
 
+@pytest.mark.long
 def test_bad_benchmarks_fail_with_their_reasons_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(lanes.DIRECTORY_VARIABLE, str(tmp_path / "lanes"))
     monkeypatch.setattr(runner, "LIMIT_S", 8.0)  # a busy machine needs seconds for a short benchmark

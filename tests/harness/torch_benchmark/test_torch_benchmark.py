@@ -109,6 +109,7 @@ def drawn(fuzzer: fuzz.Fuzzer, count: int = 6) -> list[fuzz.Sample]:
     return list(fuzz.take(bounded, count))
 
 
+@pytest.mark.long
 def test_repaired_says_whether_this_torch_refuses_correct_distributions() -> None:
     """Compare `REPAIRED` with the behaviour of torch without this module."""
     bare = subprocess.run([sys.executable, "-c", COIN], capture_output=True, text=True, check=False)

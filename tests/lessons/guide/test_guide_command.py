@@ -92,6 +92,7 @@ def test_a_pack_is_not_overwritten_and_a_student_kit_has_none(
     assert "The student kit does not contain the teacher's pack." in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
