@@ -22,7 +22,7 @@ from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.hand_ins.left_out import folded
 from grader.isolation.pool import Pool
-from grader.records import Report
+from grader.records import Report, Verdict
 from harness.rendering.texts import shown
 from harness.rendering.wrapping import columns, say, wrapped
 from harness.storage.user_files import refuse_edited
@@ -41,7 +41,7 @@ class _Check:
     json_file: Path | None
     is_complete: bool
     verbose: bool
-    checked: set[Path] = field(default_factory=set)
+    before: dict[Path, dict[str, Verdict]] = field(default_factory=dict)
 
     @property
     def is_overview(self) -> bool:
@@ -76,16 +76,16 @@ class _Check:
     def _graded(self, path: Path, choice: FileChoice, pool: Pool) -> Report:
         report = checking.check(choice.lesson, path, pool, self.only)
         checking.print_lines(self._lines(path, choice, report), out_console)
-        self.checked.add(path)
+        self.before[path] = {verdict.task: verdict for verdict in report.verdicts}
         return report
 
     def _lines(self, path: Path, choice: FileChoice, report: Report) -> list[ScreenLine]:
-        notes = [] if path in self.checked else _notes(choice)
+        notes = [] if path in self.before else _notes(choice)
         if self.is_overview:
             is_stub = choice.taken and not (choice.taken.changed or choice.left_out)
             return [] if is_stub else [*check_screen.overview(report), *map(ScreenLine, (*notes, *report.remarks))]
         hints = checking.hint_lines(report, ask_hint=self.ask_hint, past_hints=self.past_hints)
-        return check_screen.screen(report, hints, notes=notes, verbose=self.verbose)
+        return check_screen.screen(report, hints, notes=notes, verbose=self.verbose, before=self.before.get(path))
 
 
 def check(

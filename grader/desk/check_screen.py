@@ -28,6 +28,9 @@ MOST_PRINTED: Final = 5
 MOST_NOTES: Final = 4
 """The number of rows that are kept free for notes on a file, such as the exceptions of a notebook's cells."""
 
+SIMILAR: Final = 1.1
+"""A ratio that rose or fell by less than this factor is not a change: two measurements of one function differ, too."""
+
 SAME: Final = "The reason is the same."
 VERBOSE: Final = "--verbose"
 NO_SANDBOX: Final = (
@@ -59,17 +62,22 @@ def screen(
     *,
     notes: Sequence[str] = (),
     verbose: bool = False,
+    before: Mapping[str, Verdict] | None = None,
     to_see_more: str = VERBOSE,
 ) -> list[ScreenLine]:
     """Return the lines for the report of one lesson: its points, then each task with its next step and its details.
 
     `hints` has the lines on hints by the task's full name. `notes` are sentences on the file. With `verbose`, nothing
-    is left out, and ways to solve a task follow full marks. Else the lines fill at most `ROWS` rows. `to_see_more` is
-    what a student types to see what is left out.
+    is left out, and ways to solve a task follow full marks. Else the lines fill at most `ROWS` rows. `before` has the
+    verdicts of the last check: a task whose result is the same now is left out. `to_see_more` is what a student types
+    to see what is left out.
     """
-    warned = [] if report.sandboxed else [ScreenLine(NO_SANDBOX, 1)]
-    graded = list(tasks_with_verdicts(report))
-    heads = [_heading(task, verdict) for task, verdict in graded]
+    warned = [ScreenLine(NO_SANDBOX, 1)] if before is None and not report.sandboxed else []
+    before = before or {}
+    graded = [pair for pair in tasks_with_verdicts(report) if not _is_same(before.get(pair[1].task), pair[1])]
+    if not graded:
+        return [ScreenLine(f"Nothing changed: {out_of(report.points, report.max_points)} points", 1)]
+    heads = [_heading(task, verdict, before.get(verdict.task)) for task, verdict in graded]
     messages = _messages([verdict for _, verdict in graded], PurePath(report.submission.path).name)
     blocks = [
         _block(task, verdict, message, hints.get(verdict.task, ()), verbose=verbose)
@@ -172,8 +180,27 @@ def tasks_with_verdicts(report: Report) -> Iterator[tuple[Task, Verdict]]:
     yield from ((by_name[verdict.task], verdict) for verdict in report.verdicts)
 
 
-def _heading(task: Task, verdict: Verdict) -> ScreenLine:
+def _is_same(before: Verdict | None, now: Verdict) -> bool:
+    """Return whether a task ended as before: equal points, a similar ratio, and the same first sentence.
+
+    Numbers in a sentence are ignored, because hidden inputs are new in each check, and an edit moves lines.
+    """
+    if before is None or _key(before) != _key(now):
+        return False
+    old, new = before.attempt.speed, now.attempt.speed
+    return not (old and new) or old.low / SIMILAR < new.ratio < old.high * SIMILAR
+
+
+def _key(verdict: Verdict) -> tuple[object, ...]:
+    attempt, earns = verdict.attempt, verdict.status in EARNS
+    sentence = "" if earns else re.split(r"\. |\n", attempt.rationale, maxsplit=1)[0]
+    return earns or verdict.status, verdict.points, re.sub(r"[\d.]+", "", f"{sentence} {attempt.help}")
+
+
+def _heading(task: Task, verdict: Verdict, before: Verdict | None = None) -> ScreenLine:
     earned = out_of(verdict.points, verdict.max_points)
+    if before and before.points != verdict.points:
+        earned += f" (before: {grade_texts.points(before.points)})"
     text = f"{earned}  {task.lesson} · {task.name}: {task_state(task, verdict)}"
     return ScreenLine(text, 1, COLOURS.get(verdict.status, "yellow"))
 

@@ -6,10 +6,11 @@ Keys are read as whole lines, so that every terminal works, and also an input th
 import os
 import select
 import signal
+import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
@@ -46,6 +47,9 @@ def practise(lesson: str, console: Console) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends now
         code = INTERRUPTED
         console.print()
+    except Exception:
+        practice.kit.follow(practice.lesson)
+        raise
     points, path = student_state.points_by_lesson(), path_of_student()
     finished = sum(_is_full(points.get(each)) for each in path)
     say(console, f"You have full marks in {finished} of {len(path)} exercises of your path. Your points are kept.", 1)
@@ -74,12 +78,36 @@ def _is_full(points: tuple[float, float] | None) -> bool:
     return points is not None and points[0] >= points[1]
 
 
+class KitFolder:
+    """The folder of the kit, which the student may move or rename while `practise` runs."""
+
+    def __init__(self) -> None:
+        self._opened = os.open(paths.KIT, os.O_RDONLY)
+
+    def follow(self, lesson: str) -> None:
+        """If the kit was moved, start `practise` again in its new place. If it was deleted, raise `UsageError`."""
+        with suppress(OSError):
+            if os.path.samestat(paths.KIT.stat(), os.fstat(self._opened)):
+                return
+        os.fchdir(self._opened)
+        try:
+            here = Path.cwd()
+        except OSError:
+            gone = f"{paths.KIT}, the folder of the kit, was deleted or replaced. Start practise again in the new one."
+            raise UsageError(gone) from None
+        print(f"\nThe folder of the kit is now {here}. practise goes on there.", flush=True)
+        python = Path(sys.executable)
+        python = here / python.relative_to(paths.KIT) if python.is_relative_to(paths.KIT) else python
+        os.execv(python, [str(python), "-m", "grader", "practise", lesson])  # noqa: S606 - the same command, without a shell
+
+
 @dataclass
 class Practice:
     """A student who practises: the present exercise, the report of its last check, and what was typed."""
 
     console: Console
     lesson: str
+    kit: KitFolder = field(default_factory=KitFolder)
     report: Report | None = None
     typed: bytes = b""
 
@@ -141,8 +169,7 @@ class Practice:
 
     def _events(self, watch: FileWatch) -> Iterator[str | Path]:
         while True:
-            if not paths.KIT.is_dir():
-                raise UsageError(f"{paths.KIT}, the folder of the kit, was moved. Start practise again there.")
+            self.kit.follow(self.lesson)
             if select.select([STANDARD_INPUT], [], [], LOOK_S)[0]:
                 typed = b""
                 with suppress(OSError):  # the terminal is gone
@@ -153,15 +180,19 @@ class Practice:
                 yield from (line.decode(errors="replace").strip().lower()[:1] for line in lines)
             yield from watch.saved(lambda: [file.path for file in self._files()])[-1:]
 
-    def _check(self, path: Path) -> None:
+    def _check(self, path: Path, *, again: bool = False) -> None:
+        """Grade a file, print the result, or only what changed unless `again`, and keep the points."""
+        before = {each.task: each for each in self.report.verdicts} if self.report and not again else None
         try:
             with checking.own_pool() as pool:
                 self.report = checking.check(self.lesson, path, pool)
         except FairclockError as error:
+            self.kit.follow(self.lesson)
             self.report = None
             say(self.console, str(error), 1)
         else:
-            checking.print_lines(check_screen.screen(self.report, {}, to_see_more="v"), self.console)
+            lines = check_screen.screen(self.report, {}, before=before, to_see_more="v")
+            checking.print_lines(lines, self.console)
 
     def _answer(self, key: str) -> None:
         if key == "h":
@@ -171,7 +202,7 @@ class Practice:
         elif key in {"", "v"}:
             file, why_none = self._choice()
             if file:
-                self._check(file.path)
+                self._check(file.path, again=True)
             else:
                 say(self.console, why_none, 1)
 

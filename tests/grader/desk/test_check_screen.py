@@ -1,6 +1,7 @@
 """The screen of `check`: what stands first, what fits in a small terminal, and what a watched file repeats."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from classroom import ENVIRONMENT
 from hypothesis import given
@@ -65,3 +66,22 @@ def test_any_report_fits_in_24_rows_of_80_columns_the_points_first(
 def test_an_overview_names_what_may_differ_in_the_class() -> None:
     lines = check_screen.overview(report("04_autorange", (Attempt(Status.PASSED),), (10,), ("`import x` may fail.",)))
     assert [line.text for line in lines[1:]] == ["`import x` may fail."]
+
+
+def test_a_watched_file_repeats_only_what_changed() -> None:
+    stub = Attempt(Status.RAISED, "repair still raises NotImplementedError (line 41 of the file).", NOT_WRITTEN)
+    slow = Attempt(Status.PASSED, "Right. Next tier: 2×.", speed=Speed(1.4, 1.3, 1.5, 35, 0))
+    made = report("02_timeit_vs_timer", (slow, stub), (4, 0))
+    before = {verdict.task: verdict for verdict in made.verdicts}
+    moved = replace(stub, rationale=stub.rationale.replace("41", "43"))
+    noisy = replace(slow, speed=Speed(1.5, 1.4, 1.6, 35, 0), rationale="Right. Next tier: 2.0×.")
+    (nothing,) = check_screen.screen(report("02_timeit_vs_timer", (noisy, moved), (4, 0)), {}, before=before)
+    assert nothing.text == "Nothing changed: 4 / 20 points"
+    quicker = replace(slow, speed=Speed(1.9, 1.8, 2.0, 35, 0))
+    assert (
+        "ratio 1.90×" in rows(check_screen.screen(report("02_timeit_vs_timer", (quicker,), (4,)), {}, before=before))[0]
+    )
+    faster = replace(slow, speed=Speed(2.4, 2.3, 2.5, 35, 1))
+    lines = rows(check_screen.screen(report("02_timeit_vs_timer", (faster, moved), (7, 0)), {}, before=before))
+    assert lines[1].startswith(" 7 / 10 (before: 4)  02_timeit_vs_timer · time_per_call: right, tier 1 of ")
+    assert "repair" not in " ".join(lines)

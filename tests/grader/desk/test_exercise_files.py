@@ -79,7 +79,7 @@ def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(ki
     new = exercise_of(kit).with_name("new")
     new.write_text(exercise_of(kit).read_text() + "\nx = 1\n")
     new.replace(exercise_of(kit))  # editors save by replacing the file
-    child.expect("not written yet")
+    child.expect("Nothing changed")
     child.expect("Watching")
     (kit / "final.py").write_bytes(paths.solution(LESSON).read_bytes())
     child.expect("Checking final.py")
@@ -90,7 +90,7 @@ def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(ki
     child.expect("Watching")
     assert "10 / 10" in child.before
     exercise_of(kit).touch()
-    child.expect("not written yet")
+    child.expect("Nothing changed")
     child.expect("Watching")
     child.sendcontrol("c")
     child.expect(pexpect.EOF)

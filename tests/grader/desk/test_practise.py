@@ -124,9 +124,17 @@ def test_ctrl_c_and_a_closed_terminal_end_a_check_cleanly(kit: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_moved_kit_ends_the_practice_with_one_sentence(kit: Path) -> None:
+def test_a_moved_kit_is_followed_and_a_deleted_one_is_named(kit: Path) -> None:
     child = at_a_terminal(kit, "practise", "4")
     child.expect("Save to check")
-    kit.rename(kit.with_name("renamed kit"))
-    child.expect(r"was\s+moved")
+    moved = kit.rename(kit.with_name("renamed kit"))
+    child.expect("The folder of the kit is now .*renamed kit.*Save to check")
+    solve(exercise_of(moved))
+    child.expect("10 / 10.*Full marks")
+    moved.rename(kit)
+    child.expect("The folder of the kit is now .*Full marks")
+    for path in sorted(kit.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    kit.rmdir()
+    child.expect("was deleted or replaced")
     assert ended(child) == 2
