@@ -41,6 +41,7 @@ class FileChoice:
     """The selected file of one exercise (`taken`), or None if the student must choose one of `candidates`.
 
     `left_out` has every other changed file, with the reason. `unchanged` are files that the student has not changed.
+    `better` is a sentence on work that the zip of `submit` would lack, or "".
     """
 
     lesson: str
@@ -48,6 +49,7 @@ class FileChoice:
     candidates: tuple[ExerciseFile, ...] = ()
     left_out: tuple[tuple[ExerciseFile, str], ...] = ()
     unchanged: tuple[ExerciseFile, ...] = ()
+    better: str = ""
 
     def take(self, chosen: ExerciseFile) -> "FileChoice":
         """Return a copy in which the file `chosen` is selected."""

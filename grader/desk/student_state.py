@@ -6,11 +6,14 @@
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.files import WriteError, write_atomically
+from grader.hand_ins import originals
 from grader.records import Report
 from grader.task import Task
 from harness.storage.user_files import state_folder
@@ -18,7 +21,17 @@ from harness.storage.user_files import state_folder
 HINTS: Final = "hints.json"
 POINTS: Final = "exercise_points.json"
 FORMAT: Final = 1
+_BEST: Final = "best"
 _AGAIN: Final = "To read all hints again"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedWork:
+    """A file that the grader checked: its points, its absolute path, and the SHA-256 of its code."""
+
+    points: float
+    path: str
+    code: str
 
 
 def next_hint(task: Task) -> Iterator[str]:
@@ -66,7 +79,12 @@ def keep_points(report: Report) -> None:
     if is_faulted(report):
         return
     kept = _checked()
-    kept[report.submission.lesson] = {"points": report.points, "possible": report.max_points}
+    submission = report.submission
+    before = checked_work(submission.lesson)
+    best = CheckedWork(report.points, str(Path.cwd() / submission.path), originals.code_digest(str(submission.source)))
+    best = before if before and before.points > best.points else best
+    points = {"points": report.points, "possible": report.max_points}
+    kept[submission.lesson] = {**points, _BEST: asdict(best)}
     with contextlib.suppress(OSError, WriteError):
         _store(POINTS, {"format": FORMAT, "lessons": kept})
 
@@ -84,6 +102,15 @@ def _checked() -> dict[str, dict[str, Any]]:
     stored = _load(POINTS)
     lessons = stored.get("lessons") if stored.get("format") == FORMAT else None
     return {name: one for name, one in lessons.items() if isinstance(one, dict)} if isinstance(lessons, dict) else {}
+
+
+def checked_work(lesson: str) -> CheckedWork | None:
+    """Return the file of a lesson that earned most points so far, or None if no file was checked."""
+    try:
+        best = _load(POINTS)["lessons"][lesson][_BEST]  # type: ignore[index]
+        return CheckedWork(float(best["points"]), str(best["path"]), str(best["code"]))
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _store(name: str, content: dict[str, object]) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from grader import catalogue
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import check_screen, exercise_files
+from grader.desk import check_screen, exercise_files, student_state
 from grader.desk.exercise_files import ExerciseFile, FileChoice
 from grader.desk.recognition import suffix_of
 from grader.errors import FairclockError, UsageError
@@ -62,12 +62,55 @@ def select(places: Sequence[str], take: Sequence[Path]) -> list[FileChoice]:
         outside = [file for file in everywhere[lesson] if file.changed and file.code not in {"", *known}]
         if lesson in chosen:
             choice = choice.take(chosen[lesson])
-        elif choice.taken and not choice.taken.changed and choice.taken not in by_name:
-            choice = replace(choice, taken=None, unchanged=(choice.taken, *choice.unchanged))
+        elif inside[lesson] or not places:
+            broken = [file for file in everywhere[lesson] if file.refusal and file not in inside[lesson]]
+            choice = _without_loss(choice, [*outside, *broken], is_named=choice.taken in by_name)
         why = "this exercise is not in the places that you named"
         left = [(file, why) for file in outside if at_paths or choice.taken]
         choices.append(replace(choice, left_out=(*choice.left_out, *left)))
     return [one for one in choices if one.taken or one.candidates or one.left_out or one.unchanged or not places]
+
+
+def _without_loss(choice: FileChoice, outside: Sequence[ExerciseFile], *, is_named: bool) -> FileChoice:
+    """Return a choice that loses none of the files `outside`, and not the file that earned most points so far.
+
+    An unchanged file is selected only if `is_named`. Then `better` is set if there is other work.
+    """
+    lesson, taken, best = choice.lesson, choice.taken, student_state.checked_work(choice.lesson)
+    path = Path(best.path) if best and best.points else None
+    checked = exercise_files.read_file(path, lesson) if path and path.is_file() else None
+    if choice.candidates or (taken and taken.changed):
+        if taken and best and checked and not is_named and checked.changed and checked.code == best.code != taken.code:
+            both = exercise_files.choose(lesson, [taken, checked, *choice.unchanged])
+            return replace(both, left_out=(*choice.left_out, *both.left_out))
+        return choice
+    better, file = "", outside[0] if outside else checked
+    if file and file.changed and not file.refusal and (outside or best):
+        did = "you changed" if outside else f"`check` gave {grade_texts.points(best.points)} points to" if best else ""
+        better = (
+            f"For {lesson}, {did} {file.path}. To hand it in: fairclock submit --take {shlex.quote(str(file.path))}."
+        )
+    elif outside or path:
+        lost = outside[0].path if outside else path
+        better = f"For {lesson}, your work was in {lost}, which is gone or unchanged or cannot be read. Find it first."
+    stub = () if is_named or not taken else (taken,)
+    return replace(choice, taken=taken if is_named else None, unchanged=(*stub, *choice.unchanged), better=better)
+
+
+def _require_best(choices: Sequence[FileChoice]) -> None:
+    better = [choice for choice in choices if choice.better]
+    others = " ".join(choice.lesson for choice in choices if choice.taken and not choice.better)
+    stubs = [file.path for choice in better for file in (choice.taken, *choice.unchanged) if file]
+    instead = [f"only the others (fairclock submit {others})"] if others else []
+    instead += [f"the unchanged exercise (fairclock submit --take {shlex.quote(str(path))})" for path in stubs[:1]]
+    if better:
+        sentences = " ".join(choice.better for choice in better)
+        also = f" You can also hand in {' or '.join(instead)}." if instead else ""
+        error = UsageError(
+            f"Nothing was written, because the zip would lack work that you have done. {sentences}{also}"
+        )
+        error.exit_code = 1
+        raise error
 
 
 def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force: bool, graded: bool) -> int:
@@ -75,8 +118,9 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
 
     With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
     `KeyboardInterrupt`. Return 1 if a file is not valid Python or could not be read as an exercise, else 0. Raise
-    `UsageError` if no file is selected.
+    `UsageError` if no file is selected, or if better work than an unchanged exercise would be lost.
     """
+    _require_best(choices)
     files = [choice.taken for choice in choices if choice.taken]
     unchanged = [one for choice in choices if not choice.taken for one in choice.unchanged[:1]]
     if not files:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -111,12 +112,40 @@ def test_submit_packs_renamed_work_under_its_name_and_one_lesson_if_it_is_named(
     assert "There is no exercise, file or folder 'autorangee'. Did you mean" in in_kit(kit, "submit", "autorangee").err
 
 
-def test_a_file_that_is_named_is_packed_unchanged_and_other_work_is_reported(kit: Path) -> None:
-    work = kit / "found again.py"
-    work.write_bytes(paths.solution(LESSON).read_bytes())
-    assert "You have not changed any exercise" in in_kit(kit, "submit", "lessons/exercises").err
-    ended = in_kit(kit, "submit", FILE, "--no-grade")
-    assert (ended.code, f"Not used: {work.name}: this exercise is not in the places" in ended.out) == (0, True)
+def test_submit_stops_where_an_unchanged_exercise_would_replace_better_work(kit: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "far away" / "ex4.py"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(paths.solution(LESSON).read_bytes())
+    exercise_of(kit, "13_bytecode").write_text("x = 1")
+    assert in_kit(kit, "check", elsewhere).code == 0
+    assert in_kit(kit, "check", LESSON).code == 1, "fewer points do not hide the better file"
+    takes = f"fairclock submit --take '{elsewhere}'"
+    for words in ((), ("4",), (FILE,)):
+        ended = in_kit(kit, "submit", *words)
+        assert (ended.code, ended.out, (kit / "submission.zip").exists()) == (1, "", False), words
+        assert f"`check` gave 10 points to {elsewhere}. To hand it in: {takes}." in ended.err
+        assert f"the unchanged exercise (fairclock submit --take {FILE})." in ended.err
+    assert "only the others (fairclock submit 13_bytecode) or" in in_kit(kit, "submit").err
+    for allowed in (("13",), ("4", "--take", FILE), ("--take", elsewhere)):
+        assert in_kit(kit, "submit", "--no-grade", *allowed).code == 0, allowed
+    edit(exercise_of(kit), "    raise NotImplementedError", "    return 1")
+    ended = in_kit(kit, "submit", "4", "--no-grade")
+    assert (ended.code, f"{elsewhere} (saved" in ended.err, FILE in ended.err) == (2, True, True), "both are changed"
+    assert in_kit(kit, "submit", FILE, "--no-grade").code == 0
+    shutil.copy(paths.stub(LESSON), exercise_of(kit))
+    shutil.copy(paths.stub(LESSON), elsewhere)
+    assert f"your work was in {elsewhere}, which is gone or unchanged" in in_kit(kit, "submit").err
+    elsewhere.unlink()
+    assert f"your work was in {elsewhere}, which is gone or unchanged" in in_kit(kit, "submit").err
+    place = kit / "found again.py"
+    place.write_bytes(paths.solution(LESSON).read_bytes())
+    assert "you changed found again.py. To hand it in: " in in_kit(kit, "submit", "lessons/exercises").err
+    notebook_of(kit).write_bytes(b"{")
+    place.unlink()
+    assert f"your work was in {NOTEBOOK}, which is gone" in in_kit(kit, "submit", FILE).err
+    solve(place)
+    notebook_of(kit).unlink()
+    assert in_kit(kit, "submit", "4", "--no-grade").code == 0
 
 
 def test_an_older_zip_of_submit_is_replaced_and_another_file_with_force_alone(kit: Path) -> None:
