@@ -89,7 +89,7 @@ def test_it_reads_the_system_and_python_and_nothing_else(tmp_path: Path) -> None
             folder.chmod(folder.stat().st_mode | 0o055)  # only Landlock can refuse this access
     paths = [secret, tmp_path, Path("/"), Path("/tmp"), Path("/etc"), Path("/etc/passwd"), Path("/sys")]  # noqa: S108
     paths += [KIT, GRADER / "task.py", KIT / "solutions" / "04_autorange.py", KIT / "tests", Path("/dev/shm")]  # noqa: S108
-    paths += [Path("/proc/self/root/etc"), Path("/proc/self/cwd")]
+    paths += [Path("/proc/self/root/etc")]
     paths = [path for path in paths if path.exists()]
     read = "open(path).read() if os.path.isfile(path) else os.listdir(path)"
     found = answer(f"[refused(lambda: {read}) for path in {[str(path) for path in paths]}]")
