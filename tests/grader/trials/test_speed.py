@@ -28,7 +28,7 @@ from grader.records import Control, Status
 from grader.seeds import generator
 from grader.session import Session
 from grader.task import Task, TensorExam
-from grader.trials import control, speed
+from grader.trials import control, physical_limit, speed
 from grader.trials.speed import TimedPair
 from grader.trials.tensor_supply import TensorSupply
 from grader.trials.turns import OutOfTurn
@@ -177,7 +177,7 @@ def test_a_duel_on_a_crowded_core_is_void(task: Task, monkeypatch: pytest.Monkey
     controls = list[Control]()
     monkeypatch.setattr(speed, "queueing", lambda _sides, **_: next(crowds))
     monkeypatch.setattr(speed, "check_holds", controls.append)
-    monkeypatch.setattr(speed.physical_limit, "MARGIN", math.inf)  # no time is impossible, which would repeat the duel
+    monkeypatch.setattr(physical_limit, "MARGIN", math.inf)  # no time is impossible, which would repeat the duel
     verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     assert verdict.attempt.control is not None
     assert verdict.attempt.control.voided == 2
