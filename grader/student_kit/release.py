@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, overlays, paths, ways
+from grader import catalogue, paths, ways
 from grader.authoring import kit_leaks, known_cases, stubs
 from grader.desk import exercise_notebook
 from grader.errors import GraderFault, UsageError
@@ -201,10 +201,7 @@ def _copy_files(folder: Path, lessons: Sequence[str]) -> None:
             continue
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if "known" in name.parts:  # the kit may lack the file from which this one imports
-            target.write_bytes(overlays.whole(source).encode())
-        else:
-            shutil.copyfile(source, target)
+        shutil.copyfile(source, target)
 
 
 def _write_readme(folder: Path, lessons: Sequence[str]) -> None:

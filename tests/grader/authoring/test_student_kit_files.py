@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
-from grader import catalogue, kinds, paths
+from grader import catalogue, kinds, overlays, paths
 from grader.authoring import kit_leaks, known_cases, mistakes
 from grader.authoring.stubs import stub_of, write_all
 from grader.errors import GraderFault, UsageError
@@ -195,6 +195,11 @@ def test_marks_that_do_not_fit_are_one_clear_sentence() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             stub_of(solution)
+
+
+def test_a_baseline_of_the_kit_contains_no_other_known_submission() -> None:
+    for path in {path for task in catalogue.all_tasks() for path in task.baselines}:
+        assert overlays.whole(path) == path.read_text(encoding="utf-8"), path
 
 
 def test_the_committed_stub_is_the_one_generated_from_the_solution() -> None:
