@@ -57,15 +57,15 @@ def oracle(x: Array, hall: Array, door: Array, room: Array, mix: Array) -> NDArr
 
 
 def allowed(x: Array, hall: Array, door: Array, room: Array, mix: Array) -> NDArray[np.float64]:
-    """Return the allowed error: 4 √k roundings of the sum of the magnitudes of all terms.
+    """Return the allowed error: 8 roundings of the sum of the magnitudes of all terms.
 
-    k is the number of terms of all sums on the way to one number. The errors of k roundings partly cancel each other,
-    so their sum grows as √k (Higham and Mary 2019), for any order of the products.
+    The errors of single sums partly cancel each other. With any order of the products, and with sums in float32 from
+    the first term to the last, errors were at most 1.8 roundings. Products in bfloat16, or of weights near the diagonal
+    alone, have larger errors. With 300 roundings allowed, such products reached the tier.
     """
     sound, *others = (np.abs(each.astype(np.float64)) for each in (x, hall, door, room, mix))
-    terms = 2 * sum(map(len, (x, hall, door, room))) + ROUNDS * (len(mix) + 2)
     sizes = sound + _echo(sound, *others, limit=np.inf)
-    bound: NDArray[np.float64] = 4 * np.sqrt(terms) * np.finfo(x.dtype).eps * sizes
+    bound: NDArray[np.float64] = 8 * np.finfo(x.dtype).eps * sizes
     return bound
 
 
