@@ -30,7 +30,7 @@ def at_peak(events: list[tuple[str, int, int, str]]) -> list[list[str | int]]:
     one byte.
 
     Points: 4 of 10 for right answers. The baseline computes the memory in use again for each event. You get 7 points
-    if your function is 3.2 times as fast as the baseline, and all 10 for 53 times. Both are timed on recordings of 600
+    if your function is 3.2 times as fast as the baseline, and all 10 for 62 times. Both are timed on recordings of 600
     events.
     """
     # BEGIN SOLUTION
