@@ -22,7 +22,9 @@ from grader.authoring.lint import tier_named
 from grader.kinds.simulated import gain
 from grader.seeds import generator, independent
 from grader.task import Inputs, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, ValueExam
+from grader.trials.correctness import Answer, judge
 from grader.trials.inputs import pack, root
+from grader.trials.tensor_supply import TensorSupply
 
 MEAN_OFF, SCENARIO_OFF = 0.02, 0.25
 """The largest relative error of `plain_cost`, over an exam and in one scenario. It is smaller than a step of tiers."""
@@ -172,6 +174,17 @@ def exam(task: Task) -> TensorExam:
 
 def cases(task: Task) -> list[Inputs]:
     return list(exam(task).cases(generator("a seed")))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("task", [task for task in tasks() if task.name in FINITE | NOT_FINITE], ids=lambda task: task.name)
+def test_a_large_input_rounded_to_16_bits_gives_a_wrong_answer_in_a_timed_call(task: Task) -> None:
+    timed = TensorSupply(exam(task), generator("a seed")).draw(1)[0]
+    for place, large in enumerate(timed.inputs):
+        if large.size == max(each.size for each in timed.inputs):
+            rounded = torch.from_numpy(np.ascontiguousarray(large)).bfloat16().to(torch.float64).numpy()
+            answer = timed.exam.oracle(*timed.inputs[:place], rounded, *timed.inputs[place + 1 :]).astype(timed.dtype)
+            assert judge(timed.expected, Answer(answer, "Tensor", inputs_unchanged=True))
 
 
 def test_cases_are_empty_strided_not_finite_and_of_each_dtype() -> None:
