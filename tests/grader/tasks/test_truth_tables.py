@@ -177,7 +177,9 @@ def cases(task: Task) -> list[Inputs]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("task", [task for task in tasks() if task.name in FINITE | NOT_FINITE], ids=lambda task: task.name)
+@pytest.mark.parametrize(
+    "task", [pytest.param(one, id=one.full_name) for one in tasks() if one.name in FINITE | NOT_FINITE]
+)
 def test_a_large_input_rounded_to_16_bits_gives_a_wrong_answer_in_a_timed_call(task: Task) -> None:
     timed = TensorSupply(exam(task), generator("a seed")).draw(1)[0]
     for place, large in enumerate(timed.inputs):
