@@ -87,10 +87,7 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
 
 
 def _take_back(db: sqlite3.Connection, folder: str, found: Collection, lessons: Names[str]) -> list[str]:
-    """Mark hand-ins that were replaced, and those of students who are not in the folder any more. Return the latter.
-
-    A hand-in for one lesson stays if the folder now holds only other files of this student, or nothing for this lesson.
-    """
+    """Mark hand-ins that were replaced, and those of students who are not in the folder any more. Return the latter."""
     given = {(one.student, one.lesson) for one in found.submissions}
     present = {lesson for _, lesson in given} & {*lessons}
     here = {student for student, _ in given} | {one.student for one in found.left_out}

@@ -84,10 +84,7 @@ class Extension:
 
 
 def to_utc(wall: datetime, zone: tzinfo) -> datetime:
-    """Return the moment, in UTC, at which the clocks of a zone show `wall`, which has no offset.
-
-    A time in a gap gives the first moment after the gap, and a time that is shown twice gives the later moment.
-    """
+    """Return the moment, in UTC, at which the clocks of a zone show `wall`, which has no offset."""
     first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first <= second:
         return second

@@ -83,10 +83,7 @@ class People:
 
 
 def fold(text: str) -> str:
-    """Return the text in a form for comparing: Unicode NFKC, no case, one kind of apostrophe and dash.
-
-    Spaces are single, invisible characters are left out, and the Turkish dotless i is the same as i.
-    """
+    """Return the text in a form for comparing: Unicode NFKC, no case, one kind of apostrophe and dash."""
     plain = unicodedata.normalize("NFKC", text.replace("\N{ACUTE ACCENT}", "'")).casefold()
     alike = plain if plain.isascii() else unicodedata.normalize("NFKC", "".join(map(_alike, plain)))
     return " ".join(alike.translate(_SAME).replace("i\N{COMBINING DOT ABOVE}", "i").split())

@@ -159,10 +159,7 @@ class Roll:
 
     @property
     def faulted(self) -> tuple[Report, ...]:
-        """The reports without a final grade, because of an internal error or a noisy machine.
-
-        A report is left out if a person gave points for each task that lacks a grade.
-        """
+        """The reports without a final grade, because of an internal error or a noisy machine."""
         final = {(one.student, one.lesson) for one in self.standings if one.by_hand and one.points is not None}
         given = ((one, one.submission) for one in self.reports if is_faulted(one))
         return tuple(report for report, of in given if (of.student, of.lesson) not in final)

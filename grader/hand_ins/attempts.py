@@ -84,10 +84,7 @@ class Location:
 
 
 def disagreements(places: Sequence[Location], zone: tzinfo) -> Iterator[str]:
-    """Yield sentences on exercise files whose sources give different times, each with the source that counts.
-
-    Many files with the same two sources get one sentence. The times are in the time zone `zone`.
-    """
+    """Yield sentences on exercise files whose sources give different times, each with the source that counts."""
     found: dict[tuple[TimeSource, TimeSource], list[Location]] = {}
     for place in places:
         counted, at = place.at

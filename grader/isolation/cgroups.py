@@ -76,10 +76,7 @@ class ControlGroup:
         (self.folder / "cgroup.procs").write_text(str(pid))
 
     def limit(self, *, memory_bytes: int, tasks: int) -> None:
-        """Limit the memory that the group may use beyond its present use, and its number of processes and threads.
-
-        Swap is forbidden.
-        """
+        """Limit the memory that the group may use beyond its present use, and its number of processes and threads."""
         if self._at_first_bytes is None:
             self._at_first_bytes = int((self.folder / "memory.current").read_text())
         (self.folder / "memory.max").write_text(str(self._at_first_bytes + memory_bytes))

@@ -166,10 +166,7 @@ def parts_of(solution: str) -> Iterator[str]:
 
 
 def files_containing(parts: Sequence[str], folder: Path) -> Iterator[Path]:
-    """Yield the files below `folder` that contain one of the parts.
-
-    Indentation, comments and line endings are ignored.
-    """
+    """Yield the files below `folder` that contain one of the parts."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             text = _plain(path.read_text(encoding="utf-8", errors="replace").replace("\\n", "\n").replace('\\"', '"'))

@@ -55,10 +55,7 @@ def seconds(exam: TensorExam, inputs: Inputs, answer_bytes: int, trusted: ForkSe
 
 
 def call_s(turns: Sequence[Sequence[Reading]], *, by_wall: bool = False) -> float:
-    """Return the CPU seconds of a submission's call, or wall seconds if `by_wall`: the median of the pairs' medians.
-
-    `turns` are the submission's turns in each pair of processes.
-    """
+    """Return the CPU seconds of a submission's call, or wall seconds if `by_wall`: the median of the pairs' medians."""
     return median(median(one.call_s(by_wall=by_wall) for one in pair) for pair in turns)
 
 
