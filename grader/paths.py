@@ -25,10 +25,7 @@ def solution(lesson: str) -> Path:
 
 
 def tasks_of_lessons() -> dict[str, dict[str, list[str]]]:
-    """Return, by lesson and task, what a submission needs, such as "torch". It is read from the list of lessons.
-
-    The lessons are ordered by number. Lessons that the kit lacks are left out.
-    """
+    """Return, by lesson and task, what a submission needs, such as "torch". It is read from the list of lessons."""
     listed = tomllib.loads(LESSONS.read_text(encoding="utf-8"))["lessons"]
     return {name: listed[name]["tasks"] for name in sorted(listed) if (TASKS / package_of(name)).is_dir()}
 

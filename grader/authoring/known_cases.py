@@ -75,7 +75,6 @@ def in_files(tasks: Iterable[Task], folder: Path) -> Iterator[str]:
 
 
 def _cases(task: Task, seed: str, *, answers: bool = True) -> Iterator[tuple[Any, Any]]:
-    """Yield the input and the right answer of each test case of a draw. An array is represented by its digest."""
     draw: Examiner[Any] = kinds.examiner(task, seed, timed=int(isinstance(task.exam, ValueExam)))
     if task.exam.in_c or draw.measures:
         return
@@ -103,8 +102,6 @@ def _keyed(case: Any, answer: Any, exact: bool = True) -> Keyed:
 
 
 def _ranked(case: Any, answer: Any) -> Keyed:
-    """Return the key of a case whose numbers were replaced by their ranks, which a common factor does not change."""
-
     def changed(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {key: changed(one) for key, one in value.items()}
@@ -122,8 +119,6 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 def _shape(value: Any, names: dict[Any, int], exact: bool) -> Hashable:
-    """Return a value with each word, and each number unless `exact`, replaced by the place of its first occurrence."""
-
     def place(word: Any) -> int:
         return names.setdefault(word, len(names))
 
@@ -137,7 +132,6 @@ def _shape(value: Any, names: dict[Any, int], exact: bool) -> Hashable:
 
 
 def _relative(answer: Any, names: Mapping[Any, int]) -> Hashable:
-    """Return an answer with each word and each number that is in the input replaced by its place there."""
     if isinstance(answer, str):
         return WORD.sub(lambda word: f"<{names.get(word[0], word[0])}>", answer)
     if isinstance(answer, Mapping):
@@ -148,7 +142,6 @@ def _relative(answer: Any, names: Mapping[Any, int]) -> Hashable:
 
 
 def _rows(value: Any) -> Iterator[tuple[float, ...]]:
-    """Yield the distinctive numbers of each row and each text in a value."""
     numbers = [float(word) for word in WORD.findall(value) if word.isdecimal()] if isinstance(value, str) else []
     if isinstance(value, list | tuple):
         numbers = [float(one) for one in value if type(one) in {int, float}]
@@ -159,7 +152,6 @@ def _rows(value: Any) -> Iterator[tuple[float, ...]]:
 
 
 def _values(path: Path) -> Iterator[Any]:
-    """Yield the data in a file: JSON, lines of JSON, or the literals of Python code."""
     with suppress(ValueError, SyntaxError):
         if path.suffix in {".json", ".ipynb"}:
             yield json.loads(path.read_bytes())
@@ -173,7 +165,6 @@ def _values(path: Path) -> Iterator[Any]:
 
 
 def _searched(value: Any) -> Iterator[Hashable]:
-    """Yield the shapes of a value and of the values in it: with exact numbers, and without numbers."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):

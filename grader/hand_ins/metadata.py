@@ -33,10 +33,7 @@ _Texts.add_constructor("tag:yaml.org,2002:null", lambda *_: "")
 
 
 def gradescope(entry: FolderEntry) -> dict[str, tuple[tuple[Sender, ...], str]]:
-    """Return the senders and the time of each submission, by the name of the submission's folder or file.
-
-    Only the lines of the submitters and of the times are parsed, because the file may contain much other text.
-    """
+    """Return the senders and the time of each submission, by the name of the submission's folder or file."""
     found, kept, wanted, indent = {}, list[str](), False, ""
     for line in (*_text(entry).splitlines(), "end:"):
         if line[:1] not in {" ", "-", "#", ""}:

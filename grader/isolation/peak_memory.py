@@ -55,10 +55,7 @@ def peak_bytes(pid: int) -> int:
 
 
 def peak_beyond(shared: int, status: Mapping[str, int]) -> int:
-    """Return the peak memory of a forked process, without the `shared` bytes that it shares with other processes.
-
-    `status` are the memory fields of `/proc/<pid>/status`, in KiB.
-    """
+    """Return the peak memory of a forked process, without the `shared` bytes that it shares with other processes."""
     try:
         return (status["VmHWM"] + status.get("VmSwap", 0) << 10) - shared
     except KeyError as missing:

@@ -111,10 +111,7 @@ class ProcessTree:
         return self.popen.stdout
 
     def wait_until_ready(self, control: socket.socket, timeout_s: float) -> None:
-        """Wait for the greeting of the Python process. Set `pids`, from the started command to the Python process.
-
-        A process that appears later was started by the submission.
-        """
+        """Wait for the greeting of the Python process. Set `pids`, from the started command to the Python process."""
         Channel(control.fileno()).receive(timeout_s)
         self.pids = (self.popen.pid,)
         if self.info:

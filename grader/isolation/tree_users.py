@@ -57,10 +57,7 @@ def spare_ids(uid_map: Path = Path("/proc/self/uid_map")) -> range | None:
 
 
 def not_started(said: str, otherwise: str) -> SandboxProblem:
-    """Return the problem that Python does not start as another user. `said` is the last line of its output.
-
-    The advice is `otherwise`, unless the user may not read Python.
-    """
+    """Return the problem that Python does not start as another user. `said` is the last line of its output."""
     found = f"Python does not start as another user here ({said})"
     if "ermission" not in said:
         return SandboxProblem(found, otherwise)

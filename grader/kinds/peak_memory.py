@@ -91,10 +91,7 @@ class PeakMemory(MeasuredCost):
             return one.metered(peak_memory.peak_bytes), answers
 
     def estimate(self, solver: Solver, calls: Sequence[Any]) -> float:
-        """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown.
-
-        One call is made before, because the first call may load a library, such as torch. Only Linux shows the peak.
-        """
+        """Return the bytes by which calls raise this process's peak memory, at least 1 MiB, or NaN if unknown."""
         solver(calls[0])
         try:
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # sets the peak to the present memory use

@@ -26,10 +26,7 @@ BINS = 24
 
 
 def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: str = "") -> str:
-    """Return the page of the only student of `roll`, with histograms if its reports include single measurements.
-
-    `infos` are the tasks that are known. `pseudonym` is the student's name on the leaderboard.
-    """
+    """Return the page of the only student of `roll`, with histograms if its reports include single measurements."""
     (student,) = roll.students
     grades = roll.gradebook()[student]
     functions = (measured_speed, failing_case, compared, interval, next_tier, reached_share, ladder, rounds_chart)

@@ -119,10 +119,7 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
 
 
 def cell_remarks(notebook: Notebook, raised: Sequence[tuple[CodeCell, Raised]], skipped: object) -> Iterator[str]:
-    """Yield sentences on the cells of a notebook that raised an exception, and on commands that were `skipped`.
-
-    `skipped` is a list of commands. It comes from the submission's process.
-    """
+    """Yield sentences on the cells of a notebook that raised an exception, and on commands that were `skipped`."""
     commands = skipped[:MOST_REMARKS] if isinstance(skipped, list) else []
     lines = [command[:LINE_CHARACTERS] for command in commands if isinstance(command, str)]
     if lines:

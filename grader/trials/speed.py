@@ -92,10 +92,7 @@ class Contestants:
     by_wall: bool = False
 
     def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TimedPair:
-        """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them.
-
-        In pair 0, the oracle checks the baseline's first answer, which takes long.
-        """
+        """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them."""
         blame_baseline = partial(blame_grader, f"The baseline of {self.task.full_name}")
         with blame_baseline():
             one = stack.enter_context(worker(self.trusted, self.task.limits))
