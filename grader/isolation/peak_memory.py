@@ -55,7 +55,7 @@ def peak_bytes(pid: int) -> int:
 
 
 def peak_beyond(shared: int, status: Mapping[str, int]) -> int:
-    """Return the peak memory of a forked process, without the `shared` bytes that it shares with other processes."""
+    """Return the peak memory in bytes, without the `shared` ones. `status` has fields of `/proc/PID/status`, in KiB."""
     try:
         return (status["VmHWM"] + status.get("VmSwap", 0) << 10) - shared
     except KeyError as missing:
