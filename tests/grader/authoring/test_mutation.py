@@ -145,8 +145,9 @@ def test_a_usage_error_says_why() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             judging.tasks(target)
-    with pytest.raises(UsageError, match="--mutants TARGET cannot be combined with lessons"):
-        author.lint_exercises(changed="04", lessons=["05"])
+    for options in ({"lessons": ["05"]}, {"record": True}):
+        with pytest.raises(UsageError, match="--mutants TARGET cannot be combined with lessons"):
+            author.lint_exercises(changed="04", **options)
     with pytest.raises(UsageError, match=r"right\.py is wrong without any change: a question, passed\(5\)"):
         found(task(every), "def passed(points):\n    return points > 5\n")
 
