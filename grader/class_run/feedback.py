@@ -7,7 +7,6 @@ name of the student, so only the names in the download tell to whom a page belon
 """
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -101,13 +100,7 @@ def return_pages(
     place = to or book.out / ("_feedback" if form is Form.FOLDER else f"{form}-feedback.zip")
     mode = None if to else rights(book.out)
     if pages and form is Form.FOLDER and place.suffix != ".zip":
-        with explained(place):
-            if to and not force and place.is_dir() and any(place.iterdir()):
-                raise EditedFileError(f"{place} holds files, so nothing was written. Use another folder, or --force.")
-            if not to and place.is_dir():
-                shutil.rmtree(place)
-        for name, data in pages.items():
-            write_atomically(place / name, data, mode=mode, durable=False)
+        _write_folder(place, pages, mode, force=force or not to, only=not to)
     elif pages:
         data = zip_of(pages)
         if to:
@@ -161,3 +154,26 @@ def _another_name(roll: Roll, student: str, path: str) -> str:
     if not (person and name) or (len(words) > 1 and all(word in fold(name) for word in words)):
         return ""  # a platform may add middle names
     return "" if People([person.identity(student)]).find(Identity((name,), (name,))) else name
+
+
+def _write_folder(place: Path, pages: Mapping[str, bytes], mode: int | None, *, force: bool, only: bool) -> None:
+    """Write the pages into the folder `place`. With `only`, remove all other files there.
+
+    Raise `EditedFileError`, and write nothing, if the folder has other files and `force` is not set.
+    """
+    files = {place / name: data for name, data in pages.items()}
+    there = [path for path in sorted(place.rglob("*")) if path.is_file()] if place.is_dir() else []
+    for path in there:
+        with explained(path):
+            differs = path not in files or path.read_bytes() != files[path]
+        if differs and not force:
+            raise EditedFileError(
+                f"{place} holds other files, such as {path}, so nothing was written. "
+                "Name another folder, or overwrite the files with --force."
+            )
+    for path, data in files.items():
+        write_atomically(path, data, mode=mode, durable=False)
+    for path in there if only else ():
+        if path not in files:
+            with explained(path):
+                path.unlink()

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,15 @@ _OF_ONE: Final = re.compile(
 _KIT: Final = {"lessons": "exercises"}
 
 
+class _Verdict(IntEnum):
+    """What a folder holds: one student's files, perhaps one student's files, perhaps a class, or a class."""
+
+    STUDENT = 0
+    EITHER = 1
+    PERHAPS_CLASS = 2
+    CLASS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Inside:
     """What a folder or zip holds: its own entries (True for folders), and the path and lesson of each exercise."""
@@ -54,27 +64,45 @@ def classes(
     plain = {name: found[name] for name, claim in claims.items() if claim.layout == PLAIN and name in found}
     if any(part in plain[name].top for name, part in _KIT.items() if name in plain):
         raise UsageError("The folder is a copy of the course, not a class; give the folder that contains it.")
-    alone = folded(zipped) if len(claims) == 1 else ""
-    found_classes = [name for name, inside in plain.items() if _is_class(name, inside, lessons, alone)]
-    of_work = [name for name in plain if plain[name].exercises or name in found_classes]
-    # One student's zip that looks like a class must not stop the grading of the other students.
-    return found_classes if 2 * len(found_classes) >= len(of_work) else []
-
-
-def _is_class(name: str, inside: Inside, lessons: Collection[str], zipped: str) -> bool:
-    stem, work = folded(name).removesuffix(".zip"), set(map(folded, lessons))
-    if GRADESCOPE in inside.top or _platform_people(inside) > 1:
-        return True
-    if any(len(path) == 1 for path, _ in inside.exercises):
-        return False
-    children = {folded(path[0]).removesuffix(".zip") for path, _ in inside.exercises} - {stem, *work}
-    clone = f"{stem.removesuffix('-submissions')}-"
-    people = [
-        one for one in children if one.startswith(clone) or not (_OF_ONE.fullmatch(one) or _ASSIGNMENT.fullmatch(one))
-    ]
+    verdicts = {name: _verdict(name, inside, lessons) for name, inside in plain.items()}
     # A program that zips a folder gives the zip the folder's name, and browsers and Google Drive add to it.
-    is_work = stem in work or _ASSIGNMENT.fullmatch(stem) or (zipped and zipped.startswith(folded(name)))
-    return bool(people and is_work)
+    verdicts |= {
+        name: _Verdict.CLASS
+        for name, verdict in verdicts.items()
+        if verdict is _Verdict.EITHER and len(claims) == 1 and folded(zipped).startswith(folded(name))
+    }
+    of_work = {name: one for name, one in verdicts.items() if plain[name].exercises or one is _Verdict.CLASS}
+    surest, least = max(of_work.values(), default=_Verdict.STUDENT), min(of_work.values(), default=_Verdict.STUDENT)
+    if surest is _Verdict.CLASS:
+        found_classes = [name for name, verdict in verdicts.items() if verdict >= _Verdict.PERHAPS_CLASS]
+        # One student's zip that looks like a class must not stop the grading of the other students.
+        return found_classes if 2 * len(found_classes) >= len(of_work) else []
+    if surest < _Verdict.PERHAPS_CLASS or not least or len(plain) < len(claims):
+        return []
+    return [name for name, verdict in of_work.items() if verdict >= least]
+
+
+def _verdict(name: str, inside: Inside, lessons: Collection[str]) -> _Verdict:
+    stem, people = folded(name).removesuffix(".zip"), _platform_people(inside)
+    if GRADESCOPE in inside.top or people > 1:
+        return _Verdict.CLASS
+    if people:
+        return _Verdict.PERHAPS_CLASS
+    if not inside.exercises or any(len(path) == 1 for path, _ in inside.exercises):
+        return _Verdict.STUDENT
+    work = set(map(folded, lessons))
+    children: dict[str, set[str]] = {}
+    for path, lesson in inside.exercises:
+        child = folded(path[0]).removesuffix(".zip")
+        is_clone = child.startswith(f"{stem.removesuffix('-submissions')}-")
+        if is_clone or not (child in {stem, *work} or _OF_ONE.fullmatch(child) or _ASSIGNMENT.fullmatch(child)):
+            children.setdefault(child, set()).add(lesson)
+    if not children:
+        return _Verdict.STUDENT
+    if stem in work or _ASSIGNMENT.fullmatch(stem):
+        return _Verdict.CLASS
+    several = sum(map(len, children.values())) > len(set().union(*children.values()))
+    return _Verdict.PERHAPS_CLASS if several else _Verdict.EITHER
 
 
 def _platform_people(inside: Inside) -> int:

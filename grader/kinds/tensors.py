@@ -133,11 +133,13 @@ class TensorExaminer(Examiner[TensorExam]):
         for timed in self._sizes:
             drawn += [("timed, ", inputs) for inputs in islice(timed(self._rngs()), self.timed)]
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            described = ((at + describe(self.exam.parameters, inputs), inputs) for at, inputs in drawn)
-            return [(words, inputs, Expected.of(self.exam, inputs)) for words, inputs in described]
+            return [self._case(at, inputs) for at, inputs in drawn]
 
     def _rngs(self) -> Iterator[np.random.Generator]:
         return independent(generator(*self.seed, "timed"))
+
+    def _case(self, words: str, inputs: Inputs) -> Case:
+        return words + describe(self.exam.parameters, inputs), inputs, Expected.of(self.exam, inputs)
 
     @cached_property
     def calls(self) -> list[list[Inputs]]:

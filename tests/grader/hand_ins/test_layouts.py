@@ -129,7 +129,8 @@ def test_a_platforms_folder_and_a_zip_of_it_give_the_same_people_and_times(tmp_p
     [
         (["week1/ren/01_dot.py", "week2/ren/01_dot.py"], ["week1", "week2"]),
         (["hw1/ren/01_dot.py", "hw1/ada/01_dot.py"], ["hw1"]),
-        (["week1/li_1_2_01_dot.py", "week1/ren_2_3_01_dot.py", "b/li_1_4_01_dot.py"], ["week1"]),
+        (["spring/ren/01_dot.py", "spring/ada/01_dot.py", "autumn/li/01_dot.py"], ["autumn", "spring"]),
+        (["week1/li_1_2_01_dot.py", "week1/ren_2_3_01_dot.py", "b/li_1_4_01_dot.py"], ["b", "week1"]),
         (["Section 1/ren/01_dot.py", "Section 2/ada/01_dot.py"], ["'Section 1'", "'Section 2'"]),
         (["assignment_7_export/submission_metadata.yml"], ["assignment_7_export"]),
         (["week1/01_dot.py"], []),
