@@ -105,7 +105,7 @@ def task_problems(task: Task) -> Iterator[str]:
         yield f"its idea, shown after full marks, is missing or has fewer than {FEWEST_WORDS} words"
     if len(task_texts.ways_in(task)) > task_texts.MOST_WAYS:
         yield f"more than {task_texts.MOST_WAYS} known submissions have a “{task_texts.TRADE.strip()}” paragraph"
-    if task_texts.ways_in(task) != ways.ways_of(task):
+    if task_texts.written_ways(task, ways.ways_of(task)) != ways.ways_of(task):
         yield f"its texts in {ways.FILE.name} differ from the known submissions: run `python -m grader stubs`"
     if not task.references.strip():
         yield "it names no further reading: fill in references"

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from grader import catalogue, paths
-from grader.authoring import calibrate, lint, mutants
+from grader.authoring import calibrate, lint, mutants, task_texts
 from grader.commands.options import Debug, err_console, lesson_names, out_console
 from grader.errors import UsageError
 from grader.isolation import sandbox
@@ -18,6 +18,10 @@ def lint_exercises(
     lessons: Annotated[
         list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=lesson_names)
     ] = None,
+    record: Annotated[
+        bool,
+        typer.Option("--record", help="If all is as expected, save the ratios that students read about other ways."),
+    ] = False,
     changed: Annotated[
         str | None,
         typer.Option(
@@ -30,24 +34,29 @@ def lint_exercises(
 ) -> int:
     """Check the verdict of each known submission. The name of its file states the expected verdict."""
     if changed is not None:
-        if lessons:
-            raise UsageError("--mutants TARGET cannot be combined with lessons. Run `lint` twice.")
+        if lessons or record:
+            raise UsageError("--mutants TARGET cannot be combined with lessons or --record. Run `lint` twice.")
         return _lint_mutants(changed)
     chosen = catalogue.load().chosen(lessons)
     paths.require_solutions("lint", chosen)
     found = 0
     with Pool(sandboxed=False) as pool:
         for lesson in chosen:
+            measured = dict[str, dict[str, float]]()
             problems = [*lint.problems(lesson)]
             with err_console.status(f"Grading {lesson} …") as status:  # only visible on a terminal
                 for row in lint.table(lesson, str(time.time_ns()), pool, lambda now: status.update(f"Grading {now} …")):
                     status.stop()  # because the row is printed on another stream
                     out_console.print(row.line, markup=False, highlight=False)
                     status.start()
+                    if speed := row.verdict.attempt.speed:
+                        measured.setdefault(row.task.full_name, {})[row.name] = speed.ratio
                     problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
+            if record and not problems:
+                print(f"Wrote the ratios of {lesson} to {task_texts.write_ways(measured)}.", flush=True)
     none = "Every known submission got the expected verdict."
     print(f"{found} problems, listed above as SURPRISE." if found else none)
     return int(bool(found))

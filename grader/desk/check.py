@@ -80,7 +80,7 @@ def as_json(reports: Sequence[Report]) -> str:
                 "ratio": attempt.speed and attempt.speed.ratio,
                 "tier": attempt.speed and attempt.speed.tier,
                 "idea": task.idea if is_full else "",
-                "ways": [asdict(way) for way in ways_of(task) if is_full],
+                "ways": [asdict(way) for way in ways_of(task).ways if is_full],
             }
         )
     remarks = [remark for report in reports for remark in report.remarks]

@@ -217,8 +217,7 @@ def _block(task: Task, verdict: Verdict, message: str, hints: Sequence[str], *, 
     attempt, details = verdict.attempt, message.splitlines()
     if verdict.points == verdict.max_points:
         idea = f"How the reference solution works: {task.idea}"
-        found = [f"- {way.line}" for way in ways_of(task)]
-        ways = [*details, idea, *(["Other right ways:", *found] if found else []), f"More to read: {task.references}"]
+        ways = [*details, idea, *ways_of(task).lines(), f"More to read: {task.references}"]
         return _Block(details=ways if verbose else ())
     if verdict.status in EARNS:
         return _Block(details, hints)

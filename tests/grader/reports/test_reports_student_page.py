@@ -19,7 +19,7 @@ from grader.kinds.timing import TIME
 from grader.records import Control, Speed, Status
 from grader.reports import student_page
 from grader.task import Tier
-from grader.ways import Way
+from grader.ways import TaskWays, Way
 
 GUIDE = replace(
     small_tasks.negation(Path(), tiers=(Tier(2.0, 0.6), Tier(4.0, 1.0))),
@@ -81,13 +81,15 @@ def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one(
 
 
 def test_after_full_marks_the_idea_is_told_and_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(student_page, "ways_of", lambda _task: (Way(2, "Loops over rows.", "It is slow."),))
+    ways = TaskWays("here", 3.0, (Way("loop", "Loops over rows.", "It is slow.", 2.0),))
+    monkeypatch.setattr(student_page, "ways_of", lambda _task: ways)
     class_ = class_of(submission())
     report = class_.reports[0]
     verdict = replace(report.verdicts[0], points=10.0)
     text = student_page.render(replace(class_, reports=(replace(report, verdicts=(verdict,)),)), GUIDES)
     assert "One call for all rows." in text
-    assert "<li>Tier 2: Loops over rows. It is slow.</li>" in text
+    assert "Their ratios were computed here. There, the reference solution has the ratio 3×." in text
+    assert "<li>2×: Loops over rows. It is slow.</li>" in text
     assert "Think of rows." not in text
 
 
