@@ -12,7 +12,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +107,13 @@ class Trace:
 
     def partial_overlaps(self) -> int:
         """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
-        tolerance_us = 0.01
-        return sum(
-            one.start_us < other.start_us - tolerance_us
-            and other.start_us < one.end_us - tolerance_us
-            and one.end_us < other.end_us - tolerance_us
-            for one, other in combinations(self.events, 2)
-            if one.thread == other.thread
-        )
+        pairs, tolerance_us, running = 0, 0.01, dict[tuple[str, str], list[Event]]()
+        for each in self.events:
+            before = [one for one in running.get(each.thread, ()) if one.end_us > each.start_us + tolerance_us]
+            starts, ends = each.start_us - tolerance_us, each.end_us - tolerance_us
+            pairs += sum(one.start_us < starts and one.end_us < ends for one in before)
+            running[each.thread] = [*before, each]
+        return pairs
 
 
 def read_trace(file: Path) -> Trace:
