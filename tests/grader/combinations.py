@@ -144,8 +144,8 @@ def large(task: Task) -> int:
 
 
 def smaller(of: Limits) -> Limits:
-    """Return limits with which endless loops end soon."""
-    return replace(of, load_s=3.0, call_s=2.0, wall_factor=2.0)
+    """Return limits with which endless loops end soon. A call of `nearest` takes a second on an idle machine."""
+    return replace(of, load_s=3.0, call_s=6.0 if of.memory_bytes > Limits().memory_bytes else 2.0, wall_factor=2.0)
 
 
 def files() -> set[Path]:

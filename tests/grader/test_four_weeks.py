@@ -71,6 +71,7 @@ def _interrupted_run(*arguments: str | Path, out: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_a_second_program_computes_the_same_grades_for_a_course_of_four_weeks(tmp_path: Path) -> None:
     folder, out = tmp_path / "course", tmp_path / "grades"
     roster, facts, exports = four_weeks.write(folder)
