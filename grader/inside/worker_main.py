@@ -60,7 +60,7 @@ class Worker:
         """Call the submission's function once, copy its answer to shared memory, and return its dtype and shape."""
         answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
         if type(answer) in (self.torch.Tensor, self.torch.nn.Parameter):
-            answer = answer.detach()
+            answer = self.torch.Tensor.detach(answer)  # not the tensor's own attribute of this name
         if type(answer) is not self.torch.Tensor:
             return {"type": loading.type_name(answer)}
         if answer.layout is not self.torch.strided or answer.is_meta:
@@ -82,7 +82,7 @@ class Worker:
         def step() -> str | None:
             answer = function(*tensors)
             if type(answer) is tensor_type or type(answer) is parameter_type:
-                answer = answer.detach()  # a copy with gradients would keep each earlier answer
+                answer = tensor_type.detach(answer)  # a copy with gradients would keep each earlier answer
             if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
                 return f"{loading.type_name(answer)} of another dtype or shape"
             place.copy_(answer)
