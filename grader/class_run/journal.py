@@ -149,7 +149,10 @@ class Journal:
         return Remembered(parse(*self._course_text()), self.tasks(), *about, folders)
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> list[str]:
-        """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too."""
+        """Store the students and submissions of the class folder for the lessons of `tasks`, which then count, too.
+
+        Return a sentence that names the students of earlier runs who are not in this folder any more, or [].
+        """
         with self.transaction() as db:
             return enrolment.enrol(db, self.folder, found, tasks)
 

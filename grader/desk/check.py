@@ -29,7 +29,10 @@ from harness.rendering.wrapping import columns, say, waiting, wrapped
 
 
 def selected(target: str | None, task: str | None) -> tuple[list[FileChoice], str | None]:
-    """Return the file to check for each exercise, and the name of one task, or None to check all tasks."""
+    """Return the file to check for each exercise, and the name of one task, or None to check all tasks.
+
+    `target` is a file, a lesson or a task, such as "02.time_per_call". `task` is a task of its lesson.
+    """
     known, path = catalogue.load(), Path(target or "")
     if target and exercise_files.is_path(target):
         files, named = exercise_files.read_named(path), None

@@ -217,7 +217,10 @@ def _named(path: Path) -> ExerciseFile:
 
 
 def write_zip(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
-    """Write the zip `out` with one file per lesson. Return whether it replaces an existing file."""
+    """Write the zip `out` with one file per lesson. Return whether it replaces an existing file.
+
+    Raise `UsageError` if `out` exists, is not a zip that this function wrote, and `force` is not set.
+    """
     refuse_edited(out, force=force, is_ours=is_submission)
     contents: dict[str, bytes] = {}
     for lesson, path in sorted(files.items()):

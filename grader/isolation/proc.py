@@ -172,7 +172,10 @@ def _unless_gone(error: OSError) -> None:
 
 
 def total_usage(pids: Iterable[int], shared_bytes: int) -> Usage:
-    """Return the memory and the threads of these processes together."""
+    """Return the memory and the threads of these processes together.
+
+    `shared_bytes`, the memory of the process from which they were forked, is subtracted from the memory of each.
+    """
     each = [of_process(pid) for pid in pids]
     return Usage(sum(max(0, one.memory_bytes - shared_bytes) for one in each), sum(one.tasks for one in each))
 

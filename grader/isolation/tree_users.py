@@ -41,7 +41,10 @@ def is_root() -> bool:
 
 
 def trouble(uid_map: Path = Path("/proc/self/uid_map")) -> SandboxProblem | None:
-    """Return why sandboxes of root cannot have users of their own, with the fix, or None if they can."""
+    """Return why sandboxes of root cannot have users of their own, with the fix, or None if they can.
+
+    Return None also if this process does not run as root.
+    """
     if not is_root():
         return None
     if shutil.which("setpriv") is None:
