@@ -8,6 +8,7 @@ tenth combination, and must earn its points. A second start goes on where the fi
 """
 
 import argparse
+import os
 import random
 import re
 import runpy
@@ -151,7 +152,10 @@ def smaller(of: Limits) -> Limits:
 def files() -> set[Path]:
     """Return the files that a cheat may have left behind."""
     named = (Path(folder, name) for folder in (*LEFT_IN, tempfile.gettempdir()) for name in parts()["NAMES"])
-    return {*(one for one in named if one.exists()), *Path(tempfile.gettempdir()).rglob("combined-*")}
+    # `os.walk` passes over folders that other programs remove meanwhile.
+    walked = ((folder, name) for folder, *both in os.walk(tempfile.gettempdir()) for names in both for name in names)
+    combined = (Path(folder, name) for folder, name in walked if name.startswith("combined-"))
+    return {*(one for one in named if one.exists()), *combined}
 
 
 @cache
