@@ -171,15 +171,16 @@ class SimulatedExam:
 
     `max_calls` limits the calls of simulated functions in one scenario. With `needs_torch`, the submission's process
     starts with torch imported. `together` judges all finished scenarios in their order, for requirements such as an
-    error rate. `scenario_noun` is the word for scenarios in texts for the student. Up to `forgiven` answers may be
-    wrong, so that a method that fails in one of a few hundred scenarios still passes. `tells` is empty, or the reason
-    why the answer to a single call may help to predict the right answer (`grader.authoring.giveaways`).
+    error rate. These scenarios are kept until then, so they must not record calls. `scenario_noun` is the word for
+    scenarios in texts for the student. Up to `forgiven` answers may be wrong, so that a method that fails in one of a
+    few hundred scenarios still passes. `tells` is empty, or the reason why the answer to a single call may help to
+    predict the right answer (`grader.authoring.giveaways`).
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
     needs_torch: bool = False
-    together: Callable[[Sequence[Scenario]], Mismatch | None] = lambda _: None
+    together: Callable[[Sequence[Scenario]], Mismatch | None] | None = None
     scenario_noun: str = "simulated scenarios"
     forgiven: int = 0
     tells: str = ""

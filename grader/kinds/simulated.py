@@ -57,6 +57,25 @@ class Played:
         """The answer, and whether it is wrong."""
         return self.answer, self.mismatch is not None
 
+    def result(self, *, planned: bool) -> "Result":
+        """Return what grading keeps of the scenario. With `planned`, it has the ratio, so its costs must be known."""
+        scenario = self.scenario
+        return Result(scenario.title, self.mismatch, measures(scenario), gain(scenario) if planned else math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What grading keeps of a finished scenario: its ratio `gain`, or NaN if the task has no tiers, and the mismatch.
+
+    The scenario itself is not kept: a submission can make it record millions of calls. `measured` is whether the
+    submission got simulated functions.
+    """
+
+    title: str
+    mismatch: Mismatch | None
+    measured: bool
+    gain: float
+
 
 @dataclass
 class SimulatedExaminer(Examiner[SimulatedExam]):
@@ -74,24 +93,36 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         with worker(tree, self.task.limits) as one:
             with blame_submission("The file"):
                 one.load(source)
-            mine = [replace(self._play(one, scenario), answer=None) for scenario in self.given]  # it may be large
+            mine, together = self._results(partial(self._play, one))
             printed = one.output_tail
-            return replace(self._judged(mine, partial(self._play, one)), output_tail=printed)
+            return replace(self._judged(mine, together, partial(self._play, one)), output_tail=printed)
 
     def examine_here(self, source: str) -> Attempt:
         """Grade a submission of the kit in this process, where a simulated call takes 1 µs instead of 100 µs."""
         play = partial(_played, self.solver(source))
-        return self._judged([*map(play, self.given)], play)
+        return self._judged(*self._results(play), play)
 
-    def _judged(self, mine: list[Played], play: Callable[[Scenario], Played]) -> Attempt:
-        failed = [played for played in mine if played.mismatch]
+    def _results(self, play: Callable[[Scenario], Played]) -> tuple[list[Result], Mismatch | None]:
+        """Play new scenarios. Return the result of each, and the mismatch over all of them.
+
+        Each scenario is dropped once it is finished, unless the exam judges all of them together.
+        """
+        waiting, finished, results = [*self.given][::-1], list[Scenario](), list[Result]()
+        while waiting:
+            played = play(waiting.pop())
+            results.append(played.result(planned=bool(self.task.tiers)))
+            finished += [played.scenario] if self.exam.together else []
+        return results, self.exam.together and self.exam.together(finished)
+
+    def _judged(self, mine: list[Result], together: Mismatch | None, play: Callable[[Scenario], Played]) -> Attempt:
+        failed = [result for result in mine if result.mismatch]
         if len(failed) > self.exam.forgiven:
             allowed = f" ({self.exam.forgiven} may be)" if self.exam.forgiven else ""
             said = f"Wrong in {len(failed)} of {len(mine)} {self.exam.scenario_noun}{allowed}."
-            said, mismatch = f"{said} {FIRST} {failed[0].scenario.title}", failed[0].mismatch
+            said, mismatch = f"{said} {FIRST} {failed[0].title}", failed[0].mismatch
         else:
             said = f"Wrong over all {len(mine)} {self.exam.scenario_noun} together."
-            mismatch = self.exam.together([played.scenario for played in mine])
+            mismatch = together
         ended = Attempt(Status.PASSED, cases_passed=len(mine) - len(failed), cases=len(mine))
         if mismatch:
             explanation = self.explanation(lambda probe: play(probe).probed)
@@ -136,7 +167,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
 
     def ratio(self, solver: Solver) -> float:
         """Return the ratio of a right function, as grading computes it."""
-        return speed(self.task, [*map(partial(_played, solver), self.given)]).ratio
+        return speed(self.task, self._results(partial(_played, solver))[0]).ratio
 
     def _mistake(self, solver: Solver) -> str:
         return self.mistake_in(solver, self.given)
@@ -151,7 +182,7 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
                 wrong.append(f"{scenario.title}: raises {type(error).__name__}")
             if len(wrong) > self.exam.forgiven:
                 return wrong[0]
-        return told("all scenarios together", self.exam.together(scenarios))
+        return told("all scenarios together", self.exam.together and self.exam.together(scenarios))
 
     def bound(self, names: Mapping[str, Any]) -> Solver:
         """Return a function that answers a scenario with the functions in `names`."""
@@ -226,10 +257,10 @@ def as_plain(value: Any) -> Any:
     return value if type(value) in {str, int, float, bool, type(None)} else json.loads(json.dumps(value))
 
 
-def speed(task: Task, mine: list[Played]) -> Speed:
+def speed(task: Task, mine: Sequence[Result]) -> Speed:
     """Return the mean ratio over all scenarios: the simple method's cost divided by the submission's cost."""
-    gains = [(gain(own.scenario), own.mismatch is None) for own in mine]
-    ratio = mean_gain(gains, measured=any(map(measures, (own.scenario for own in mine))))
+    gains = [(own.gain, own.mismatch is None) for own in mine]
+    ratio = mean_gain(gains, measured=any(own.measured for own in mine))
     rounds = sum(right for _, right in gains)
     return Speed(ratio=ratio, low=ratio, high=ratio, rounds=rounds, tier=tier_of(ratio, task.tiers))
 

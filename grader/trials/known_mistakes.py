@@ -6,9 +6,9 @@ The student kit has no code of known mistakes. `mistakes.json` has their explana
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any, Final
 
 from grader import paths
@@ -42,11 +42,18 @@ class KnownMistakes:
     judged: bool = True
     answers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
-    def explanation(self, probed: Sequence[Probed]) -> str:
-        """Return the explanation of the only mistake that gives these answers, at least one of them wrong, or ""."""
-        answers = [answer for answer, _ in probed]
-        found = [text for text, known in self.answers.items() if all(map(is_alike, known, answers, self.tolerances))]
-        return found[0] if len(found) == 1 and (not self.judged or any(wrong for _, wrong in probed)) else ""
+    def explanation(self, probed: Iterable[Probed]) -> str:
+        """Return the explanation of the only mistake that gives these answers, at least one of them wrong, or "".
+
+        Take no further answer once no mistake gives all of them, and keep none, because an answer may be large.
+        """
+        left, wrong = dict(self.answers), not self.judged
+        for place, tolerance, (answer, is_wrong) in zip(count(), self.tolerances, probed, strict=False):
+            left = {text: known for text, known in left.items() if is_alike(known[place], answer, tolerance)}
+            wrong = wrong or is_wrong
+            if not left:
+                break
+        return next(iter(left)) if len(left) == 1 and wrong else ""
 
 
 def read() -> dict[str, KnownMistakes]:

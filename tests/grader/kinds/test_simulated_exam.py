@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
+import numpy as np
 import pytest
-from small_tasks import BISECT, COUNT_UP, record_mistakes, search
+from small_tasks import BISECT, COUNT_UP, HiddenNumber, record_mistakes, search
 from trees import BARE
 
 from grader import catalogue, kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import Played, gain, imports_torch, judged, near_miss, speed
+from grader.kinds.simulated import Result, gain, imports_torch, judged, near_miss, speed
 from grader.records import Attempt, Status
 from grader.seeds import generator
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
@@ -74,6 +76,25 @@ def test_an_odd_answer_is_wrong_and_a_malformed_call_raises(task: Task, monkeypa
         assert caught.value.status is Status.RAISED
 
 
+def test_no_finished_scenario_is_kept_with_the_calls_that_it_has_recorded(task: Task) -> None:
+    drawn, recorded = list[ref[HiddenNumber]](), list[int]()
+
+    class Counting(HiddenNumber):
+        def judge(self, answer: Value) -> Mismatch | None:
+            recorded.append(sum(1 for each in drawn if (one := each()) and one.seen))
+            return super().judge(answer)
+
+    def scenarios(_: np.random.Generator) -> list[Counting]:
+        found = [Counting(60) for _ in range(9)]
+        drawn.extend(map(ref, found))
+        return found
+
+    assert isinstance(task.exam, SimulatedExam)
+    attempt = run(replace(task, exam=replace(task.exam, scenarios=scenarios)), BISECT)
+    assert (attempt.status, attempt.cases_passed, len(recorded)) == (Status.PASSED, 9, 9)
+    assert max(recorded) <= 2
+
+
 def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(WorkerFault, match="more than 300 calls") as caught:
         run(search(tmp_path, max_calls=300), "def find(probe):\n  while True: probe(0)")
@@ -128,10 +149,9 @@ class Spent(PlainScenario):
 
 def test_a_guess_gains_little_and_giving_up_gains_nothing(task: Task) -> None:
     def ratio(*costs: float, wrong: Sequence[float] = (), measured: bool = False) -> float:
-        given = (SimulatedFunction("probe"),) if measured else ()
-        played = [Played(Spent(cost, arguments=given), 0, None) for cost in costs]
-        played += [Played(Spent(cost, arguments=given), 0, Mismatch("1", "0")) for cost in wrong]
-        return speed(task, played).ratio
+        results = [Result("", None, measured, gain(Spent(cost))) for cost in costs]
+        results += [Result("", Mismatch("1", "0"), measured, gain(Spent(cost))) for cost in wrong]
+        return speed(task, results).ratio
 
     assert ratio(10, 50, 50) == pytest.approx(40 ** (1 / 3))
     assert ratio(10, 50, wrong=[1]) == pytest.approx(ratio(10, 50, 50))  # it has given up at once

@@ -32,7 +32,7 @@ class Game:
         if not isinstance(exam, SimulatedExam):
             return self.right
         wrong = sum(mismatch is not None for mismatch in self.mismatches)
-        return wrong <= exam.forgiven and exam.together(self.scenarios) is None
+        return wrong <= exam.forgiven and not (exam.together and exam.together(self.scenarios))
 
     @property
     def gain(self) -> float:
