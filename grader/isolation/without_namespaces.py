@@ -15,6 +15,7 @@ import ctypes
 import errno
 import json
 import os
+import secrets
 import struct
 import sys
 import tempfile
@@ -157,7 +158,7 @@ def _started(about: Tree, stdin: int) -> ProcessTree:
 
 
 def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]) -> Tree:
-    folder = _place() / f"fairclock-tree-{uid}"
+    folder = _place() / f"fairclock-tree-{uid}-{secrets.token_hex(16)}"  # a path that no other tree or user can guess
     own, kit = folder / "tmp", folder / "kit"
     readable = [*map(Path, (*bubblewrap.SYSTEM, *bubblewrap.SYSTEM_FILES)), *bubblewrap.prefixes(), kit]
     rules = tree_rules(readable, [*bubblewrap.private_folders(), *hidden], own)

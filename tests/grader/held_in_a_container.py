@@ -49,7 +49,7 @@ def answer(expression: str, setup: str = "", session: Session = SAFE) -> Any:
 
 
 def folders_of(uid: int) -> list[Path]:
-    return list(without_namespaces._place().glob(f"fairclock-tree-{uid}"))
+    return list(without_namespaces._place().glob(f"fairclock-tree-{uid}-*"))
 
 
 def owner(one: WorkerClient) -> int:
