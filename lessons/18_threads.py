@@ -787,7 +787,7 @@ def _(page: Page, found: Watched) -> None:
     page.say(
         "The accesses of `total` all have the same lock. The main thread needs no lock for its accesses before it",
         "starts the threads and after it joins them, because no other thread runs then.",
-        "In the exercise, you find the races in recorded events.",
+        "In the exercise, you find the races in a list of events.",
     )
 
 

@@ -49,8 +49,8 @@ def share(sample: Callable[[], list[str]], name: str, margin: float) -> float:
 def changes(before: list[str], after: list[str]) -> list[list[str | int]]:
     """Return a row [function, samples before, samples after] for each function whose share changed significantly.
 
-    `before` and `after` are two recordings, as `py-spy record --format raw` writes them. A line is a stack and its
-    number of samples:
+    `before` and `after` are the lines of two simulated recordings, in the format of `py-spy record --format raw`. A
+    line is a stack and its number of samples:
 
         <module> (main.py:9);load (data.py:4);parse (data.py:7) 42
 

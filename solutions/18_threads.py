@@ -1,4 +1,4 @@
-"""Exercise of lesson 18: count in a shared table without lost updates, and find races in recorded accesses.
+"""Exercise of lesson 18: count in a shared table without lost updates, and find races in the events of threads.
 
 Check your work with      fairclock check 18_threads
 """
@@ -67,7 +67,7 @@ def tally(
 def races(events: list[list[str]]) -> list[list[str]]:
     """Return a row [variable, thread, other thread] for each pair of threads that access a variable in a race.
 
-    `events` are recorded events in order of time. An event is a thread, an action, and a name:
+    `events` are the events of a program in order of time. An event is a thread, an action, and a name:
 
         ["main", "start", "fox"]     main starts the thread fox
         ["main", "join", "fox"]      the thread fox has ended

@@ -12,9 +12,10 @@ Row = tuple[str, int, int, int]
 def culprit(before: list[Row], after: list[Row]) -> str:
     """Return the name of the function that became worse between two counts of one program.
 
-    Each count was recorded with Callgrind. It is a list of rows (function, calls, own, inclusive). `own` is the number
-    of instructions in the function itself. `inclusive` also has the instructions of all functions that it called. Rows
-    with the most own instructions come first. Return the name as it is in `before`.
+    A count is a list of rows (function, calls, own, inclusive), as in the output of Callgrind. The programs and their
+    counts are simulated. `own` is the number of instructions in the function itself. `inclusive` also has the
+    instructions of all functions that it called. Rows with the most own instructions come first. Return the name as it
+    is in `before`.
 
     One function of the program was changed. It now does more itself, or calls other functions more often than
     necessary. All other code of the program is the same. No function is recursive.

@@ -1,6 +1,6 @@
 """Exercises of lesson 17: find the memory at a peak, and choose checkpoints.
 
-(a) `at_peak` works with a recording of memray. Its CPU time is measured.
+(a) `at_peak` works with a simulated recording of memray. Its CPU time is measured.
 (b) `checkpoints` plans the memory of a training step. Its cost is the peak of your plan.
 
 Check your work with      fairclock check 17_peaks_and_leaks
@@ -15,8 +15,9 @@ from math import inf
 def at_peak(events: list[tuple[str, int, int, str]]) -> list[list[str | int]]:
     """Return a row [function, bytes] for each function with memory at the peak, the most bytes first.
 
-    `events` are the rows (kind, address, bytes, function) of a recording of memray, in order of time. An "alloc"
-    allocates a block at an address. A "free" frees the block at its address. Its other fields are 0 and "". An example:
+    `events` are the rows (kind, address, bytes, function) of a simulated recording of memray, in order of time. An
+    "alloc" allocates a block at an address. A "free" frees the block at its address. Its other fields are 0 and "". An
+    example:
 
         alloc  7  300  load
         alloc  9  100  parse

@@ -1,4 +1,4 @@
-"""Task (b) of lesson 16: find the functions whose share changed between two recordings of py-spy.
+"""Task (b) of lesson 16: find the functions whose share changed between two simulated recordings of py-spy.
 
 Only the answer counts. The stacks of most cases were written for a special case, and six cases have random stacks.
 The names of functions, the files and the line numbers are random, and so is the number of samples of each stack. The
@@ -282,7 +282,7 @@ Draw = Callable[[_Names], RunPair]
 
 
 CHANGES = Task(
-    summary="find the functions whose share changed significantly between two recordings of py-spy",
+    summary="find the functions whose share changed significantly between two simulated recordings",
     cost=CALLS,
     tiers=(),
     hints=(

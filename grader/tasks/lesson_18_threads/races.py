@@ -169,7 +169,7 @@ class _NewNames:
 
 
 RACES = Task(
-    summary="find the pairs of threads that access a variable in a race, in recorded events",
+    summary="find the pairs of threads that access a variable in a race, in a list of events",
     cost=CALLS,
     tiers=(),
     hints=(

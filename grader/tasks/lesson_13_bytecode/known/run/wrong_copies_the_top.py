@@ -3,16 +3,12 @@ pushes the top, and COPY 2 the value below it. A chained comparison such as a < 
 """
 
 import json
-from operator import not_
+from operator import invert, neg, not_
 
-from tier1_closures import BINARY, UNARY
+UNARY = {"UNARY_NEGATIVE": neg, "UNARY_INVERT": invert, "UNARY_NOT": not_}
 
 
 def run(code, arguments):
-    return executed(code, arguments, copied=lambda stack, n: stack[-1])
-
-
-def executed(code, arguments, binary=BINARY, is_false=not_, copied=lambda stack, n: stack[-n]):
     names = dict(zip(code["parameters"], arguments))
     rows = list(map(json.loads, code["instructions"]))
     stack = []
@@ -26,19 +22,19 @@ def executed(code, arguments, binary=BINARY, is_false=not_, copied=lambda stack,
             stack.append(argument)
         elif name == "BINARY_OP" or name == "COMPARE_OP":
             right = stack.pop()
-            stack[-1] = binary[argument](stack[-1], right)
+            stack[-1] = eval(f"left {argument} right", {"left": stack[-1], "right": right})
         elif name == "STORE_FAST":
             names[argument] = stack.pop()
         elif name == "POP_JUMP_IF_FALSE":
-            if is_false(stack.pop()):
+            if not stack.pop():
                 at = argument
         elif name == "POP_JUMP_IF_TRUE":
-            if not is_false(stack.pop()):
+            if stack.pop():
                 at = argument
         elif name == "JUMP":
             at = argument
         elif name == "COPY":
-            stack.append(copied(stack, argument))
+            stack.append(stack[-1])
         elif name == "SWAP":
             stack[-1], stack[-argument] = stack[-argument], stack[-1]
         elif name == "POP_TOP":

@@ -2,14 +2,14 @@
 operand. Python rounds down, so -7 // 2 is -4 and -7 % 2 is 1. Use Python's own operators.
 """
 
-from tier1_closures import BINARY
-from wrong_copies_the_top import executed
+from baseline import operation, run
 
-AS_IN_C = {
-    "//": lambda left, right: type(left % right)(int(left / right)),
-    "%": lambda left, right: left - right * int(left / right),
-}
+as_in_python = operation
 
 
-def run(code, arguments):
-    return executed(code, arguments, BINARY | AS_IN_C)
+def operation(symbol, left, right):
+    if symbol == "//":
+        return type(left % right)(int(left / right))
+    if symbol == "%":
+        return left - right * int(left / right)
+    return as_in_python(symbol, left, right)
