@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 KIT = Path(__file__).parents[1]
-MODULES = {"pyyaml": "yaml", "ipython": "IPython"}
+MODULES = {"pyyaml": "yaml", "ipython": "IPython", "markdown-it-py": "markdown_it"}
 """The modules of packages that have other names than their modules."""
 
 ON_WINDOWS = (

@@ -143,7 +143,8 @@ def kit_files() -> Iterator[Path]:
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
             for_students = path in baselines or not (path.is_relative_to(TEACHERS) or "known" in path.parts)
-            if path.is_file() and path.suffix in SUFFIXES and for_students:
+            is_document = path.suffix == ".md" and LESSON_NUMBER.match(path.name)
+            if path.is_file() and (path.suffix in SUFFIXES or is_document) and for_students:
                 yield path
 
 

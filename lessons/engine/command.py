@@ -61,6 +61,7 @@ class _Options:
     json_file: Path | None
     plots: Path | None
     first: int | None
+    every: bool
 
 
 def _app(lesson: Lesson) -> typer.Typer:
@@ -81,6 +82,7 @@ def _app(lesson: Lesson) -> typer.Typer:
         ] = None,
         plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures in DIR, as SVG.")] = None,
         force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
+        every: Annotated[bool, typer.Option("--all", help="Also run the optional steps.")] = False,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List the steps and claims, and exit.")] = False,
         record: Annotated[
             bool,
@@ -102,7 +104,7 @@ def _app(lesson: Lesson) -> typer.Typer:
         first = None if from_step is None else step_number(lesson, from_step)
         save = picture_saver(plots, lesson.name, force=force)
         with writable(json_file, force=force), _imports_frozen():
-            return _run(lesson, save, _Options(fast, interactive, json_file, plots, first))
+            return _run(lesson, save, _Options(fast, interactive, json_file, plots, first, every))
 
     return app
 
@@ -142,7 +144,7 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
     conditions = _header(lesson, screen, progress, before, fast=options.fast)
     left = unfinished(lesson, before)
     saver = _Saver(progress, screen)
-    run_options = RunOptions(options.fast, options.interactive, save, saver)
+    run_options = RunOptions(options.fast, options.interactive, save, saver, options.every)
     session = LessonSession(lesson, screen, run_options, conditions)
     code = _play(session, saver, left, options)
     if code == 0:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons.engine.catalogue import LessonEntry, entry_of
-from lessons.engine.source import defaults_of
+from lessons.engine.document import Document
+from lessons.engine.source import code_of, defaults_of, imports_of
 from lessons.engine.step import Number, Question, R, Step
 
 Given = TypeVar("Given", bound=Callable[..., object])
@@ -34,6 +35,7 @@ class Lesson:
     simulated: str = ""
     note: str = ""
     before_class: str = ""
+    document: Document | None = None
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -116,3 +118,16 @@ class Lesson:
             return step
 
         return build
+
+
+def shown_code(lesson: Lesson, step: Step[object]) -> str:
+    """Return the code that the screen shows for a step: the imports that no earlier step shows, and its code."""
+    code = whole_code(step)
+    earlier = "\n".join(map(whole_code, lesson.steps[: lesson.steps.index(step)]))
+    imports = imports_of(Path(lesson.file), needed_by=code, known=earlier)
+    return "\n\n".join(filter(None, (imports, code)))
+
+
+def whole_code(step: Step[object]) -> str:
+    """Return the code of a step without its imports."""
+    return "\n\n".join(code_of(thing) for thing in (*step.given, step.function))

@@ -13,9 +13,11 @@ from harness.charts import plots
 from harness.charts.pictures import histogram_svg
 from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, ClaimWords, SettledClaim
+from lessons.engine.explain import Answer, ClaimLine, Paragraph, Part, Photo, Picture
+from lessons.engine.figures import Figures, Lacking
 from lessons.engine.interval import Interval, Standing, interval_of
 from lessons.engine.markup import plain
-from lessons.engine.predict import Prediction, PredictionResult, StudentAnswer, Truth
+from lessons.engine.predict import Judgement, Prediction, PredictionResult, StudentAnswer, Truth
 from lessons.engine.screen import Screen
 
 R_co = TypeVar("R_co", covariant=True)
@@ -54,6 +56,28 @@ class Page:
     answer: StudentAnswer | None = None
     claims: list[SettledClaim] = field(default_factory=list)
     prediction_result: PredictionResult | None = None
+    figures: Figures | Lacking | None = None
+
+    def show(self, part: Part, recorded: Path) -> None:
+        """Print a part of an explanation. `recorded` is the lesson's folder of recorded data."""
+        match part:
+            case Paragraph(text):
+                self.say(text)
+            case Answer(judgement):
+                self._reveal(judgement)
+            case ClaimLine(settled, remark, words):
+                self._record(settled, remark)
+                if words:
+                    self.screen.claim_words(words)
+            case Picture(name, text, svg, caption):
+                if svg:
+                    self.drawing(text, svg, name=name, caption=caption)
+                else:
+                    self.output(text, caption=caption)
+            case Photo(file, caption):
+                self.photo(recorded / file, caption=caption)
+            case Table():
+                self.table(part)
 
     def say(self, *words: Words) -> None:
         """Print a paragraph that consists of these texts. Leave out texts about skipped claims."""
@@ -148,7 +172,10 @@ class Page:
         if self.prediction is None:
             raise ValueError("This step has no question, so there is no answer to reveal.")
         known = (self._text(truth) or None) if isinstance(truth, ClaimWords) else truth
-        judged = self.prediction.judge(self.answer, known)
+        self._reveal(self.prediction.judge(self.answer, known), *because)
+
+    def _reveal(self, judged: Judgement, *because: Words) -> None:
+        assert self.prediction
         answer = None if self.answer is None else self.answer.text
         self.prediction_result = PredictionResult(self.prediction.question, answer, judged.truth, judged.right)
         words = self._joined((judged.words, *because))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.machine.environment import Environment
 from lessons.engine.claim import SettledClaim
+from lessons.engine.figures import Figures, Lacking, figures_as_json
 from lessons.engine.predict import PredictionResult
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -23,6 +24,7 @@ class StepRecord:
     duration_s: float
     prediction: PredictionResult | None
     claims: tuple[SettledClaim, ...]
+    figures: Figures | Lacking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _step(step: StepRecord) -> Json:
         "name": step.name,
         "title": step.title,
         "duration_s": step.duration_s,
+        "figures": figures_as_json(step.figures) if isinstance(step.figures, dict) else None,
         "prediction": None
         if result is None
         else {"question": result.question, "answer": result.answer, "truth": result.truth, "right": result.right},

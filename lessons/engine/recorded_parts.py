@@ -30,10 +30,11 @@ class RevealedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPicture:
-    """A recorded picture made of characters, with its caption."""
+    """A recorded picture made of characters, with its caption, and its SVG text if the record contains it."""
 
     text: str
     caption: str
+    svg: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,11 @@ def show_part(part: Part, screen: Screen, claims: Mapping[str, Claim]) -> None:
             screen.say(text)
         case RevealedAnswer(text):
             screen.reveal(text, right=None)
-        case RecordedPicture(text, caption):
-            screen.picture(text, caption)
+        case RecordedPicture(text, caption, svg):
+            if svg:
+                screen.drawing(text, svg, caption)
+            else:
+                screen.picture(text, caption)
         case Table():
             screen.table(part)
         case RecordedClaim():

@@ -6,17 +6,31 @@ option `--record` writes the records, and `lessons.engine.recording` contains th
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from harness.errors import UsageError
 from harness.machine.environment import NOT_ASKED, Environment
 from harness.rendering import units
+from harness.rendering.tables import Table
+from lessons.engine import explain, parsing
 from lessons.engine.claim import Claim, SettledClaim
+from lessons.engine.document import Document
+from lessons.engine.explain import Measured, explained, question
+from lessons.engine.figures import Figures, figures_as_json, figures_from_json
 from lessons.engine.interval import Standing
-from lessons.engine.recorded_parts import Paragraph, Part, RecordedClaim, from_json, show_part, to_json
+from lessons.engine.recorded_parts import (
+    Paragraph,
+    Part,
+    RecordedClaim,
+    RecordedPicture,
+    RevealedAnswer,
+    from_json,
+    show_part,
+    to_json,
+)
 from lessons.engine.screen import Screen
 
 FILE: Final = "run.json"
@@ -51,12 +65,16 @@ class RecordedOn:
 class RecordedStep:
     """One recorded step: where it ran, and the parts of its explanation in the order of the screen.
 
-    `question` is the question that the step asked, if its text contains measured values. Otherwise it is "".
+    `question` is the question that the step asked, if its text contains measured values. Otherwise it is "". If the
+    lesson has a document, the record contains the figures, and the document gives the parts. `lasted_s` are the seconds
+    that the code of the step ran.
     """
 
     made_on: RecordedOn
     parts: tuple[Part, ...]
     question: str = ""
+    figures: Figures | None = None
+    lasted_s: float = 0.0
 
     @property
     def claims(self) -> dict[str, RecordedClaim]:
@@ -97,6 +115,9 @@ class RecordedRun:
             return cls()
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
+            document = folder.parent.parent / f"{folder.name}.md"
+            if document.is_file():
+                return cls(_explained(parsing.load(document), found["steps"]))
             steps = {
                 name: RecordedStep(
                     RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])), step.get("question", "")
@@ -109,8 +130,14 @@ class RecordedRun:
 
     def save(self, folder: Path) -> Path:
         """Write the records to a folder, and return the path of the file."""
-        steps = {
+        steps: dict[str, object] = {
             name: {
+                "made on": asdict(step.made_on),
+                "lasted_s": round(step.lasted_s, 2),
+                "figures": figures_as_json(step.figures),
+            }
+            if step.figures is not None
+            else {
                 "made on": asdict(step.made_on),
                 **({"question": step.question} if step.question else {}),
                 "parts": [to_json(part) for part in step.parts],
@@ -119,8 +146,64 @@ class RecordedRun:
         }
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / FILE
-        file.write_text(json.dumps({"steps": steps}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if any(step.figures is not None for step in self.steps.values()):
+            text = _lines(steps)
+        else:
+            text = json.dumps({"steps": steps}, indent=1, ensure_ascii=False)
+        file.write_text(text + "\n", encoding="utf-8")
         return file
+
+
+def _explained(document: Document, steps: Mapping[str, Any]) -> dict[str, RecordedStep]:
+    """Return the recorded steps of a document, explained with its words. `steps` is the content of the file."""
+    steps = {name: step for name, step in steps.items() if "figures" in step}
+    figures = {name: figures_from_json(step["figures"]) for name, step in steps.items()}
+    found = {}
+    for step in document.steps:
+        if step.name in steps:
+            kept = steps[step.name]
+            measured = Measured(figures[step.name], {name: figures[name] for name in step.uses & figures.keys()})
+            asked = question(step.question, measured) if step.question else None
+            parts = explained(step, measured, asked).parts
+            text = asked.question if asked and step.question and not step.question.text.is_fixed else ""
+            made_on, recorded = (
+                RecordedOn(**kept["made on"]),
+                tuple(each for part in parts for each in _as_recorded(part)),
+            )
+            found[step.name] = RecordedStep(made_on, recorded, text, figures[step.name], kept["lasted_s"])
+    return found
+
+
+def _as_recorded(part: explain.Part) -> Iterator[Part]:
+    match part:
+        case explain.Paragraph(text):
+            yield Paragraph(text)
+        case explain.Answer(judgement):
+            yield RevealedAnswer(judgement.words[:1].upper() + judgement.words[1:])
+        case explain.ClaimLine(settled, remark, words):
+            yield RecordedClaim.of(settled, remark)
+            if words:
+                yield Paragraph(words)
+        case explain.Picture(_, text, svg, caption):
+            yield RecordedPicture(text, caption, svg)
+        case explain.Photo(file, caption):
+            yield RecordedPicture(file, caption)
+        case Table():
+            yield part
+
+
+def _lines(steps: Mapping[str, Any]) -> str:
+    """Return the content of a file with each figure on a line of its own, so that a difference is readable."""
+    parts = []
+    for name, step in steps.items():
+        figures = (f"  {_text(each)}: {_text(figure)}" for each, figure in step["figures"].items())
+        others = ", ".join(f"{_text(key)}: {_text(value)}" for key, value in step.items() if key != "figures")
+        parts.append(f'{_text(name)}: {{{others}, "figures": {{\n' + ",\n".join(figures) + "\n}}")
+    return '{"steps": {\n' + ",\n".join(parts) + "\n}}"
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def drawings_of(folder: Path, step: str) -> list[Path]:

@@ -97,19 +97,22 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     screen = RecordingScreen(console or Console(highlight=False))
     conditions = Conditions.measure(fast=fast)
     drawings: dict[str, str] = {}
-    session = LessonSession(lesson, screen, RunOptions(fast, False, drawings.__setitem__, lambda _: None), conditions)
+    options = RunOptions(fast, False, drawings.__setitem__, lambda _: None, optional=True)
+    session = LessonSession(lesson, screen, options, conditions)
     session.replays = False
     session.play()
     made_on = RecordedOn.now(conditions.environment)
     steps = dict(RecordedRun.load(lesson.recorded).steps)
-    for step, parts, question in zip(lesson.steps, screen.steps, screen.questions, strict=True):
+    for step, parts, question, done in zip(lesson.steps, screen.steps, screen.questions, session.done, strict=True):
         asked = question if callable(step.predict) else ""
-        found = RecordedStep(made_on, tuple(part for part in parts if not _names_a_path(part)), asked)
+        kept = tuple(part for part in parts if not _names_a_path(part))
+        figures = done.figures if isinstance(done.figures, dict) else None
+        found = RecordedStep(made_on, kept, asked, figures, done.duration_s)
         earlier = steps.get(step.name)
         worse = earlier and earlier.claims.keys() == found.claims.keys() and earlier.decided > found.decided
         if not found.skipped and not worse:
             steps[step.name] = found
-            yield from _save_drawings(lesson, step.name, drawings)
+            yield from _save_drawings(lesson, step.name, {} if step.document else drawings)
     known = {step.name: steps[step.name] for step in lesson.steps if step.name in steps}
     yield RecordedRun(known).save(lesson.recorded)
     if failed:

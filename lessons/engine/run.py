@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.command_line import matches, one_of
 from lessons.engine.conditions import Conditions
-from lessons.engine.lesson import Lesson
+from lessons.engine.lesson import Lesson, shown_code
 from lessons.engine.page import Page, Results
 from lessons.engine.predict import Prediction, StudentAnswer, ask
 from lessons.engine.progress import LessonProgress
@@ -24,13 +24,14 @@ class RunOptions:
 
     With `fast`, the steps make short runs. With `interactive`, the run waits for the student's predictions, and for the
     Enter key after each step. `save` is called with the name and the text of each SVG picture. `keep` is called with
-    the record of the run after each step.
+    the record of the run after each step. Optional steps run only with `optional`.
     """
 
     fast: bool
     interactive: bool
     save: Callable[[str, str], None]
     keep: Callable[[LessonRecord], None]
+    optional: bool = False
 
 
 @dataclass(slots=True)
@@ -65,6 +66,11 @@ class LessonSession:
         """
         steps = list(enumerate(self.lesson.steps, start=1))
         for number, step in steps[self.start :]:
+            chosen = self.options.optional or 0 < self.start == number - 1  # `--from` names the step
+            if step.optional and not chosen:
+                self.screen.left_out(number, len(steps), step.title)
+                self.done.append(StepRecord(step.name, step.title, 0.0, None, ()))
+                continue
             self.screen.open_step(number, len(steps), step.title, step.introduction)
             self.done.append(self._play(step))
             self.options.keep(self.record())
@@ -89,7 +95,7 @@ class LessonSession:
         return replace(record, complete=record.gapless and record.so_far.steps == len(self.lesson.steps))
 
     def _play(self, step: Step[object]) -> StepRecord:
-        self.screen.code(step.shown_code)
+        self.screen.code(step.shown_code if step.document is None else shown_code(self.lesson, step))
         page = self._page(step)
         page.prediction = step.question(page)
         if page.prediction is not None:
@@ -103,7 +109,7 @@ class LessonSession:
         explain(step, page, result)
         if self.replays:
             show_recorded(self.lesson, step, page)
-        return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims))
+        return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims), page.figures)
 
     def _page(self, step: Step[object]) -> Page:
         def save(name: str, svg: str) -> None:

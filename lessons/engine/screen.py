@@ -77,6 +77,11 @@ class Screen:
             self._part("")
             self._print(styled(paragraph))
 
+    def left_out(self, number: int, steps: int, title: str) -> None:
+        """Print the title of an optional step that does not run."""
+        self._part("left out")
+        self._print(styled(f"{number} of {steps} · {title} (optional, runs with --all)", "dim"), indent=0)
+
     def code(self, code: str) -> None:
         """Print code with its line numbers."""
         self._part("")
@@ -174,12 +179,16 @@ class Screen:
         """Print the mark for the result `standing`, the sentence of a claim, and the measured value."""
         self._part("claim")
         mark, style = MARKS[standing]
-        line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
+        line = Grid.grid(padding=(0, 2, 0, 0))
         line.add_column(width=1)
-        line.add_column(ratio=5, overflow="fold")
-        line.add_column(ratio=3, overflow="fold")
-        line.add_row(Text(mark, style), styled(sentence), styled(value, "dim"))
+        line.add_column(overflow="fold")
+        line.add_row(Text(mark, style), styled(sentence).append_text(styled(f": {value}" if value else "", "bold")))
         self._print(line)
+
+    def claim_words(self, text: str) -> None:
+        """Print what a lesson says about the result of the claim above."""
+        self._print(styled(text), indent=INDENT + 3)
+        self._last = "claim with words"
 
     @contextmanager
     def quoted(self) -> Iterator[None]:

@@ -34,10 +34,13 @@ Place = tuple[int, int]
 @cache
 def code_of(thing: Callable[..., object]) -> str:
     """Return the source of a function or Python class as the screen shows it, without a newline at the end."""
-    text = textwrap.dedent(_source(thing)).rstrip()
+    return _shown(textwrap.dedent(_source(thing)).rstrip())
+
+
+def _shown(text: str) -> str:
     node = ast.parse(text).body[0]
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-        raise TypeError(f"{thing!r} is neither a function nor a class, so it has no body to show.")
+        raise TypeError(f"{text.partition('(')[0]} is neither a function nor a class, so it has no body to show.")
     hidden: list[ast.expr | ast.stmt] = [
         each for each in node.decorator_list if ast.unparse(each).startswith("lesson.")
     ]
@@ -96,9 +99,12 @@ def file_of(function: Callable[..., object]) -> Path:
     return Path(inspect.getfile(function))
 
 
-def imports_of(module_file: Path, *, needed_by: str) -> str:
-    """Return the source text of a module's top-level imports whose names occur in the code `needed_by`."""
-    used = {node.id for node in ast.walk(ast.parse(needed_by)) if isinstance(node, ast.Name)}
+def imports_of(module_file: Path, *, needed_by: str, known: str = "") -> str:
+    """Return the source text of a module's top-level imports whose names occur in the code `needed_by`.
+
+    Leave out the names that also occur in the code `known`.
+    """
+    used = _names(needed_by) - _names(known)
     kept = []
     for node in map(copy, _imports_and_classes(module_file)):
         if isinstance(node, ast.ClassDef):
@@ -107,6 +113,10 @@ def imports_of(module_file: Path, *, needed_by: str) -> str:
         if node.names:
             kept.append(_wrapped(node))
     return "\n".join(kept)
+
+
+def _names(code: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
 
 
 def _wrapped(node: ast.Import | ast.ImportFrom) -> str:
@@ -122,3 +132,15 @@ def defaults_of(function: Callable[..., object]) -> dict[str, object]:
     assert isinstance(function, FunctionType)
     parameters = inspect.signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
+@cache
+def read_functions(module_file: Path) -> dict[str, str]:
+    """Return the code of each function and class of a file as the screen shows it, by name, without importing it."""
+    text = module_file.read_text(encoding="utf-8")
+    found = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found[node.name] = _shown("\n".join(text.splitlines()[first - 1 : node.end_lineno]))
+    return found

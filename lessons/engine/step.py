@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from harness.rendering import units
 from lessons.engine.claim import Claim
+from lessons.engine.document import DocumentStep
 from lessons.engine.page import Page
 from lessons.engine.predict import Prediction
 from lessons.engine.source import code_of, file_of, imports_of, prose_of
@@ -28,7 +29,8 @@ class Step(Generic[R]):
     code. `needs` is an earlier step that writes a file, which this step reads. `ids` are the ids of all claims of the
     lesson. The other texts are for instructors. `expected` is the answer that the lesson expects to its question, as a
     student would type it. If other machines can give another answer, `depends_on` names what it depends on.
-    `wrong_reasoning` explains why students often answer the question wrongly.
+    `wrong_reasoning` explains why students often answer the question wrongly. `document` is the step of the lesson's
+    document, if it has one. An optional step runs only with `--all`.
     """
 
     function: Callable[..., R]
@@ -43,6 +45,8 @@ class Step(Generic[R]):
     ids: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
     explanation: Explanation[R] | None = None
+    document: DocumentStep | None = None
+    optional: bool = False
 
     def __post_init__(self) -> None:
         if self.predict is None:
@@ -75,7 +79,7 @@ class Step(Generic[R]):
     @property
     def introduction(self) -> str:
         """The text that is printed above the code: the docstring of the step's function."""
-        return prose_of(self.function)
+        return "\n\n".join(self.document.introduction) if self.document else prose_of(self.function)
 
     def __call__(self, *, fast: bool = False) -> R:
         """Run the teaching code and return its result. If `fast` is true, use the arguments of the short run."""

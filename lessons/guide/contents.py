@@ -13,9 +13,11 @@ from lessons.engine import glossary as glossary_screen
 from lessons.engine import recall
 from lessons.engine.catalogue import LessonEntry, lesson_names
 from lessons.engine.claim import Claim
+from lessons.engine.explain import Measured, said
 from lessons.engine.lesson import Lesson
 from lessons.engine.predict import UNCLEAR, Choice, Guess
 from lessons.engine.recall import Recall
+from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.step import Step
 from lessons.guide import charts, claim_texts, task_texts
 from lessons.guide.claim_texts import Said
@@ -195,13 +197,27 @@ def page_of(
     results: LessonResults | None,
 ) -> LessonPage:
     """Return the page of one lesson from its data."""
-    said = claim_texts.said_about_claims(Path(lesson.file))
+    said = claim_texts.said_about_claims(Path(lesson.file)) if lesson.document is None else said_in(lesson)
     minutes = lesson.entry.step_minutes
     steps = tuple(
         _step(number, step, said, results, minutes[number - 1], photos_of(lesson.name, step.name))
         for number, step in enumerate(lesson.steps, start=1)
     )
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
+
+
+def said_in(lesson: Lesson) -> dict[str, list[Said]]:
+    """Return the texts of a lesson's document about each claim, with the figures of its recorded run."""
+    recorded = RecordedRun.load(lesson.recorded).steps
+    figures = {name: step.figures or {} for name, step in recorded.items()}
+    found: dict[str, list[Said]] = {}
+    for step in lesson.steps:
+        if step.document and step.name in figures:
+            measured = Measured(
+                figures[step.name], {name: figures[name] for name in step.document.uses & figures.keys()}
+            )
+            found |= {id_: [Said(*texts)] for id_, texts in said(step.document, measured).items()}
+    return found
 
 
 def _step(
@@ -262,6 +278,10 @@ def _asked(step: Step[object], results: LessonResults) -> Asked | None:
     if isinstance(step.predict, Guess):
         return Asked(step.predict.question, (), step.predict.unit, step.predict.near, step.expected, *texts)
     assert callable(step.predict)
+    if step.document and step.document.question:
+        asked = step.document.question
+        question = results.questions.get(step.name) or asked.text.text
+        return Asked(question, asked.choices, asked.guess or "", asked.near, step.expected, *texts)
     later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
     question = results.questions.get(step.name) or later.question
     return Asked(question, later.options, "", 2.0, step.expected, *texts)

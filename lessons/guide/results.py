@@ -151,7 +151,7 @@ def _recorded(steps: Mapping[str, RecordedStep], folder: Path) -> LessonResults:
         questions={name: step.question for name, step in steps.items() if step.question},
         truths={name: part.text for name, part in parts if isinstance(part, RevealedAnswer)},
         claims={part.id: _recorded_claim(part) for _, part in parts if isinstance(part, RecordedClaim)},
-        pictures={name: _texts(drawings_of(folder, name)) for name in steps},
+        pictures={name: (*_texts(drawings_of(folder, name)), *_svgs(step)) for name, step in steps.items()},
         shown=shown,
         paragraphs={
             name: tuple(part.text for part in step.parts if isinstance(part, Paragraph | RevealedAnswer))
@@ -163,6 +163,10 @@ def _recorded(steps: Mapping[str, RecordedStep], folder: Path) -> LessonResults:
 def _recorded_claim(part: RecordedClaim) -> ClaimResult:
     ends = None if part.low is None or part.high is None else (part.low, part.high)
     return ClaimResult(part.standing, part.value, "", part.middle, part.at_least, part.at_most, ends)
+
+
+def _svgs(step: RecordedStep) -> tuple[str, ...]:
+    return tuple(part.svg for part in step.parts if isinstance(part, RecordedPicture) and part.svg)
 
 
 def _texts(files: Iterable[Path]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from torch.utils.benchmark.utils.common import TaskSpec
 from harness.memory.resident import MemoryUse, Timeline
 from harness.profiles.kineto import Event, Operator, Trace
 from harness.sampling.pyspy import Samples
+from lessons.probes.neighbours import neighbours
 
 CORRECT_FIRST = MadeUp("01_correct_first")
 
@@ -56,7 +57,7 @@ SPEC = TaskSpec(stmt="pass", setup="pass")
 
 
 def test_neighbours_are_ended_when_the_measurement_fails() -> None:
-    with pytest.raises(ZeroDivisionError), AUTORANGE.neighbours(lifetime_s=5):
+    with pytest.raises(ZeroDivisionError), neighbours(per_core=2):
         raise ZeroDivisionError
     left = [str(each.cmdline()) for each in psutil.Process().children(recursive=True)]
     assert [each for each in left if "time() % 0.1" in each] == []

@@ -108,7 +108,7 @@ def test_a_skipped_claim_names_the_missing_part_and_counts_as_neither_held_nor_r
     played.session.play()
     printed = " ".join(played.out.getvalue().split())
     assert "✓ one is one" in printed
-    assert "– a counter counts skipped: no counter here:" in printed
+    assert "– a counter counts: skipped: no counter here:" in printed
     assert "ount." not in printed.replace("a counter counts", "")
     claim = json.loads(json.dumps(played.session.record().to_json(), allow_nan=False))["claims"][1]
     assert (claim["verdict"], claim["reason"]) == ("skipped", "no counter here: apt install counter")

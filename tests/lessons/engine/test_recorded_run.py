@@ -89,8 +89,8 @@ def test_a_skipped_step_shows_its_recorded_explanation(prepare: Play, recorded: 
     assert text.startswith(f"Recorded On {MACHINE.describe()}, this step showed: A counter counts one. Measured Yes.")
     assert "Counts what how many" in text
     assert "███ 3 █ 1" in text
-    assert "✓ it is fast 3.00×" in text
-    assert "? it is small 0.9 to 1.1," in text
+    assert "✓ it is fast: 3.00×" in text
+    assert "? it is small: 0.9 to 1.1," in text
     assert "   │  apples     1.5 µs" in [line.rstrip() for line in lines]
     assert "   │  pears       20 µs" in [line.rstrip() for line in lines]
     assert max(map(len, lines)) <= 80
@@ -99,7 +99,7 @@ def test_a_skipped_step_shows_its_recorded_explanation(prepare: Play, recorded: 
 def test_a_recorded_result_is_shown_if_it_decides_more(prepare: Play, recorded: Lesson) -> None:
     for value in (None, Interval(2.0, 1.0, 3.0)):
         text = " ".join(shown(prepare, recorded, value, 0.5).replace(" │ ", " ").split())
-        assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast 3.00×" in text
+        assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast: 3.00×" in text
         assert "A counter counts" not in text
     for small in (Interval(1.0, 0.5, 2.0), None, 3.0):
         assert "Recorded" not in shown(prepare, recorded, 3.0, small)
@@ -115,7 +115,7 @@ def test_a_simulated_device_shows_the_figures_of_the_real_device(prepare: Play, 
     RecordedRun({"count": STEP}).save(lesson.recorded)
     text = " ".join(shown(prepare, lesson, 3.0, 0.5).split())
     assert "this step showed:" in text
-    assert "✓ it is fast 3.00×" in text
+    assert "✓ it is fast: 3.00×" in text
     assert "A counter counts" not in text
 
 

@@ -1,0 +1,263 @@
+"""Explain the figures of a step with the words of its document. All functions of this module are pure.
+
+The same functions make the parts of a run, of a recorded run, and of a run with forced results of the claims.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from harness.charts import plots
+from harness.charts.pictures import histogram_svg
+from harness.rendering.tables import Table
+from lessons.engine.claim import Claim, SettledClaim
+from lessons.engine.document import Block, ClaimBlock, DocumentStep, QuestionBlock, Shown, Words
+from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
+from lessons.engine.interval import Interval, Standing
+from lessons.engine.markup import plain
+from lessons.engine.parsing import LETTERS
+from lessons.engine.predict import Choice, Guess, Judgement, Prediction, StudentAnswer, Truth
+from lessons.engine.templates import LackingFigureError, Place, Template, formatter, value_of
+
+REFUTED: Final = "On this machine, this run shows the opposite."
+UNCLEAR: Final = "This run does not show whether this is so."
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The right answer to the question of the step, and whether the student's prediction was right."""
+
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLine:
+    """A claim with its result, a remark after its value, and what the document says about this result."""
+
+    settled: SettledClaim
+    remark: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture below its caption: characters, and SVG for pages and notebooks ("" if there is none)."""
+
+    name: str
+    text: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A PNG file, named relative to the lesson's folder of recorded data, below its caption."""
+
+    file: str
+    caption: str
+
+
+Part = Paragraph | Answer | ClaimLine | Table | Picture | Photo
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The results of claims in templates: `{% if claim.held %}`."""
+
+    standing: Standing
+    value: Interval
+
+    @property
+    def held(self) -> bool:
+        """Whether the claim was held."""
+        return self.standing is Standing.HELD
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim was refuted."""
+        return self.standing is Standing.REFUTED
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the claim was inconclusive."""
+        return self.standing is Standing.INCONCLUSIVE
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the claim was skipped."""
+        return self.standing is Standing.SKIPPED
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """All that a step shows below its question, and the results of its claims."""
+
+    parts: tuple[Part, ...]
+    claims: tuple[SettledClaim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The figures of a step. `earlier` are the figures of the steps before it, by the name of the step."""
+
+    figures: Figures | Lacking
+    earlier: Mapping[str, Figures | Lacking] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values that templates can use."""
+        own = {} if isinstance(self.figures, Lacking) else self.figures
+        return {**self.earlier, **own}
+
+    def lacking(self, names: frozenset[str], place: Place) -> str:
+        """Return the reason why one of these figures is lacking, or "". Raise `DocumentError` if one does not exist."""
+        for name in names:
+            if isinstance(self.figures, Lacking) and name.partition(".")[0] not in self.earlier:
+                return self.figures.reason
+            try:
+                found = value_of(name, self.values)
+            except (KeyError, TypeError):
+                known = ", ".join(sorted(self.values))
+                raise place.error(f"There is no figure {name!r}. The step computes: {known}.") from None
+            if isinstance(found, Lacking):
+                return found.reason
+        return ""
+
+
+def explained(
+    step: DocumentStep,
+    measured: Measured,
+    prediction: Prediction | None = None,
+    answer: StudentAnswer | None = None,
+    forced: Mapping[str, Standing] | None = None,
+) -> Explained:
+    """Return what a step shows for its figures, and the results of its claims.
+
+    `prediction` is the question that was asked, and `answer` the student's answer. `forced` are the results of claims
+    by id that replace the measured results.
+    """
+    claims = {block.id: settle(block, measured) for block in step.claims}
+    for id_, standing in (forced or {}).items():
+        claims[id_] = replace(claims[id_], standing=standing)
+    results = {block.name: Standings(claims[block.id].standing, claims[block.id].measured) for block in step.claims}
+    parts: list[Part] = []
+    if step.question and prediction:
+        parts.append(Answer(prediction.judge(answer, truth(step.question, measured))))
+    for block in step.blocks:
+        parts += _parts(block, measured, results, claims)
+    return Explained(tuple(parts), tuple(claims.values()))
+
+
+def question(block: QuestionBlock, measured: Measured) -> Prediction:
+    """Return the question. `measured` contains the figures of earlier steps, which the text of the question may use."""
+    text = block.text.render(measured.values)
+    if block.guess is not None:
+        return Guess(text, block.guess, block.near)
+    if not block.choices:
+        return Choice.ranges(text, block.limits, formatter(block.unit, block.place))
+    return Choice(text, dict(zip(LETTERS, block.choices, strict=False)), block.limits)
+
+
+def truth(block: QuestionBlock, measured: Measured) -> Truth:
+    """Return the figure that answers the question, or None if it is lacking."""
+    if measured.lacking(frozenset({block.figure}), block.place):
+        return None
+    found = value_of(block.figure, measured.values)
+    if found is None or isinstance(found, str | Interval | int | float):
+        return found
+    raise block.place.error(f"{block.figure} must be a number, an interval, or the letter of an option.")
+
+
+def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
+    """Return a claim with its result for these figures."""
+    place, condition = block.place, block.condition
+    claim = Claim(block.id, block.sentence, unit=formatter(block.unit, place))
+    disturbed = frozenset({block.disturbed} if block.disturbed else ())
+    if reason := measured.lacking(condition.names | disturbed, place):
+        return claim.skipped(reason)
+    values = measured.values
+
+    def number(bound: float | str | None, missing: float) -> float:
+        found = value_of(bound, values) if isinstance(bound, str) else bound
+        return missing if found is None else float(found.middle if isinstance(found, Interval) else found)  # type: ignore[arg-type]
+
+    low, high = number(condition.at_least, -math.inf), number(condition.at_most, math.inf)
+    found = value_of(condition.figure, values)
+    if not isinstance(found, Interval):
+        if not isinstance(found, int | float):
+            raise place.error(f"{condition.figure} must be a number or an interval, and not {found!r}.")
+        found = Interval.exact(found)
+    known = replace(claim, at_least=low, at_most=high)
+    shown = block.value.render(values) if block.value else ""
+    settled = known.settled(found, shown)
+    if block.disturbed and value_of(block.disturbed, values) and settled.standing is Standing.REFUTED:
+        return known.settled(found.void_if(True), shown)
+    return settled
+
+
+def said(step: DocumentStep, measured: Measured) -> dict[str, tuple[str, str, str]]:
+    """Return the texts about each claim of a step if it is held, refuted and unclear, by the claim's id."""
+    found: dict[str, list[str]] = {block.id: [] for block in step.claims}
+    for standing in (Standing.HELD, Standing.REFUTED, Standing.INCONCLUSIVE):
+        for part in explained(step, measured, forced=dict.fromkeys(found, standing)).parts:
+            if isinstance(part, ClaimLine):
+                found[part.settled.id].append(part.words)
+    return {id_: (held, refuted, unclear) for id_, (held, refuted, unclear) in found.items()}
+
+
+def _parts(
+    block: Block, measured: Measured, results: Mapping[str, object], claims: Mapping[str, SettledClaim]
+) -> Iterator[Part]:
+    values = {**measured.values, **results}
+
+    def written(template: Template | None) -> str:
+        """Return the text of a template, or "" if one of its figures is lacking."""
+        if template is None:
+            return ""
+        if isinstance(measured.figures, Lacking) and template.names - results.keys() - measured.earlier.keys():
+            return ""
+        try:
+            return template.render(values)
+        except LackingFigureError:
+            return ""
+
+    match block:
+        case Words(text):
+            if found := written(text):
+                yield Paragraph(found)
+        case ClaimBlock():
+            settled = claims[block.id]
+            chosen = {
+                Standing.HELD: written(block.held),
+                Standing.REFUTED: REFUTED if block.refuted is None else written(block.refuted),
+                Standing.INCONCLUSIVE: UNCLEAR if block.unclear is None else written(block.unclear),
+            }
+            yield ClaimLine(settled, written(block.remark), chosen.get(settled.standing, ""))
+        case Shown():
+            if not measured.lacking(frozenset({block.figure}), block.place):
+                yield _shown(block, value_of(block.figure, values), written(block.caption))
+
+
+def _shown(block: Shown, figure: object, caption: str) -> Part:
+    match (block.kind, figure):
+        case ("table", Rows(rows)):
+            cells = [(label, *row) for label, row in zip(block.labels, rows, strict=True)] if block.labels else rows
+            columns = {head: formatter(unit, block.place) if unit else None for head, unit in block.columns}
+            return Table.of(caption, columns, cells)
+        case ("histogram", Samples(values)):
+            return Picture(block.figure, plots.histogram(values), histogram_svg(values, title=plain(caption)), caption)
+        case ("drawing", Drawing(text, svg)):
+            return Picture(block.figure, text, svg, caption)
+        case ("output", str(text)):
+            return Picture(block.figure, text, "", caption)
+        case ("photo", str(file)):
+            return Photo(file, caption)
+    raise block.place.error(f"{block.figure} is {type(figure).__name__}, which {{{block.kind}}} cannot show.")
