@@ -7,7 +7,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import Final
 
-from lessons.engine.catalogue import FOLDER
+from lessons.engine import parsing
+from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.predict import Choice, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.route import FULL, chosen, lessons_of, previous
@@ -33,7 +34,21 @@ class Recall:
 def load() -> dict[str, tuple[Recall, ...]]:
     """Return the recall questions about each lesson, by the name of the lesson."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {lesson: tuple(_recall(**each) for each in questions) for lesson, questions in tables.items()}
+    known = {lesson: tuple(_recall(**each) for each in questions) for lesson, questions in tables.items()}
+    return {name: known[name] if name in known else _in_document(name) for name in lesson_names()}
+
+
+def _in_document(name: str) -> tuple[Recall, ...]:
+    asked = parsing.load(FOLDER / f"{name}.md").recall
+    return tuple(
+        Recall(
+            Choice(each.question, dict(zip(LETTERS, each.choices, strict=False))),
+            each.right,
+            each.because,
+            each.key_point,
+        )
+        for each in asked
+    )
 
 
 def _recall(*, question: str, options: list[str], right: int, because: str, key_point: str) -> Recall:

@@ -62,7 +62,11 @@ def test_the_glossary_is_sorted_and_each_lesson_uses_its_terms() -> None:
     glossary = parse(FILE.read_text(encoding="utf-8"))
     names = [term.name.casefold().replace("-", " ") for term in glossary.terms]
     assert names == sorted(names)
-    used = {name: glossary.used_in((FOLDER / f"{name}.py").read_text(encoding="utf-8")) for name in lesson_names()}
+    texts = {
+        name: "\n".join(file.read_text(encoding="utf-8") for file in FOLDER.glob(f"{name}.*"))
+        for name in lesson_names()
+    }
+    used = {name: glossary.used_in(text) for name, text in texts.items()}
     assert [term.name for term in glossary.terms if term.lesson and term not in used[term.lesson]] == []
     assert [
         term.name for term in glossary.terms if len(re.split(r"[.?!]\s", term.meaning)) > 3 or term.meaning[-1] != "."
