@@ -1,5 +1,7 @@
 """The standard streams of a command, of which a shell may have closed any, and which may stop taking output."""
 
+import codecs
+import contextlib
 import errno
 import io
 import os
@@ -13,9 +15,24 @@ _OF_OUTPUT = FULL | {errno.EPIPE, errno.EIO, errno.EBADF}
 QUIETLY = " "
 """The reason for a stream that nobody reads any more, as in `| head`. There is nobody to tell."""
 
+_SIGNS = "✓✗×–—−·─━│┃“”„‘’µμ█▇▆▅▄▃▂▁\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"  # noqa: RUF001
+_PLAIN = {
+    **dict(zip(_SIGNS, '+xx------||"""\'\'uu####===_  ', strict=True)),
+    "±": "+-",
+    "…": "...",
+    "÷": "/",
+    "→": "->",
+    "∞": "inf",
+    "≥": ">=",
+    "≤": "<=",
+    "²": "^2",
+    "³": "^3",
+}
+"""What stands for a sign on a terminal that cannot show it. All other signs become "?"."""
+
 
 def open_closed() -> None:
-    """Let each closed standard stream lead nowhere, and print "?" for each character that a terminal cannot show.
+    """Let each closed standard stream lead nowhere, and print a plain character for each that a terminal cannot show.
 
     Otherwise the next file or socket that the program opens would be taken for the closed stream.
     """
@@ -27,7 +44,32 @@ def open_closed() -> None:
     sys.stdout, sys.stderr = sys.stdout or _nowhere(1), sys.stderr or _nowhere(2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_plainly.__name__)
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Replace the characters that an encoding lacks. `codecs` calls this function."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_plainly.__name__, _plainly)
+
+
+def discard_typed() -> None:
+    """Discard the keys that were pressed on the terminal and not read yet."""
+    if not sys.stdin.isatty():
+        return
+    try:
+        import termios  # noqa: PLC0415 - not on Windows
+
+        with contextlib.suppress(OSError, ValueError, termios.error):  # the terminal has been closed
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except ImportError:
+        import msvcrt  # noqa: PLC0415 - only on Windows
+
+        while msvcrt.kbhit():  # type: ignore[attr-defined,unused-ignore]
+            msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
 
 
 def why_lost(error: Exception) -> str:

@@ -42,7 +42,7 @@ class Noise:
 
     def __str__(self) -> str:
         unpaired, paired = units.percent(self.unpaired_p95), units.percent(p95(self.paired))
-        return f"noise today: ±{unpaired} unpaired, ±{paired} in paired rounds"
+        return f"noise today: two timings of the same code differ by {unpaired}, or by {paired} if they alternate"
 
 
 def aa_control(budget_s: float = 0.4) -> Noise:

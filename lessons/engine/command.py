@@ -97,6 +97,8 @@ def _app(lesson: Lesson) -> typer.Typer:
         if record:
             return _record(lesson, fast=fast)
         if notebook is not None:
+            if notebook.suffix != ".ipynb":
+                raise UsageError(f"{notebook} is not the name of a notebook. Name a file that ends in .ipynb.")
             notebooks.write(lesson, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
@@ -158,7 +160,8 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
         write_json(session.record().to_json(), options.json_file)
         screen.note(f"Claims and environment: {options.json_file}")
     if options.plots is not None:
-        screen.note(f"Pictures: {options.plots}")
+        drawn = len(list(options.plots.glob(f"{lesson.name}-*.svg")))
+        screen.note(f"{units.some(drawn, 'picture')}: {options.plots}" if drawn else "This run drew no pictures.")
     return code
 
 
@@ -244,8 +247,11 @@ def _play(session: LessonSession, saver: _Saver, left: Unfinished | None, option
         if session.record().complete:
             screen.note("You left after the last step. Your results are saved.")
         else:
-            following = kept.steps + 1 if kept else 1
-            screen.note("You left the lesson. Your finished steps are saved.")
-            screen.note(f"To continue with step {following}:  fairclock lessons {name}")
+            # A run that began at a later step keeps its answers, and only `--from` continues it.
+            alone = session.start > 0 and not session.record().gapless
+            following = session.start + len(session.done) + 1 if alone else kept.steps + 1 if kept else 1
+            command = f"fairclock lessons {name}{f' --from {following}' if alone else ''}"
+            screen.note(f"You left the lesson. Your {'answers' if alone else 'finished steps'} are saved.")
+            screen.note(f"To continue with step {following}:  {command}")
         return 0 if isinstance(leaving, EOFError) else INTERRUPTED
     return 0

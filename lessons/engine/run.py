@@ -102,14 +102,20 @@ class LessonSession:
             page.answer = self._ask(page.prediction)
         if step.needs:
             self.results[step.needs.name]
-        began_s = time.perf_counter()
-        result = step(fast=self.options.fast)
-        duration_s = time.perf_counter() - began_s
+        with self.screen.measuring(step.name, 0.0 if self.options.fast else self._usual_s(step)):
+            began_s = time.perf_counter()
+            result = step(fast=self.options.fast)
+            duration_s = time.perf_counter() - began_s
         self.results[step.name] = result
         explain(step, page, result)
         if self.replays:
             show_recorded(self.lesson, step, page)
         return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims), page.figures)
+
+    def _usual_s(self, step: Step[object]) -> float:
+        """Return the seconds that the code of a step ran when it was recorded, or 0 without a record."""
+        recorded = RecordedRun.load(self.lesson.recorded).steps.get(step.name)
+        return recorded.lasted_s if recorded else 0.0
 
     def _page(self, step: Step[object]) -> Page:
         def save(name: str, svg: str) -> None:

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.control import Control
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.segment import Segment
+from rich.segment import ControlType, Segment
 from rich.style import Style
 from rich.syntax import Syntax
 from rich.table import Table as Grid
 from rich.text import Text
 
 from harness.rendering.tables import Table
+from harness.rendering.units import seconds
+from harness.standard_streams import discard_typed
 from lessons.engine.claim import SettledClaim
 from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
@@ -32,6 +35,9 @@ GUTTER = "{:>4} │ "
 
 LEAST = 20
 """The smallest number of columns in which code is printed, even if the terminal is narrower."""
+
+LONG_S = 1.0
+"""From this number of seconds on, the line about a running step says how long it takes."""
 
 MARKS = {
     Standing.HELD: ("✓", "bold green"),
@@ -123,18 +129,40 @@ class Screen:
 
     def read(self) -> str:
         """Wait until the student has typed a line, and return the line."""
-        return self._console.input(Text(f"{' ' * INDENT}(Enter skips) > ", "magenta"))
+        return self._input(f"{' ' * INDENT}(Enter skips) > ")
 
     def wait(self) -> None:
         """Wait until the student presses Enter after the result of a step."""
         self._part("wait")
-        self._console.input(Text(f"{' ' * INDENT}(Enter continues) > ", "magenta"))
+        self._input(f"{' ' * INDENT}(Enter continues) > ")
+
+    def _input(self, asked: str) -> str:
+        """Wait for a line. Keys that were pressed during a measurement answer no question, so they are discarded."""
+        discard_typed()
+        return self._console.input(Text(asked, "magenta"))
+
+    @contextmanager
+    def measuring(self, name: str, usual_s: float) -> Iterator[None]:
+        """Show on a terminal, inside the `with` block, what runs and how many seconds it usually takes.
+
+        The line does not move, because something that redraws it would disturb the measurement.
+        """
+        shown = self._console.is_terminal
+        if shown:
+            lasts = f", about {seconds(usual_s, 1)}" if usual_s >= LONG_S else ""
+            self._part("measuring")
+            self._console.print(Text(f"{' ' * INDENT}Running {name}{lasts} …", "dim"), end="\r")
+        try:
+            yield
+        finally:
+            if shown:
+                self._console.control(Control((ControlType.ERASE_IN_LINE, 2)))
 
     def continues(self, done: int, steps: int) -> bool:
         """Ask the student whether to continue after step `done`, and return the answer. False means to start again."""
         self._part("wait")
         asked = f" You left after step {done} of {steps}. Enter continues with step {done + 1}, s starts at step 1 > "
-        while (typed := self._console.input(Text(asked, "magenta")).strip().casefold()) not in {"", "s"}:
+        while (typed := self._input(asked).strip().casefold()) not in {"", "s"}:
             self.note(f"{typed} is not one of the answers.")
         return not typed
 

@@ -155,7 +155,8 @@ def transcript(name: str) -> str:
     whole, entry = document(name), entry_of(name)
     plan = f"{entry.advice} Exercise afterwards: {entry.exercise_minutes} min."
     machine = (
-        "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA · noise today: ±5.9 % unpaired, ±0.24 % in paired rounds"
+        "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA · noise "
+        "today: two timings of the same code differ by 5.9 %, or by 0.24 % if they alternate"
     )
     screen.header(f"Lesson {name} · {entry.title}", "30 min", whole.header["objective"], plan, machine)
     functions = read_functions(FOLDER / f"{name}.py")

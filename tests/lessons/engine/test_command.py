@@ -22,10 +22,10 @@ from lessons.engine.progress import LessonProgress, ProgressFile
 ROOT = Path(__file__).parents[3]
 
 
-def at_a_terminal(state: Path) -> Any:  # pexpect has no types
+def at_a_terminal(state: Path, *options: str) -> Any:  # pexpect has no types
     """Start the small lesson in a pseudo-terminal of 80 columns and 24 lines."""
     settings = {"FAIRCLOCK_STATE": str(state), "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
-    command, environment = [small_lesson.__file__], {**os.environ, **settings}
+    command, environment = [small_lesson.__file__, *options], {**os.environ, **settings}
     return pexpect.spawn(sys.executable, command, env=environment, encoding="utf-8", timeout=60, dimensions=(24, 80))
 
 
@@ -85,6 +85,22 @@ def test_a_student_can_leave_with_ctrl_c_or_ctrl_d_and_continue_with_the_next_st
     assert ended(child) == 0
     assert kept(state).complete
     assert kept(state).durations_s == {}, "the duration of an incomplete session is not saved"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_keys_pressed_before_a_question_do_not_answer_it(state: Path) -> None:
+    child = at_a_terminal(state)
+    child.send("b\r\rb\r")  # before the lesson has started
+    passes(child, "a")
+    assert "Your answer: yes" in child.before
+    child.close(force=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_run_from_a_later_step_continues_with_from(state: Path) -> None:
+    child = at_a_terminal(state, "--from", "2")
+    child.expect("Enter skips")
+    leaves(child, "c", "To continue with step 2:  fairclock lessons small_lesson --from 2")
 
 
 def test_garbage_collection_is_on_and_no_object_stays_frozen_after_a_lesson() -> None:
