@@ -1,12 +1,17 @@
 """Functions that write a lesson as a Jupyter notebook. Its code cells contain the code that the screen shows.
 
-Each step becomes up to four cells: the text, the code, the question, and the run with its explanation. The student
-types a prediction into the cell of the question. The ids of the cells come from the names of the steps. If a lesson
+Each step becomes up to five cells: the text, the code, the question with its options, the student's answer, and the run
+with its explanation. The ids of the cells come from the names of the steps. If a lesson
 changes and its notebook is written again, only the cells of the changed steps differ.
 """
 
 import importlib
+import sys
+import time
 from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -15,6 +20,7 @@ from rich.text import Text
 
 from harness.errors import UsageError
 from harness.rendering.tables import Table
+from harness.rendering.units import seconds
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook
 from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
@@ -23,10 +29,11 @@ from lessons.engine.glossary import COMMAND
 from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
-from lessons.engine.page import Page, Results
-from lessons.engine.predict import BETWEEN, Prediction, StudentAnswer
-from lessons.engine.run import explain, show_recorded
-from lessons.engine.screen import MARKS, WIDTH, Screen
+from lessons.engine.predict import BETWEEN, Prediction, Score, StudentAnswer
+from lessons.engine.progress import ProgressFile
+from lessons.engine.record import StepRecord
+from lessons.engine.run import LessonSession, RunOptions, explain, show_recorded, step_record
+from lessons.engine.screen import LONG_S, MARKS, WIDTH, Screen
 from lessons.engine.source import imports_of
 from lessons.engine.step import Step
 
@@ -48,69 +55,140 @@ def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> Non
 def notebook_bytes(lesson: Lesson, *, fast: bool) -> bytes:
     """Return the content of the lesson's notebook file."""
     cells = [_words("title", _title(lesson))]
-    before, questions = recall.about_lesson_before(lesson.name)
-    if questions:
-        cells.append(_words("recall", recall.as_markdown(before, questions)))
     # `Guide` is imported before torch, so that torch prints nothing about a missing GPU.
     cells.append(kernel_cell("from lessons.engine.notebook import Guide"))
     cells.append(_code("imports", _imports(lesson)))
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
+    cells.append(_code("score", "guide.finish()"))
     cells.append(_words("closing", _closing(lesson)))
     return as_bytes(notebook(cells))
 
 
 class Guide:
-    """The object that a notebook's cells use to ask the questions of a lesson and to explain its results."""
+    """The object that a notebook's cells use to ask the questions of a lesson, and to run and explain its steps.
+
+    It saves the student's progress as a run in a terminal does. It prints the machine and its noise, and questions
+    about the last lesson that the student has completed.
+    """
 
     def __init__(self, module: str) -> None:
         self._lesson: Lesson = importlib.import_module(module).lesson
         self._screen = for_this_process()
-        self._noise = Conditions.measure().noise
-        self._results: Results = {}
+        self._progress = ProgressFile()
+        options = RunOptions(False, False, lambda _name, _svg: None, lambda _record: None, optional=True)
+        self._session = LessonSession(self._lesson, self._screen, options, Conditions.measure())
         self._asked: dict[str, tuple[Prediction, StudentAnswer | None]] = {}
+        self._done: dict[str, StepRecord] = {}
+        self._screen.note(f"This machine: {self._session.conditions.describe()}")
+        before, questions = recall.about_last_lesson(self._lesson.name, self._progress.load())
+        if questions:
+            self._screen.say(recall.as_markdown(before, questions))
 
-    def predict(self, name: str, answer: str = "") -> None:
-        """Print the question of the step `name`, and keep the student's answer. An empty answer skips the question."""
+    def predict(self, name: str, answer: str | float = "") -> None:
+        """Keep the student's answer to the question of the step `name`. An empty answer skips the question.
+
+        Print the question, if its text contains results of earlier steps, and what was understood.
+        """
         step = self._step(name)
-        prediction = step.question(self._page(step))
+        prediction = step.question(self._session.page(step))
         if prediction is None:
             return
-        self._screen.ask(prediction.question, prediction.offer())
-        understood = prediction.parse(answer)
-        if answer.strip() and understood is None:
-            self._screen.say(
-                f"`{answer}` is not one of the answers. Put an answer between the quotes and run this cell again."
-            )
+        if callable(step.predict):
+            self._screen.ask(prediction.question, prediction.offer())
+        understood = prediction.parse(str(answer))
+        if understood:
+            self._screen.say(f"Your answer: {understood.text}.")
+        elif str(answer).strip():
+            self._screen.say(f"`{answer}` is not one of the answers. {prediction.accepts()}. Then run this cell again.")
         self._asked[name] = (prediction, understood)
 
-    def explain(self, name: str, result: object) -> None:
-        """Print the result of the step `name` with its explanation."""
-        step = self._step(name)
-        self._results[name] = result
-        page = self._page(step)
-        page.prediction, page.answer = self._asked.get(name) or (step.question(page), None)
+    def run(self, function: Callable[..., object], **arguments: float) -> None:
+        """Run the code of a step, and print and explain its result. `arguments` are those of the short run."""
+        step, screen = self._step(function.__name__), self._screen
+        if step.name in self._done:
+            screen.note("This step ran before in this kernel. What is slow only in the first call is fast now.")
+        began_s = time.perf_counter()
+        try:
+            with screen.measuring(step.name, 0.0 if arguments else self._session.usual_s(step)):
+                result = self._result(step, function, arguments)
+        except KeyboardInterrupt:
+            screen.say("You interrupted this step. To run the step, run this cell again.")
+            return
+        duration_s = time.perf_counter() - began_s
+        page = self._session.page(step)
+        page.prediction, page.answer = self._asked.get(step.name) or (step.question(page), None)
+        self._session.results[step.name] = result
         explain(step, page, result)
         show_recorded(self._lesson, step, page)
+        self._done[step.name] = step_record(step, page, duration_s)
+        self._save(short=bool(arguments))
+
+    def finish(self) -> None:
+        """Print the student's score, and the steps that have not run."""
+        missing = [step.title for step in self._lesson.steps if step.name not in self._done and not step.optional]
+        if missing:
+            self._screen.say(f"These steps have not run: {', '.join(missing)}.")
+        known = self._progress.load().get(self._lesson.name)
+        self._screen.score(Score.of(known.predictions.values() if known else ()))
+
+    def _result(self, step: Step[object], function: Callable[..., object], arguments: Mapping[str, float]) -> object:
+        if step.needs:
+            self._session.results[step.needs.name]
+        try:
+            return function(**arguments)
+        except NameError as error:
+            if not hasattr(sys.modules[step.function.__module__], error.name or ""):
+                raise
+            self._screen.note(f"The cell that defines {error.name} has not run, so the lesson's own code runs instead.")
+            return step.function(**arguments)
+
+    def _save(self, *, short: bool) -> None:
+        """Save the steps from the first one to the first that has not run. Left out optional steps count as run."""
+        done: list[StepRecord] = []
+        for step in self._lesson.steps:
+            if step.name not in self._done and not step.optional:
+                break
+            done.append(self._done.get(step.name) or StepRecord(step.name, step.title, 0.0, None, ()))
+        if not any(record.name in self._done for record in done):
+            return
+        self._session.done = done
+        record = replace(self._session.record(), fast=short, duration_s=sum(each.duration_s for each in done))
+        try:
+            self._progress.save(record)
+        except UsageError as error:
+            self._screen.note(str(error))
 
     def _step(self, name: str) -> Step[object]:
-        return next(step for step in self._lesson.steps if step.name == name)
-
-    def _page(self, step: Step[object]) -> Page:
-        return Page(self._screen, self._noise, step.claims, self._results, lambda _name, _svg: None)
+        names = [step.name for step in self._lesson.steps]
+        if name not in names:
+            raise UsageError(f"The lesson has no step {name}. Its steps: {', '.join(names)}.")
+        return self._lesson.steps[names.index(name)]
 
 
 def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[Cell]:
-    arguments = ", ".join(f"{name}={value!r}" for name, value in step.fast.items()) if fast else ""
+    arguments = "".join(f", {name}={value!r}" for name, value in step.fast.items()) if fast else ""
     code = "\n\n\n".join(text for text in (step.given_code, step.code) if text)
+    optional = " (optional)" if step.optional else ""
     cells = [
-        _words(step.name, f"## {number}. {step.title}\n\n{step.introduction}"),
+        _words(step.name, f"## {number}. {step.title}{optional}\n\n{step.introduction}"),
         _code(f"{step.name}-code", code),
     ]
+    run = f"guide.run({step.name}{arguments})"
     if step.predict is not None:
+        if not callable(step.predict):
+            cells.append(_words(f"{step.name}-question", _question(step.predict)))
         cells.append(_code(f"{step.name}-predict", f'guide.predict("{step.name}", answer="")'))
-    run = f'guide.explain("{step.name}", {step.name}({arguments}))'
-    return [*cells, _code(f"{step.name}-run", run)]
+    return [
+        *cells,
+        _code(f"{step.name}-run", f"# Remove the # to run this optional step.\n# {run}" if step.optional else run),
+    ]
+
+
+def _question(prediction: Prediction) -> str:
+    """Return the text of a question and its options for the cell above the answer."""
+    options = "\n".join(f"- {option}" for option in prediction.offer().split(BETWEEN))
+    return f"**Predict** {markdown(prediction.question)}\n\n{markdown(options)}"
 
 
 def _words(id_: str, text: str) -> Cell:
@@ -130,8 +208,9 @@ def _imports(lesson: Lesson) -> str:
 def _title(lesson: Lesson) -> str:
     return (
         f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.opening}\n\n{_time_and_prerequisites(lesson)}"
-        "Run the cells from top to bottom. Before you run a question's cell, type your "
-        "prediction between its quotes.\n\n"
+        "Run the cells from top to bottom. Before you run the cell below a question, type your answer between its "
+        "quotes: the letter of an option, or a number. After a restart of the kernel, first run the first two code "
+        "cells again.\n\n"
         f"`{COMMAND} TERM` explains a term."
     )
 
@@ -185,6 +264,21 @@ class NotebookScreen(Screen):
     def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
         """Show the mark for the result `standing`, the sentence of a claim, and the measured value."""
         self._prose(f"{MARKS[standing][0]} {sentence}{f' ({value})' if value else ''}")
+
+    @contextmanager
+    def measuring(self, name: str, usual_s: float) -> Iterator[None]:
+        """Show which step runs and how long it usually takes, and after the `with` block how long it took."""
+        from IPython.display import DisplayHandle  # noqa: PLC0415 - only notebooks have IPython
+
+        line = DisplayHandle()  # type: ignore[no-untyped-call]
+        lasts = f", about {seconds(usual_s, 1)}" if usual_s >= LONG_S else ""
+        line.display({"text/plain": f"Running {name}{lasts} …"}, raw=True)  # type: ignore[no-untyped-call]
+        began_s = time.perf_counter()
+        try:
+            yield
+        finally:
+            ran = f"Ran {name} in {seconds(time.perf_counter() - began_s, 2)}."
+            line.update({"text/plain": ran}, raw=True)  # type: ignore[no-untyped-call]
 
     def _image(self, kind: str, data: bytes, caption: str, text: str) -> None:
         self._prose(caption)

@@ -11,7 +11,7 @@ from lessons.engine import parsing
 from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.predict import Choice, ask
 from lessons.engine.progress import LessonProgress
-from lessons.engine.route import FULL, chosen, lessons_of, previous
+from lessons.engine.route import chosen, lessons_of, previous
 from lessons.engine.screen import Screen
 
 FILE: Final = FOLDER / "recall.toml"
@@ -64,16 +64,6 @@ def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str
     """
     taken = {name for name, progress in done.items() if progress.complete}
     before = previous(lesson, lessons_of(chosen()), taken)
-    return (before, load().get(before, ())) if before else ("", ())
-
-
-def about_lesson_before(lesson: str) -> tuple[str, tuple[Recall, ...]]:
-    """Return the lesson before `lesson` in the full path, and the questions about it. Notebooks contain them.
-
-    If there is no such lesson, return "" and no questions.
-    """
-    path = lessons_of(FULL)
-    before = previous(lesson, path, path)
     return (before, load().get(before, ())) if before else ("", ())
 
 

@@ -96,13 +96,13 @@ class LessonSession:
 
     def _play(self, step: Step[object]) -> StepRecord:
         self.screen.code(step.shown_code if step.document is None else shown_code(self.lesson, step))
-        page = self._page(step)
+        page = self.page(step)
         page.prediction = step.question(page)
         if page.prediction is not None:
             page.answer = self._ask(page.prediction)
         if step.needs:
             self.results[step.needs.name]
-        with self.screen.measuring(step.name, 0.0 if self.options.fast else self._usual_s(step)):
+        with self.screen.measuring(step.name, 0.0 if self.options.fast else self.usual_s(step)):
             began_s = time.perf_counter()
             result = step(fast=self.options.fast)
             duration_s = time.perf_counter() - began_s
@@ -110,14 +110,16 @@ class LessonSession:
         explain(step, page, result)
         if self.replays:
             show_recorded(self.lesson, step, page)
-        return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims), page.figures)
+        return step_record(step, page, duration_s)
 
-    def _usual_s(self, step: Step[object]) -> float:
+    def usual_s(self, step: Step[object]) -> float:
         """Return the seconds that the code of a step ran when it was recorded, or 0 without a record."""
         recorded = RecordedRun.load(self.lesson.recorded).steps.get(step.name)
         return recorded.lasted_s if recorded else 0.0
 
-    def _page(self, step: Step[object]) -> Page:
+    def page(self, step: Step[object]) -> Page:
+        """Return the page on which a step is explained."""
+
         def save(name: str, svg: str) -> None:
             self.options.save(f"{self.lesson.name}-{step.name}-{name}", svg)
 
@@ -148,6 +150,11 @@ class LessonSession:
         number, step = next((at, step) for at, step in enumerate(self.lesson.steps, start=1) if step.name == name)
         self.screen.note(f"Step {number} runs again because this step uses the result of step {number}.")
         return step(fast=self.options.fast)
+
+
+def step_record(step: Step[object], page: Page, duration_s: float) -> StepRecord:
+    """Return the record of a step whose code ran for `duration_s` seconds, and whose explanation is on `page`."""
+    return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims), page.figures)
 
 
 class _Results(dict[str, object]):

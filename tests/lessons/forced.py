@@ -51,7 +51,7 @@ class ForcedPage(Page):
 
 def explain_with(session: LessonSession, step: Step[object], forced: frozenset[str], chosen: str) -> None:
     """Explain the result of a step with the chosen result of these claims."""
-    base, screen = session._page(step), Screen(Console(file=io.StringIO(), width=100))
+    base, screen = session.page(step), Screen(Console(file=io.StringIO(), width=100))
     nothing = lambda _name, _svg: None  # noqa: E731 - no picture is saved
     page = ForcedPage(screen, base.noise, base.declared, base.results, nothing, forced=forced, chosen=chosen)
     page.prediction = step.question(page)

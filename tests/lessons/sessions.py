@@ -60,7 +60,7 @@ class MadeUp:
         session = LessonSession(self.lesson, Screen(Console(file=out, width=80)), options, conditions)
         session.results.update(before)
         (found,) = (each for each in session.lesson.steps if each.name == step)
-        page = session._page(found)
+        page = session.page(found)
         page.prediction = found.question(page)
         explain(found, page, result)
         return " ".join(out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}

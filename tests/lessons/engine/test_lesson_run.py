@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from nbclient import NotebookClient
 from sessions import ROOT, Play
 
 from harness.errors import UsageError
-from lessons.engine import Choice, Lesson, Page, Standing, conditions, notebook
+from lessons.engine import Choice, Lesson, Page, Standing, conditions, notebook, predict, recall
 from lessons.engine.claim import Claim
 from lessons.engine.conditions import TOO_BUSY, Conditions
 from lessons.engine.interval import Interval
@@ -209,7 +210,9 @@ def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     cells = {cell.id: cell.source for cell in whole.cells}
     assert cells["twice-code"] == f"{small_lesson.twice.given_code}\n\n\n{small_lesson.twice.code}"
     assert cells["four_times-code"] == small_lesson.four_times.code
-    assert cells["twice-run"] == 'guide.explain("twice", twice())'
+    assert cells["twice-run"] == "guide.run(twice)"
+    assert "- a  yes\n- b  no" in cells["twice-question-words"]
+    assert "four_times-question-words" not in cells, "its question contains an earlier result"
     assert "`fairclock lessons glossary TERM`" in next(iter(cells.values()))
     assert "choose the kernel fairclock" in cells["kernel"]
     assert cells["imports"].startswith("import math\n")
@@ -222,17 +225,76 @@ def guide(monkeypatch: pytest.MonkeyPatch) -> Guide:
     return Guide("lessons.small_lesson")
 
 
-def test_a_prediction_typed_into_a_cell_is_judged(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
-    guide.explain("twice", small_lesson.twice())
+def test_a_prediction_typed_into_a_cell_is_judged_and_saved(
+    guide: Guide, state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide.run(twice)
     assert "Yes. It always is." in capsys.readouterr().out
     guide.predict("twice", answer="perhaps")
-    guide.explain("twice", small_lesson.twice())
+    guide.run(twice)
     out = capsys.readouterr().out
-    assert "perhaps is not one of the answers" in out
+    assert "perhaps is not one of the answers. Type a or b" in out
+    assert "This step ran before in this kernel" in out
     assert "Your answer" not in out
     guide.predict("twice", answer="b")
-    guide.explain("twice", small_lesson.twice())
+    assert "Your answer: no." in capsys.readouterr().out
+    guide.run(twice)
     assert "Your answer: no. The right answer: yes." in capsys.readouterr().out
+    guide.predict("four_times", answer=7)
+    guide.run(four_times)
+    assert "Your answer: 7 units. It is close to 8 units." in capsys.readouterr().out
+    guide.finish()
+    assert "1 of 2 predictions right" in capsys.readouterr().out
+    progress = ProgressFile(state).load()["small_lesson"]
+    assert (progress.complete, progress.predictions["twice"].right) == (True, False)
+
+
+def test_a_cell_that_did_not_run_or_was_interrupted_is_named(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
+    def twice() -> float:
+        return double(1.0)  # type: ignore[name-defined,no-any-return]  # noqa: F821
+
+    guide.predict("four_times")
+    assert "Step 1 runs again" in capsys.readouterr().out
+    guide.run(twice)
+    assert "The cell that defines double has not run, so the lesson's own code runs instead." in text(capsys)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    interrupted.__name__ = "twice"
+    guide.run(interrupted)
+    assert "You interrupted this step." in text(capsys)
+    guide.finish()
+    assert "These steps have not run: Four times." in text(capsys)
+
+
+def test_a_notebook_asks_only_about_a_lesson_that_was_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "lessons.small_lesson", small_lesson)
+    monkeypatch.setattr(recall, "about_last_lesson", lambda name, done: (name, QUESTIONS) if name in done else ("", ()))
+    guide = Guide("lessons.small_lesson")
+    assert "Questions about lesson" not in capsys.readouterr().out
+    guide.run(twice)
+    Guide("lessons.small_lesson")
+    printed = capsys.readouterr().out
+    assert "Questions about lesson small_lesson" in printed
+    assert printed.index("How many?") < printed.index("One is enough.")
+
+
+QUESTIONS = (recall.Recall(predict.Choice("How many?", {"a": "one", "b": "two"}), "a", "One is enough.", "one"),)
+
+
+def text(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().out.split())
+
+
+def twice(number: float = 1.0) -> float:
+    return small_lesson.double(number)
+
+
+def four_times() -> float:
+    return math.sqrt(4.0) * small_lesson.double(2.0)
 
 
 CODE = """

@@ -1,18 +1,16 @@
 """Questions: what a student may type, the right answers and the score, and recall of an earlier lesson."""
 
-import importlib
 import io
 
 import pytest
 from rich.console import Console
 
 from harness.rendering import units
-from lessons.engine import notebook, recall, route
+from lessons.engine import recall, route
 from lessons.engine.interval import Interval
 from lessons.engine.numbers import positive
 from lessons.engine.predict import Choice, Guess, Judgement, PredictionResult, Score, StudentAnswer, ask
 from lessons.engine.progress import LessonProgress
-from lessons.engine.recall import as_markdown
 from lessons.engine.screen import Screen
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
@@ -142,17 +140,3 @@ def test_a_wrong_answer_shows_the_right_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert "Answer They sort a list that is already sorted. The first call sorts the list" in text
     assert "Recall 3 of 3" in text
     assert max(map(len, out.getvalue().splitlines())) <= 80
-
-
-def test_a_notebook_has_the_questions_about_the_lesson_before_it_and_then_their_answers() -> None:
-    assert recall.about_lesson_before("02_timeit_vs_timer") == ("", ())
-    assert recall.about_lesson_before("12_jit_fusion")[0] == "13_bytecode"
-    written = notebook.notebook_bytes(importlib.import_module("lessons.01_correct_first").lesson, fast=True)
-    assert b"Questions about lesson 02_timeit_vs_timer" in written
-    text = as_markdown("02_timeit_vs_timer", QUESTIONS["02_timeit_vs_timer"])
-    asked, _, answers = text.partition("<details>")
-    for number, each in enumerate(QUESTIONS["02_timeit_vs_timer"], start=1):
-        assert f"{number}. {each.choice.question}" in asked
-        assert all(f"   - {letter}: {option}\n" in asked for letter, option in each.choice.options.items())
-        assert each.because not in asked
-        assert f"{number}. {each.answer}: {each.choice.options[each.answer]}. {each.because}\n" in answers
