@@ -149,21 +149,23 @@ def curves_svg(series: Mapping[str, plots.Points], *, title: str, description: s
 
     A screen reader also reads the first and last point of each curve. Raise `ValueError` as `plots.axes_of` does.
     """
-    width, height, margin = 520, 300, 34
+    width, height, margin, line = 520, 300, 34, 16
     across, up = plots.axes_of(series, width - 2 * margin, height - 2 * margin)
+    top = margin + line * len(series)  # the names of the curves are above the picture
     facts = " ".join(
         f"{name}: {seconds(points[0][1])} at {count(points[0][0])}, {seconds(points[-1][1])} at {count(points[-1][0])}."
         for name, points in series.items()
     )
     shapes = [svg.line((0, 0), (0, up.start)), *ends(across, up.start, count(across.low), count(across.high))]
+    shapes.append(svg.text(across.end / 2, up.start + line, "size, logarithmic", text_anchor="middle"))
     for at, ((name, points), mark) in enumerate(zip(series.items(), plots.MARKS, strict=False)):
         xy = [(across.place(x), up.place(y)) for x, y in points]
         shapes.append(svg.line(*xy, class_=f"curve s{at}"))
         shapes += [svg.text(x, y + 4, mark, class_=f"s s{at}", text_anchor="middle") for x, y in xy]
-        shapes.append(svg.text(80, 16 * at, f"{mark} {name}", class_=f"s s{at}"))
-    shapes += [svg.text(4, up.start - 4, seconds(up.low)), svg.text(4, -6, seconds(up.high))]
-    moved = svg.group(shapes, transform=f"translate({margin} {margin})")
-    return svg.document(width, height, [moved], title=title, description=f"{description} {facts}")
+        shapes.append(svg.text(0, line * (at - len(series) - 1), f"{mark} {name}", class_=f"s s{at}"))
+    shapes += [svg.text(4, up.start - 4, seconds(up.low)), svg.text(4, -6, f"{seconds(up.high)}: time, logarithmic")]
+    moved = svg.group(shapes, transform=f"translate({margin} {top})")
+    return svg.document(width, height + line * len(series), [moved], title=title, description=f"{description} {facts}")
 
 
 def bar_chart_svg(
