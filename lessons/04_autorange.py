@@ -190,16 +190,11 @@ def called_median_figures(found: tuple[str, list[Measurement]], run: Run) -> Fig
     printed, (one_run, single, blocks) = found
     return {
         "printed": printed,
-        "printed_to_usual": with_factor(one_run.median / single.median, run.noise),
-        "blocks_to_usual": with_factor(blocks.median / single.median, run.noise),
+        "printed_to_usual": Interval.exact(one_run.median / single.median).with_factor(run.noise),
+        "blocks_to_usual": Interval.exact(blocks.median / single.median).with_factor(run.noise),
         "usual_s": single.median,
         "mean_s": single.mean,
     }
-
-
-def with_factor(ratio: float, noise: float) -> Interval:
-    """Return the interval from `ratio` ÷ (1 + `noise`) to `ratio` × (1 + `noise`)."""
-    return Interval.exact(math.log(ratio)).widened(math.log1p(noise)).mapped(math.exp)
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -140,6 +140,13 @@ class Interval:
         """Return this interval with additional noise: `fraction` times its middle, added on both sides."""
         return self if math.isnan(self.middle) else self.widened(abs(self.middle) * fraction)
 
+    def with_factor(self, noise: float) -> "Interval":
+        """Return this interval of a ratio of two times, from `low` ÷ (1 + `noise`) to `high` × (1 + `noise`).
+
+        For ratios far above 1, `with_noise` could reach down to 0 on a noisy machine.
+        """
+        return replace(self, low=self.low / (1 + noise), high=self.high * (1 + noise))
+
     def void_if(self, disturbed: bool) -> "Interval":
         """Return this interval. If `disturbed` is true, make it so wide that it confirms and refutes no claim."""
         return self.widened(math.inf) if disturbed else self
