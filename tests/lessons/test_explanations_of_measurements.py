@@ -32,26 +32,6 @@ def test_the_bound_accepts_any_order_of_the_sum_and_nothing_beyond_rounding() ->
         assert not CORRECT_FIRST.three_checks(beyond, a, b).bound
 
 
-CUDA_SYNC = MadeUp("03_cuda_sync")
-
-
-def test_a_simulated_stream_is_named_and_what_came_out_is_what_is_explained() -> None:
-    simulated = "Simulated: torch finds no CUDA on this machine"
-    assert CUDA_SYNC.lesson.opening.startswith(simulated) or torch.cuda.is_available()
-    for step, kind, turns, standing, says in (
-        ("launch_and_wait", "Launched", [(1e-4, 4e-2)] * 7, "held", "does not depend on how long the work takes"),
-        ("launch_and_wait", "Launched", [(3e-2, 4e-2)] * 7, "refuted", "launches took a large part of the time"),
-        ("own_clock", "Clocks", [(4.1e-2, 4e-2)] * 7, "held", "The first launch and the end of the wait are short"),
-        ("own_clock", "Clocks", [(6e-2, 4e-2)] * 7, "refuted", "the two clocks differ"),
-        ("own_clock", "Clocks", [(4e-2, 4e-2), (9e-2, 4e-2), (4e-2, 4e-2)], "inconclusive", "differ too much to show"),
-        ("cold_and_warm", "Repeated", [(1e-5, 9e-5)] * 9, "held", "The two calls differ in the place of their numbers"),
-        ("cold_and_warm", "Repeated", [(1e-5, 1e-5)] * 9, "refuted", "between warm and cold calls is small"),
-    ):
-        CUDA_SYNC.check(step, [getattr(CUDA_SYNC, kind)(*turn) for turn in turns], standing, says)
-    CUDA_SYNC.check("first_bmm", [5e-3] + [5e-5] * 9, "held", "includes this slow first call")
-    CUDA_SYNC.check("first_bmm", [5e-5] * 10, "refuted", "the first call was not slow")
-
-
 AUTORANGE = MadeUp("04_autorange")
 SPEC = TaskSpec(stmt="pass", setup="pass")
 
