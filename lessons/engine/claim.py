@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from harness.rendering import units
 from lessons.engine.interval import Interval, Standing
+from lessons.engine.phrases import phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,11 @@ class Claim:
 
     def _reason(self, measured: Interval) -> str:
         if math.isnan(measured.middle):
-            return "nothing could be measured"
+            return phrase("nothing could be measured")
         without_noise = Interval(measured.middle, measured.low, measured.high)
         if without_noise.compare(at_least=self.at_least, at_most=self.at_most) is Standing.INCONCLUSIVE:
-            return "the measurement was too uncertain"
-        return "the machine was too noisy"
+            return phrase("the measurement was too uncertain")
+        return phrase("the machine was too noisy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
 from lessons.engine.outputs import picture_saver, writable, write_json
+from lessons.engine.phrases import ENGLISH, speak
 from lessons.engine.predict import Score
 from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
@@ -83,6 +84,9 @@ def _app(lesson: Lesson) -> typer.Typer:
         plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures in DIR, as SVG.")] = None,
         force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
         every: Annotated[bool, typer.Option("--all", help="Also run the optional steps.")] = False,
+        language: Annotated[
+            str, typer.Option(metavar="CODE", help="Show a translation of the lesson, such as ko, where there is one.")
+        ] = ENGLISH,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List the steps and claims, and exit.")] = False,
         record: Annotated[
             bool,
@@ -92,21 +96,23 @@ def _app(lesson: Lesson) -> typer.Typer:
         version: Version = False,
     ) -> int:
         del debug, version  # `guarded` reads `debug` from the arguments, and the callback of `version` has already run
+        speak(language)
+        shown = lesson.translated(language)
         if list_steps:
-            return _list_steps(lesson)
+            return _list_steps(shown)
         if record:
             return _record(lesson, fast=fast)
         if notebook is not None:
             if notebook.suffix != ".ipynb":
                 raise UsageError(f"{notebook} is not the name of a notebook. Name a file that ends in .ipynb.")
-            notebooks.write(lesson, notebook, fast=fast, force=force)
+            notebooks.write(shown, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
         first = None if from_step is None else step_number(lesson, from_step)
         save = picture_saver(plots, lesson.name, force=force)
         with writable(json_file, force=force), _imports_frozen():
-            return _run(lesson, save, _Options(fast, interactive, json_file, plots, first, every))
+            return _run(shown, save, _Options(fast, interactive, json_file, plots, first, every))
 
     return app
 

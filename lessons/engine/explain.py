@@ -17,6 +17,7 @@ from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
 from lessons.engine.interval import Interval, Standing
 from lessons.engine.markup import plain
 from lessons.engine.parsing import LETTERS
+from lessons.engine.phrases import phrase
 from lessons.engine.predict import Choice, Guess, Judgement, Prediction, StudentAnswer, Truth
 from lessons.engine.templates import LackingFigureError, Place, Template, formatter, value_of
 
@@ -237,8 +238,8 @@ def _parts(
             settled = claims[block.id]
             chosen = {
                 Standing.HELD: written(block.held),
-                Standing.REFUTED: REFUTED if block.refuted is None else written(block.refuted),
-                Standing.INCONCLUSIVE: UNCLEAR if block.unclear is None else written(block.unclear),
+                Standing.REFUTED: phrase(REFUTED) if block.refuted is None else written(block.refuted),
+                Standing.INCONCLUSIVE: phrase(UNCLEAR) if block.unclear is None else written(block.unclear),
             }
             yield ClaimLine(settled, written(block.remark), chosen.get(settled.standing, ""))
         case Shown():

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.errors import UsageError
 from lessons.engine.catalogue import LessonEntry, entry_of
 from lessons.engine.document import Document
 from lessons.engine.source import code_of, defaults_of, imports_of
@@ -22,6 +23,8 @@ class Lesson:
     recorded data into a folder and returns the written files. `simulated` names the device that the lesson simulates on
     this machine, such as "GPU". It is "" if the lesson simulates nothing.
 
+    `translate` loads the lesson in another language.
+
     `note` is printed before the objective. It describes this machine. `before_class` is a text for instructors about
     any machine: what a class needs to know about the device of the lesson. Only the teacher's pack shows it.
     """
@@ -36,6 +39,8 @@ class Lesson:
     note: str = ""
     before_class: str = ""
     document: Document | None = None
+    language: str = ""
+    translate: "Callable[[str], Lesson] | None" = None
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -47,7 +52,7 @@ class Lesson:
     @property
     def title(self) -> str:
         """The title of the lesson."""
-        return self.entry.title
+        return (self.document.header.get("title") if self.document else None) or self.entry.title
 
     @property
     def number(self) -> str:
@@ -68,6 +73,16 @@ class Lesson:
     def entry(self) -> LessonEntry:
         """The entry of this lesson in the list of lessons, with its title and the minutes that a student needs."""
         return entry_of(self.name)
+
+    def translated(self, language: str) -> "Lesson":
+        """Return this lesson in a language, such as "ko". Raise `UsageError` if there is no such translation."""
+        if language == self.language:
+            return self
+        known = [file.name.split(".")[1] for file in sorted(Path(self.file).parent.glob(f"{self.name}.*.md"))]
+        if language not in known or self.translate is None:
+            found = f"Translations: {', '.join(known)}." if known else "It is only there in English."
+            raise UsageError(f"Lesson {self.number} has no translation into {language!r}. {found}")
+        return self.translate(language)
 
     def given(self, thing: Given) -> Given:
         """Decorate a function or a Python class that the next step uses. The screen shows it with that step's code."""

@@ -55,15 +55,20 @@ class Figured:
         return self.compute(result, Run(noise, results))
 
 
-def load(module_name: str, *, simulated: str = "", note: str = "", recorder: object = None) -> Lesson:
-    """Return the lesson of a module. Its document is the file beside it with the ending `.md`.
+Recorder = Callable[[Path], list[Path]]
+
+
+def load(
+    module_name: str, *, simulated: str = "", note: str = "", recorder: Recorder | None = None, language: str = ""
+) -> Lesson:
+    """Return the lesson of a module. Its document is the file beside it, `NAME.md`, or `NAME.ko.md` in Korean.
 
     `simulated` names the device that the lesson simulates on this machine, and `note` is printed before the objective.
     Raise `DocumentError` if the document has a mistake, or names a function that the module does not have.
     """
     module = sys.modules[module_name]
     file = Path(str(module.__file__))
-    document = load_document(file.with_suffix(".md"))
+    document = load_document(file.with_suffix(f".{language}.md" if language else ".md"))
     lesson = Lesson(
         str(file),
         document.header["objective"],
@@ -72,8 +77,10 @@ def load(module_name: str, *, simulated: str = "", note: str = "", recorder: obj
         simulated=simulated,
         note=note,
         before_class=document.header.get("before_class", ""),
-        recorder=recorder,  # type: ignore[arg-type]
+        recorder=recorder,
         document=document,
+        language=language,
+        translate=lambda other: load(module_name, simulated=simulated, note=note, recorder=recorder, language=other),
     )
     figured = {
         step.name: Figured(step, cast("Compute", _named(module, step, f"{step.name}_figures")))

@@ -29,6 +29,7 @@ from lessons.engine.glossary import COMMAND
 from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
+from lessons.engine.phrases import ENGLISH, phrase, speak
 from lessons.engine.predict import BETWEEN, Prediction, Score, StudentAnswer
 from lessons.engine.progress import ProgressFile
 from lessons.engine.record import StepRecord
@@ -72,8 +73,10 @@ class Guide:
     about the last lesson that the student has completed.
     """
 
-    def __init__(self, module: str) -> None:
-        self._lesson: Lesson = importlib.import_module(module).lesson
+    def __init__(self, module: str, language: str = ENGLISH) -> None:
+        speak(language)
+        lesson: Lesson = importlib.import_module(module).lesson
+        self._lesson = lesson.translated(language)
         self._screen = for_this_process()
         self._progress = ProgressFile()
         options = RunOptions(False, False, lambda _name, _svg: None, lambda _record: None, optional=True)
@@ -188,7 +191,7 @@ def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[Cell]:
 def _question(prediction: Prediction) -> str:
     """Return the text of a question and its options for the cell above the answer."""
     options = "\n".join(f"- {option}" for option in prediction.offer().split(BETWEEN))
-    return f"**Predict** {markdown(prediction.question)}\n\n{markdown(options)}"
+    return f"**{phrase('Predict')}** {markdown(prediction.question)}\n\n{markdown(options)}"
 
 
 def _words(id_: str, text: str) -> Cell:
@@ -202,7 +205,8 @@ def _code(id_: str, text: str) -> Cell:
 def _imports(lesson: Lesson) -> str:
     code = "\n".join(text for step in lesson.steps for text in (step.given_code, step.code))
     imports = imports_of(Path(lesson.file), needed_by=code)
-    return f'{imports}\n\nguide = Guide("lessons.{lesson.name}")'
+    language = f', language="{lesson.language}"' if lesson.language else ""
+    return f'{imports}\n\nguide = Guide("lessons.{lesson.name}"{language})'
 
 
 def _title(lesson: Lesson) -> str:
@@ -238,7 +242,7 @@ class NotebookScreen(Screen):
 
     def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
         """Show a question, and each of its options on a line of its own."""
-        self._prose(question, label)
+        self._prose(question, phrase(label))
         self._prose("\n".join(f"- {option}" for option in offer.split(BETWEEN)))
 
     def table(self, table: Table) -> None:

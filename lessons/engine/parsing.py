@@ -38,6 +38,10 @@ _DIRECTIVE: Final = re.compile(r"\{(?P<kind>[\w-]+)\}\s*(?P<argument>.*)$")
 _OPTION: Final = re.compile(r":(?P<name>[\w-]+):\s?(?P<value>.*)$")
 _ITEM: Final = re.compile(r"(?:^|\s)- ")
 
+_IN_CHINESE: Final = re.compile(
+    r"(?<=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]) (?=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef])"
+)
+
 T = TypeVar("T")
 
 
@@ -90,9 +94,9 @@ class Directive:
         lines = token.content.splitlines()
         while lines and ((found := _OPTION.match(lines[0])) or (name and lines[0].startswith("  "))):
             name = found["name"] if found else name
-            options[name] = f"{options.get(name, '')} {found['value'] if found else lines[0].strip()}".strip()
+            options[name] = _flowed(f"{options.get(name, '')} {found['value'] if found else lines[0]}")
             lines.pop(0)
-        return cls(named["kind"], named["argument"], options, " ".join(" ".join(lines).split()), place)
+        return cls(named["kind"], named["argument"], options, _flowed(" ".join(lines)), place)
 
     def take(self, name: str, default: str = "") -> str:
         """Return an option and remove it, so that `finish` can report options that do not exist."""
@@ -148,14 +152,19 @@ def _parts(file: Path, tokens: Sequence[Token]) -> list[Part]:
         if token.type == "colon_fence":
             parts.append(Directive.of(token, place))
         elif token.type == "inline":
-            parts.append(Words(Template(" ".join(token.content.split()), place)))
+            parts.append(Words(Template(_flowed(token.content), place)))
         elif not token.type.startswith("paragraph_"):
             raise place.error(f"A step has paragraphs and directives, but not {token.type.removesuffix('_open')}.")
     return parts
 
 
+def _flowed(text: str) -> str:
+    """Return a text on one line. Between two Chinese characters, the end of a line is no space."""
+    return _IN_CHINESE.sub("", " ".join(text.split()))
+
+
 def _items(tokens: Sequence[Token]) -> Iterator[str]:
-    return (" ".join(token.content.split()) for token in tokens if token.type == "inline")
+    return (_flowed(token.content) for token in tokens if token.type == "inline")
 
 
 def _step(heading: str, place: Place, parts: Sequence[Part]) -> DocumentStep:

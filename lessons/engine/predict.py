@@ -16,6 +16,7 @@ from typing import Protocol
 from harness.rendering import units
 from lessons.engine import numbers
 from lessons.engine.interval import Interval, Standing, interval_of
+from lessons.engine.phrases import phrase
 
 BETWEEN = " " * 5
 """The spaces between two options on one line."""
@@ -102,8 +103,8 @@ class Choice:
     def ranges(cls, question: str, limits: Sequence[float], unit: Callable[[float], str]) -> "Choice":
         """Return a question whose options are ranges. For the limit 2 s, they are "less than 2 s" and "2 s or more"."""
         ends = [re.sub(r"(\.\d*[1-9])0+", r"\1", unit(limit)) for limit in limits]  # 1.5× instead of 1.50×
-        between = [f"{low} to {high}" for low, high in pairwise(ends)]
-        texts = [f"less than {ends[0]}", *between, f"{ends[-1]} or more"]
+        between = [phrase("{low} to {high}", low=low, high=high) for low, high in pairwise(ends)]
+        texts = [phrase("less than {end}", end=ends[0]), *between, phrase("{end} or more", end=ends[-1])]
         return cls(question, dict(zip("abcdefgh", texts, strict=False)), limits)
 
     def offer(self) -> str:
@@ -130,15 +131,15 @@ class Choice:
         neither right nor wrong. Any other answer is wrong.
         """
         possible = self._possible(truth)
-        texts = " or ".join(self.options[key] for key in possible)
+        texts = phrase(" or ").join(self.options[key] for key in possible)
         if answer is None:
-            return Judgement(None, texts, f"{texts}.") if len(possible) == 1 else Judgement(None, None, UNCLEAR)
-        said = f"Your answer: {answer.text}."
+            return Judgement(None, texts, f"{texts}.") if len(possible) == 1 else Judgement(None, None, phrase(UNCLEAR))
+        said = phrase("Your answer: {answer}.", answer=answer.text)
         if not possible or (len(possible) > 1 and answer.value in possible):
-            return Judgement(None, None, f"{said} {UNCLEAR}")
+            return Judgement(None, None, f"{said} {phrase(UNCLEAR)}")
         if answer.value in possible:
-            return Judgement(right=True, truth=texts, words=f"{said} That is right.")
-        return Judgement(right=False, truth=texts, words=f"{said} The right answer: {texts}.")
+            return Judgement(right=True, truth=texts, words=f"{said} {phrase('That is right.')}")
+        return Judgement(right=False, truth=texts, words=f"{said} {phrase('The right answer: {texts}.', texts=texts)}")
 
     def _possible(self, truth: Truth) -> list[str]:
         if truth is None:
@@ -166,7 +167,7 @@ class Guess:
 
     def offer(self) -> str:
         """Return the line below the question. It names the unit of the number, unless the number is a ratio."""
-        return "A number" if self.unit in numbers.RATIOS else f"A number of {self.unit}"
+        return phrase("A number" if self.unit in numbers.RATIOS else "A number of {unit}", unit=self.unit)
 
     def parse(self, typed: str) -> StudentAnswer | None:
         """Return the number that was typed, or None if `numbers.positive` cannot read it."""
@@ -188,18 +189,21 @@ class Guess:
         measured = interval_of(math.nan if truth is None else float(truth) if isinstance(truth, str) else truth)
         text = self._text(measured.middle)
         if math.isnan(measured.middle):
-            return Judgement(None, None, UNCLEAR if answer is None else f"Your answer: {answer.text}. {UNCLEAR}")
+            said_so = "" if answer is None else phrase("Your answer: {answer}.", answer=answer.text)
+            return Judgement(None, None, f"{said_so} {phrase(UNCLEAR)}".strip())
         if answer is None:
             return Judgement(None, text, f"{text}.")
-        said = float(answer.value)
+        said, known = float(answer.value), {"answer": answer.text, "text": text}
         standing = measured.compare(at_least=said / self.near, at_most=said * self.near)
         if standing is Standing.HELD:
-            return Judgement(right=True, truth=text, words=f"Your answer: {answer.text}. It is close to {text}.")
+            return Judgement(True, text, phrase("Your answer: {answer}. It is close to {text}.", **known))
         if standing is Standing.INCONCLUSIVE:
-            return Judgement(None, None, f"Your answer: {answer.text}. Measured: {text}. {UNCLEAR}")
-        direction = "high" if said > measured.middle else "low"
+            words = phrase("Your answer: {answer}. Measured: {text}.", **known)
+            return Judgement(None, None, f"{words} {phrase(UNCLEAR)}")
+        high = "Your answer: {answer}, {times} too high. Measured: {text}."
+        low = "Your answer: {answer}, {times} too low. Measured: {text}."
         times = units.ratio(max(said / measured.middle, measured.middle / said), 2) if measured.middle > 0 else "far"
-        return Judgement(False, text, f"Your answer: {answer.text}, {times} too {direction}. Measured: {text}.")
+        return Judgement(False, text, phrase(high if said > measured.middle else low, times=times, **known))
 
     def _text(self, value: float) -> str:
         return f"{units.number(value)} {self.unit}".strip()

@@ -105,8 +105,10 @@ class RecordedRun:
         return [claim.id for claim in claims if claim.standing == Standing.INCONCLUSIVE]
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, words: Document | None = None) -> Self:
         """Read the records of a lesson from its folder. The result has no steps if there is no file.
+
+        `words` is the document that explains the recorded figures, if it is not the English one.
 
         Raise `UsageError` if the file is damaged.
         """
@@ -117,7 +119,7 @@ class RecordedRun:
             found = json.loads(file.read_text(encoding="utf-8"))
             document = folder.parent.parent / f"{folder.name}.md"
             if document.is_file():
-                return cls(_explained(parsing.load(document), found["steps"]))
+                return cls(_explained(words or parsing.load(document), found["steps"]))
             steps = {
                 name: RecordedStep(
                     RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])), step.get("question", "")

@@ -185,7 +185,7 @@ def explain(step: Step[object], page: Page, result: object) -> None:
 
 def show_recorded(lesson: Lesson, step: Step[object], page: Page) -> None:
     """Print the recorded run of a step if this run could not decide its claims, or if it only simulated a device."""
-    recorded = RecordedRun.load(lesson.recorded).steps.get(step.name)
+    recorded = RecordedRun.load(lesson.recorded, lesson.document).steps.get(step.name)
     if lesson.simulated:
         show_real(page.screen, recorded, step.claims)
     else:

@@ -24,6 +24,7 @@ from harness.standard_streams import discard_typed
 from lessons.engine.claim import SettledClaim
 from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
+from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN, Score
 
 WIDTH = 100
@@ -78,7 +79,7 @@ class Screen:
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
         """Print the title of a step and the paragraphs above its code."""
         self._part("title")
-        self._print(_rule(f"{number} of {steps} · {title}"), indent=0)
+        self._print(_rule(phrase("{number} of {steps} · {title}", number=number, steps=steps, title=title)), indent=0)
         for paragraph in introduction.split("\n\n"):
             self._part("")
             self._print(styled(paragraph))
@@ -86,7 +87,8 @@ class Screen:
     def left_out(self, number: int, steps: int, title: str) -> None:
         """Print the title of an optional step that does not run."""
         self._part("left out")
-        self._print(styled(f"{number} of {steps} · {title} (optional, runs with --all)", "dim"), indent=0)
+        words = "{number} of {steps} · {title} (optional, runs with --all)"
+        self._print(styled(phrase(words, number=number, steps=steps, title=title), "dim"), indent=0)
 
     def code(self, code: str) -> None:
         """Print code with its line numbers."""
@@ -121,7 +123,7 @@ class Screen:
     def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
         """Print a question and its options. If the options do not fit on one line, each option has its own line."""
         self._part("question")
-        self._prose(question, label, "bold magenta")
+        self._prose(question, phrase(label), "bold magenta")
         shown = styled(offer)
         if len(shown) + INDENT + 3 > self._width:
             shown = styled(offer.replace(BETWEEN, "\n"))
@@ -129,12 +131,12 @@ class Screen:
 
     def read(self) -> str:
         """Wait until the student has typed a line, and return the line."""
-        return self._input(f"{' ' * INDENT}(Enter skips) > ")
+        return self._input(f"{' ' * INDENT}({phrase('Enter skips')}) > ")
 
     def wait(self) -> None:
         """Wait until the student presses Enter after the result of a step."""
         self._part("wait")
-        self._input(f"{' ' * INDENT}(Enter continues) > ")
+        self._input(f"{' ' * INDENT}({phrase('Enter continues')}) > ")
 
     def _input(self, asked: str) -> str:
         """Wait for a line. Keys that were pressed during a measurement answer no question, so they are discarded."""
@@ -170,7 +172,7 @@ class Screen:
         """Print `text`, which names the right answer, in the colour for a right, wrong or undecided prediction."""
         self._part("measured")
         style = {True: "bold green", False: "bold yellow", None: "bold"}[right]
-        self._prose(text, label, style)
+        self._prose(text, phrase(label), style)
 
     def table(self, table: Table) -> None:
         """Print a table with its title above it."""
@@ -231,16 +233,16 @@ class Screen:
     def recorded(self, text: str) -> None:
         """Print the sentence above recorded parts. It names the machine, the date and the versions."""
         self._part("recorded")
-        self._prose(text, "Recorded", "bold")
+        self._prose(text, phrase("Recorded"), "bold")
 
     def closing(self, key_points: Sequence[str], references: Sequence[str]) -> None:
         """Print the key points and references."""
         self._part("closing")
-        self._print(_rule("Key points"), indent=0)
+        self._print(_rule(phrase("Key points")), indent=0)
         for point in key_points:
             self._listed("·", point)
         self._part("")
-        self._print(Text("References", "bold"), indent=1)
+        self._print(Text(phrase("References"), "bold"), indent=1)
         for reference in references:
             self._listed(" ", reference)
 
@@ -249,15 +251,15 @@ class Screen:
         if not score.sentence():
             return
         self._part("score")
-        self._print(Text.assemble(("Your score   ", "bold"), score.sentence()), indent=1)
+        self._print(Text.assemble((f"{phrase('Your score')}   ", "bold"), score.sentence()), indent=1)
         for each in score.wrong:
             self._listed("✗", each.question)
-            self._listed(" ", f"your answer: {each.answer}; right: {each.truth}")
+            self._listed(" ", phrase("your answer: {answer}; right: {truth}", answer=each.answer, truth=each.truth))
 
     def your_turn(self, file: str, command: str, following: str = "") -> None:
         """Print the file of the exercise, the command that checks it, and the command for the next lesson, if any."""
         self._part("your turn")
-        self._print(Text.assemble(("Your turn   ", "bold"), (file, "cyan")), indent=1)
+        self._print(Text.assemble((f"{phrase('Your turn')}   ", "bold"), (file, "cyan")), indent=1)
         self._print(Text.assemble("     then   ", (command, "cyan")), indent=1)
         if following:
             self._print(Text.assemble("     then   ", (following, "cyan")), indent=1)

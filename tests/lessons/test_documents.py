@@ -5,6 +5,7 @@ The recorded figures stand for a run. The documents explain them with each resul
 
 import io
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 
@@ -13,7 +14,7 @@ from jinja2 import nodes
 from rich.console import Console
 
 from harness.rendering.tables import Table
-from lessons.engine import parsing
+from lessons.engine import parsing, phrases
 from lessons.engine.catalogue import FOLDER, entry_of, short_path
 from lessons.engine.document import ClaimBlock, Document, DocumentStep, Shown
 from lessons.engine.explain import Answer, ClaimLine, Explained, Measured, Paragraph, explained, question
@@ -225,6 +226,16 @@ def test_a_translation_has_the_blocks_and_the_figures_of_its_original(file: obje
         assert len(one.introduction) == len(other.introduction), one.name
     assert len(original.key_points) == len(translated.key_points)
     assert len(original.recall) == len(translated.recall)
+
+
+def test_each_translated_phrase_exists_and_has_the_values_of_the_english_one() -> None:
+    engine = "\n".join(file.read_text(encoding="utf-8") for file in (FOLDER / "engine").glob("*.py"))
+    values = re.compile(r"\{\w+\}")
+    tables = tomllib.loads(phrases.FILE.read_text(encoding="utf-8"))
+    assert {english for table in tables.values() for english in table if english not in engine} == set()
+    assert len({frozenset(table) for table in tables.values()}) == 1
+    pairs = [pair for table in tables.values() for pair in table.items()]
+    assert [one for one, other in pairs if sorted(values.findall(one)) != sorted(values.findall(other))] == []
 
 
 def shape(block: object) -> tuple[object, ...]:
