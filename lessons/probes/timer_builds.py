@@ -1,4 +1,4 @@
-"""Keep the code that torch's Timer compiles for C++."""
+"""Compile C++ code with torch's headers, and keep the code that torch's Timer compiles."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from unittest import mock
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
-from harness.extensions import build_lock, inline_folder
+from harness.compilers.inductor import lacking
+from harness.extensions import build_lock, compiled_before, inline_folder
 
 
 @contextlib.contextmanager
@@ -35,3 +36,13 @@ def timer_builds_kept() -> Iterator[None]:
 
     with mock.patch.object(cpp_jit, "compile_timeit_template", compile_kept):
         yield
+
+
+def lacking_headers(folder: Path, compiling: int) -> str:
+    """Return what is missing to compile torch's headers into `folder`, with a way to get it, or "".
+
+    If `compiling` is 0, nothing is compiled, so the code must have been compiled before.
+    """
+    if compiling or compiled_before(folder):
+        return lacking()
+    return "--fast does not compile torch's headers: run the lesson once without --fast"

@@ -1,5 +1,6 @@
 """The explanations of lessons 12 to 14, 18 and 19, for made-up results and for machines that lack a part."""
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start, Starts
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
-from lessons.probes import implementations
+from lessons.engine import Lacking
+from lessons.probes import implementations, timer_builds
 
 JIT = MadeUp("12_jit_fusion")
 UNCLEAR = "no clear answer"
@@ -90,35 +92,17 @@ def test_an_import_writes_a_pyc_file_that_a_new_time_invalidates(monkeypatch: py
     BYTECODE.check("what_an_import_writes", found, wanted)
 
 
-EXTENSIONS = MadeUp("14_extensions")
-NO_GCC = "a C compiler is missing: apt-get install gcc"
-
-
-def built() -> Any:
-    """Return a result of the first step, which later steps use."""
-    times = {"compile": 0.2, "import": 1e-3, "first call": 1e-4}
-    return EXTENSIONS.Built(times, 0, [60.0] * 9, "builtin_function_or_method", False)
-
-
-def check(step: str, result: object, expected: str | dict[str, str], *words: str) -> None:
-    EXTENSIONS.check(step, result, expected, *words, a_module_in_c=built())
-
-
-def test_without_a_compiler_a_step_says_what_it_would_have_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EXTENSIONS.module, "lacking", lambda **_: NO_GCC)
-    for step in (
-        *("a_module_in_c", "one_part_broken", "an_extension_is_no_jit"),
-        *("c_without_python", "price_of_a_call", "held_or_released"),
-    ):
-        assert getattr(EXTENSIONS, step)() is None
-        check(step, None, "skipped", "apt-get install gcc", "If nothing is missing, this step shows")
-    monkeypatch.setattr(EXTENSIONS.module, "lacking_cpp", lambda: "a C++ compiler is missing: apt-get install g++")
-    for step in ("from_cpp", "timed_in_both"):
-        check(step, getattr(EXTENSIONS, step)(), "skipped", "apt-get install g++")
-    monkeypatch.setattr(EXTENSIONS.module, "lacking_cpp", lambda: "")
-    monkeypatch.setattr(EXTENSIONS.module, "compiled_before", lambda _: False)
-    for step in ("from_cpp", "timed_in_both"):  # a short run compiles none of torch's headers
-        assert "without --fast" in getattr(EXTENSIONS, step).function(compiling=0)
+def test_without_a_compiler_a_step_about_extensions_names_the_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = importlib.import_module("lessons.14_extensions")
+    monkeypatch.setattr(lesson, "lacking", lambda **_: "a C compiler is missing: apt-get install gcc")
+    monkeypatch.setattr(timer_builds, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
+    for step in lesson.lesson.steps:
+        found = getattr(lesson, f"{step.name}_figures")(step.function())
+        assert isinstance(found, Lacking)
+        assert "apt-get install g" in found.reason
+    monkeypatch.setattr(timer_builds, "lacking", lambda: "")
+    monkeypatch.setattr(timer_builds, "compiled_before", lambda _: False)
+    assert "without --fast" in lesson.from_cpp(compiling=0)  # a short run compiles none of torch's headers
 
 
 THREADS = MadeUp("18_threads")
