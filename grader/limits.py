@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from grader.errors import WorkerFault
+from grader.errors import NoisyMachineError, WorkerFault
 from grader.records import Status
 from harness.machine.clocks import wall
 
@@ -19,11 +19,16 @@ class HandInTime:
     """The wall time for one hand-in, which begins when this object is created. The default limit is `HAND_IN_S`.
 
     So a submission cannot hold a core for hours by steps that each keep their own limit.
+
+    `own_s` are the seconds in which the grader waited for the submission's code, and answered its calls. The rest is
+    the time of the baseline, of the grader, and of waiting for a core. The baseline and the grader do a limited amount
+    of work, so this rest is most of the time only on a slow or busy machine.
     """
 
     def __init__(self, limit_s: float | None = None) -> None:
         self._limit_s = HAND_IN_S if limit_s is None else limit_s
         self._ends_s = wall() + self._limit_s
+        self.own_s = 0.0
 
     @property
     def left_s(self) -> float:
@@ -31,9 +36,12 @@ class HandInTime:
         return max(0.0, self._ends_s - wall())
 
     @property
-    def used_up(self) -> WorkerFault:
-        """The fault of a hand-in that has no time left."""
+    def used_up(self) -> WorkerFault | NoisyMachineError:
+        """The error of a hand-in that has no time left: a fault of the submission, unless `own_s` is less than half."""
         said = f"Grading this file took longer than {self._limit_s / 60:.3g} minutes, the limit for all of its tasks."
+        if self.own_s < self._limit_s / 2:
+            busy = "For more than half of this time, the submission's code did not run. Grade again on a faster machine"
+            return NoisyMachineError(f"{said} {busy}, or when fewer other programs run.")
         help_text = "Look for code that waits or sleeps, and for work that each call repeats."
         return WorkerFault(Status.TIMED_OUT, f"{said} Tasks that were graded before keep their points.", help_text)
 

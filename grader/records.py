@@ -20,8 +20,8 @@ class Status(StrEnum):
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
     CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
-    points, and a human must decide. TOO_NOISY: right, but other programs disturbed the machine too much for a time
-    measurement. GRADER_ERROR: the grader failed. Both cost the student nothing.
+    points, and a human must decide. TOO_NOISY: other programs disturbed the machine too much for a time measurement, or
+    the machine was too slow to grade the hand-in. GRADER_ERROR: the grader failed. Both cost the student nothing.
     """
 
     PASSED = "passed"

@@ -24,8 +24,9 @@ class Deadline:
     """The time limits of one request, which begins when this object is created.
 
     The request may use `allowed_s` seconds on the clock `cpu`, and on the clock `now` `wall_factor` times as many,
-    minus `slept_s`, the excess of earlier requests. `time` limits all requests of a hand-in. The CPU clock is first
-    read when `passed` is first used, to save time in short requests.
+    minus `slept_s`, the excess of earlier requests. `time` limits all requests of a hand-in, and adds up their time
+    without that on the clock `waited`, in which the process waited for its core. A submission can lengthen this waiting
+    only with threads that compute, so at least their CPU time is added.
     """
 
     allowed_s: float
@@ -34,9 +35,10 @@ class Deadline:
     now: Clock = wall
     slept_s: float = 0.0
     time: HandInTime = field(default_factory=lambda: HandInTime(math.inf))
+    waited: Clock = lambda: 0.0
 
     def __post_init__(self) -> None:
-        self._began_s, self._used_s = self.now(), math.nan
+        self._began_s, self._used_s, self._undisturbed_s = self.now(), self.cpu(), wall() - self.waited()
         self._forgiven_s = 0.0
 
     @property
@@ -52,10 +54,7 @@ class Deadline:
     @property
     def passed(self) -> bool:
         """Whether a time limit is used up. An exception of the CPU clock is not caught."""
-        used_s = self.cpu()
-        if math.isnan(self._used_s):
-            self._used_s = used_s
-        return used_s - self._used_s >= self.allowed_s or not self.left_s
+        return self.cpu() - self._used_s >= self.allowed_s or not self.left_s
 
     def forgive(self, waited_s: float, answering_s: float = 0.0) -> None:
         """Do not count these seconds: a short wait for a message, and the grader's own time to answer it."""
@@ -63,7 +62,8 @@ class Deadline:
         self._forgiven_s = min(forgiven_s, MOST_FORGIVEN * self.wall_s)
 
     def ended(self) -> float:
-        """Return the seconds beyond the CPU limit in all requests so far: `slept_s` of the next request's deadline."""
+        """End the request, and return `slept_s` of the next one: the seconds beyond the CPU limit in all requests."""
+        self.time.own_s += max(self.cpu() - self._used_s, wall() - self.waited() - self._undisturbed_s)
         return self.slept_s + max(0.0, self._taken_s() - self.allowed_s)
 
     def _taken_s(self) -> float:

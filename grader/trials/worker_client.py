@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from grader.errors import MachineError, WorkerFault
+from grader.errors import MachineError, NoisyMachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation.forkserver import ForkServer
@@ -54,11 +54,11 @@ class WorkerClient:
             self._socket.setblocking(False)  # a worker that reads nothing must not block the supervisor
             self._channel = Channel(self._socket.fileno(), idle=self._watch)
             self._slept_s = self._look_s = 0.0
-            self._begin(limits.load_s, "before its first request")
             self.queued_s = self.ran_s = self.took_s = 0.0
             self._waited_s, self._grader_waited_s = CoreWait(self._forked.pid), CoreWait()
             resources.callback(self._waited_s.close)
             resources.callback(self._grader_waited_s.close)
+            self._begin(limits.load_s, "before its first request")
             self._resources = resources.pop_all()
 
     @property
@@ -217,12 +217,17 @@ class WorkerClient:
         return self._served(*self._receive())
 
     def _begin(self, allowed_s: float, where: str, factor: float | None = None, now: Clock = wall) -> None:
-        factor, time = factor or self.limits.wall_factor, self._server.time
-        self._deadline = Deadline(allowed_s, factor, self._server.cpu_s, now, self._slept_s, time)
+        factor, server = factor or self.limits.wall_factor, self._server
         self._where = where
+        with self._running():
+            self._deadline = Deadline(allowed_s, factor, server.cpu_s, now, self._slept_s, server.time, self._waited)
+
+    def _waited(self) -> float:
+        return self._waited_s() + self._grader_waited_s()
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
-        self._slept_s = self._deadline.ended()
+        with self._running():
+            self._slept_s = self._deadline.ended()
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:
@@ -261,7 +266,9 @@ class WorkerClient:
         if self._deadline.passed:
             raise self._late()
 
-    def _late(self) -> WorkerFault:
+    def _late(self) -> WorkerFault | NoisyMachineError:
+        with self._running():
+            self._deadline.ended()
         if not self._server.time.left_s:
             return self._server.time.used_up
         said = f"No answer within {self._deadline} {self._where}."

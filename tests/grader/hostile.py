@@ -57,6 +57,10 @@ class MuteTree:
         del wait
         return None
 
+    def close(self) -> None:
+        for far in self.far_end:
+            far.close()
+
     def watch(self, _limits: Limits) -> None: ...
 
     def check_no_helpers(self, _cores: object) -> None: ...
@@ -73,17 +77,16 @@ class MuteTree:
 @contextlib.contextmanager
 def saying(stream: bytes, *, hangs_up: bool, tree: MuteTree) -> Iterator[WorkerClient]:
     """Return a supervisor's worker that has sent all of these bytes already, and then hangs up or is silent."""
-    with worker(cast("ForkServer", tree), CLOSED if hangs_up else SILENT) as one:
+    with contextlib.ExitStack() as stack:
+        stack.callback(tree.close)
+        one = stack.enter_context(worker(cast("ForkServer", tree), CLOSED if hangs_up else SILENT))
         (far,) = tree.far_end
-        with far:
-            far.setblocking(False)
-            with contextlib.suppress(BlockingIOError):
-                far.sendall(stream[:KEPT_BYTES])
-            if hangs_up:
-                far.shutdown(
-                    socket.SHUT_WR
-                )  # it still reads, because otherwise the supervisor would not send a request
-            yield one
+        far.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            far.sendall(stream[:KEPT_BYTES])
+        if hangs_up:
+            far.shutdown(socket.SHUT_WR)  # it still reads, because otherwise the supervisor would not send a request
+        yield one
 
 
 @cache

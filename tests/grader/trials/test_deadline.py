@@ -8,7 +8,7 @@ import pytest
 from trees import bare, opened
 
 from grader import catalogue, limits
-from grader.errors import WorkerFault
+from grader.errors import NoisyMachineError, WorkerFault
 from grader.grade import grade
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
@@ -98,6 +98,34 @@ def call_for_ever(tree: ForkServer, source: str, calls: int) -> None:
             one.load(source)
             for _ in range(calls):
                 one.values("f", [{"value": None}], lambda _name, _arguments: None, 1)
+
+
+def test_a_submission_is_not_blamed_if_its_own_code_took_less_than_half_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "HAND_IN_S", 1.0)
+    with Pool(sandboxed=False) as pool, pool.one_hand_in(tensors=False) as trees:
+        for _ in range(2):
+            with pytest.raises(NoisyMachineError, match="did not run"), trees.fresh(tensors=False) as tree:
+                slow_beside_a_submission(tree)
+
+
+def test_waiting_for_a_core_is_not_the_submissions_own_time_but_computing_meanwhile_is() -> None:
+    """Threads of a submission can make its first thread wait, but they compute."""
+    cpu, waited, hand_in = FakeClock(), FakeClock(), HandInTime()
+    for computed_s, own_s in ((0.0, 0.0), (3.0, 3.0)):
+        deadline = Deadline(3.0, 4.0, cpu, time=hand_in, waited=waited)
+        cpu.advance(computed_s)
+        waited.advance(100.0)
+        deadline.ended()
+        assert hand_in.own_s == pytest.approx(own_s)
+
+
+def slow_beside_a_submission(tree: ForkServer) -> None:
+    with worker(tree, Limits()) as one:
+        one.load("def f(x): pass")
+        time.sleep(1.0)  # in place of a slow baseline
+        one.values("f", [{"value": None}], lambda _name, _arguments: None, 1)
 
 
 def test_the_wait_for_a_core_is_no_time_of_the_hand_in() -> None:
