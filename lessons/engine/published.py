@@ -2,20 +2,6 @@
 
 from typing import Final
 
-RECIPE_THREADS: Final = (
-    ("recipe: timeit", 111.6e-6, 70.0e-6),
-    ("recipe: Timer, 1 thread", 379.29e-6, 716.42e-6),
-    ("recipe: Timer, 40 threads", 118.47e-6, 68.21e-6),
-    ("re-run: timeit", 239.9e-6, 187.7e-6),
-    ("re-run: Timer, 1 thread", 1.22e-3, 792e-6),
-    ("re-run: Timer, 8 threads", 348.6e-6, 201.4e-6),
-)
-"""The times of mul-sum and of bmm, two versions of a batched dot product of tensors of 10000×64, in seconds.
-
-The first three rows are from PyTorch's benchmark recipe. The last three rows are from a reader who ran the recipe's
-notebook again. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
-"""
-
 GRIDS: Final = (
     ("recipe: 1 × 1", 5.9e-6, 11.2e-6),
     ("recipe: 1024 × 64", 40.3e-6, 76.4e-6),
@@ -55,13 +41,6 @@ RECIPE_FUZZED: Final = ("2140 × 1296", 2000e-6, 41_000e-6)
 
 `RECIPE_SHAPES` are the times on the sixteen shapes that the author chose. Both are in seconds, from PyTorch's benchmark
 recipe. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
-"""
-
-LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
-LECTURE_LOOPS: Final = 20
-"""The number of loops behind each time of `LECTURE_RUNS_S`, the times in seconds that `python -m timeit` printed.
-
-They are the times of a NumPy product of 1000×1000. Source: a lecture on high-performance machine learning.
 """
 
 ON_A_GPU: Final = ((27.6e-6, 2775.5e-6), (25.3e-6, 22.4e-6), (232.93e-6, 181.04e-6))
