@@ -267,6 +267,8 @@ def _shown(given: Directive) -> Shown:
     heads = tuple((head.strip() or unit.strip(), unit.strip() if sign else "") for head, sign, unit in columns)
     if (given.kind == "table") != bool(heads):
         raise given.place.error(f"{{{given.kind}}} needs :columns:" if not heads else ":columns: belongs to {table}.")
+    if len(dict(heads)) < len(heads):
+        raise given.place.error("Two columns have the same head.")
     for _, unit in heads:
         if unit:
             formatter(unit, given.place)

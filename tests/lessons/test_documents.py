@@ -260,6 +260,7 @@ def test_a_mistake_in_a_document_names_its_file_and_line() -> None:
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{claim} a\n:holds: x > 2\ns\n:::\n", "is not a condition"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{claim} a\n:holds: x >= 2\n:unti: s\ns\n:::\n", "no option 'unti'"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{claim} a\n:holds: x >= 2\n:unit: sec\ns\n:::\n", "sec"),
+        ("## One {#one}\n\n:::{run}\n:::\n\n:::{table} x\n:columns:\n  - a\n  - a\n:::\n", "the same head"),
         ("## One {#one}\n\n:::{run}\n:::\n\n- a list\n", "paragraphs and directives"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{question} x\n:limits: 1\nHow?\n:::\n", "`:expected:`|:expected:"),
     ):

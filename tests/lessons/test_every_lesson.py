@@ -84,7 +84,7 @@ def marks_of(name: str) -> str:
 def short_run(folder: Path, *script: str | Path) -> tuple[str, Any]:
     """Run a lesson's script, and return its output and its record. Warnings are errors, and no process is left."""
     record, state = folder / "claims.json", folder / "state"
-    options = ("--no-input", "--fast", "--json", record, "--plots", folder / "plots")
+    options = ("--no-input", "--fast", "--all", "--json", record, "--plots", folder / "plots")
     done = subprocess.run(
         [sys.executable, "-W", "error", *script, *options],
         cwd=ROOT,
