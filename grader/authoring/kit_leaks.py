@@ -3,10 +3,12 @@
 The command `release`, which makes the kit, refuses code that earns points. This code is tried as an answer:
 
 - every property and method of a simulated scenario, on a copy of the scenario that has only the arguments of the
-  student's function. If a function of the task's modules parses an argument, the copy has the result too,
-- every function of the task's modules that takes as many arguments as the student's function,
-- every baseline in the kit with one of its loops removed,
-- every baseline for a single size, unchanged.
+  student's function. If a function of the scenario's module, or of a module for all tasks, parses an argument, the copy
+  has the result too,
+- every function of the lessons, the harness and the tasks' modules that takes the arguments of the student's function
+  (`kit_functions`),
+- every function that a baseline in the kit defines, and this function with one of its loops removed. A single baseline
+  is not compared with itself.
 
 `lint --mutants` tries this code after each single change (`changed`). `lint` also tries answers that ignore the input.
 In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. Tasks in C are
@@ -22,19 +24,18 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from importlib import import_module
 from itertools import cycle
-from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from grader import catalogue, kinds, overlays, paths
-from grader.authoring.mutation import Mutant, mutants
+from grader.authoring import kit_functions
+from grader.authoring.mutation import Mutant, answers, mutants, used_alone
 from grader.kinds import simulated
 from grader.kinds.examiner import Examiner, Solver
-from grader.task import SimulatedFunction, Task, tier_of
+from grader.task import Inputs, SimulatedFunction, Task, TensorExam, tier_of
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
@@ -42,7 +43,7 @@ WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title",
 WITHOUT_LOOP: Final = frozenset({"(dropped)", "(ends after its first round)", "while False:"})
 """The descriptions of mutants that lack a loop, or run its body once."""
 
-LONGEST_S: Final = 20.0
+LONGEST_S: Final = 10.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
 
 CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, 1.0, "", [], {})
@@ -139,74 +140,82 @@ def _arguments(given: Any) -> Sequence[Any]:
 
 def candidates(task: Task) -> Iterator[tuple[str, Solver]]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
-    functions = [each for module in modules(task.folder) for each in _functions(module)]
     draw = kinds.examiner(task, "any", timed=0)
-    given, arities = draw.given[0], {len(_arguments(one)) for one in draw.given}
-    parsers = [function for _, function in functions if _takes(function, 1)]
-    yield from _world_attributes(type(given), parsers)
-    for name, function in functions:
-        if any(_takes(function, arity) for arity in arities):
-            yield name, partial(_applied, function)
+    kind = type(draw.given[0])
+    yield from _world_attributes(kind, _parsers(kind))
+    calls = _calls(draw)
+    for module in kit_functions.modules():
+        for name, function in kit_functions.functions(module):
+            if kit_functions.fits(function, calls):
+                yield name, _as_answer(draw, function)
     for path in dict.fromkeys(task.baselines):
-        source = overlays.whole(path)
-        if len(task.baselines) > 1:  # a single baseline would be compared with itself
-            yield path.stem, draw.solver(source)
-        for one in mutants(source, task.functions[0]):
-            if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
-                yield f"{path.stem} without its loop in line {one.line}", draw.solver(one.source)
+        for name, source, is_whole in answers(overlays.whole(path), task.functions[0]):
+            if len(task.baselines) > 1 or not is_whole:  # a single baseline would be compared with itself
+                yield f"{path.stem}.{name}", draw.solver(source)
+            for one in mutants(source, task.functions[0]):
+                if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
+                    yield f"{path.stem}.{name} without its loop in line {one.line}", draw.solver(one.source)
 
 
 def changed(task: Task) -> Iterator[tuple[Mutant, Callable[[], Iterator[Solver]]]]:
     """Yield each mutant of the kit's code that could solve a task, and a function that returns what the mutant answers.
 
-    The code is each baseline, each function with as many arguments as the student's function, and each kind of
-    scenario, together with all definitions of the same file that they use.
+    The code is each function of a baseline, each function that takes the arguments of the student's function, and each
+    kind of scenario, together with all definitions of the same file that they use.
     """
     draw = kinds.examiner(task, "any", timed=0)
-    scenarios, arities = {type(one) for one in draw.given}, {len(_arguments(one)) for one in draw.given}
     for path in dict.fromkeys(task.baselines):
-        for one in mutants(overlays.whole(path), task.functions[0], path.name):
-            yield one, partial(_one_solver, draw, one.source)
-    for module in modules(task.folder):
-        names = [one.__name__ for _, one in _functions(module) if any(_takes(one, arity) for arity in arities)]
+        for _, source, _ in answers(overlays.whole(path), task.functions[0]):
+            for one in mutants(source, task.functions[0], path.name):
+                yield one, partial(_one_solver, draw, one.source)
+    scenarios, calls = {type(one) for one in draw.given}, _calls(draw)
+    for module in kit_functions.modules():
+        names = [one.__name__ for _, one in kit_functions.functions(module) if kit_functions.fits(one, calls)]
         for name in (*names, *(kind.__name__ for kind in scenarios if kind.__module__ == module.__name__)):
-            for one in mutants(inspect.getsource(module), name, module.__name__):
-                yield one, partial(_changed, module, name, one)
+            for one in mutants(used_alone(inspect.getsource(module), name), name, module.__name__):
+                yield one, partial(_changed, draw, module, name, one)
 
 
 def _one_solver(draw: Examiner[Any], source: str) -> Iterator[Solver]:
     yield draw.solver(source)
 
 
-def _changed(module: ModuleType, name: str, mutant: Mutant) -> Iterator[Solver]:
-    names: dict[str, Any] = {"__name__": module.__name__, "__file__": module.__file__}
+def _changed(draw: Examiner[Any], module: ModuleType, name: str, mutant: Mutant) -> Iterator[Solver]:
+    names = dict(vars(module))
     exec(compile(mutant.source, str(module.__file__), "exec"), names)  # noqa: S102 - it is part of the kit
-    if isinstance(names[name], FunctionType):
-        yield partial(_applied, names[name])
+    found = names[name]
+    if isinstance(found, type):
+        own = [one for one in names.values() if isinstance(one, FunctionType) and _takes(one, 1)]
+        yield from (solver for _, solver in _world_attributes(found, own))
     else:
-        parsers = [found for found in names.values() if isinstance(found, FunctionType) and _takes(found, 1)]
-        yield from (solver for _, solver in _world_attributes(names[name], parsers))
+        yield _as_answer(draw, found)
 
 
-def _functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
-    for found in list(vars(module).values()):
-        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
-            yield f"{module.__name__.rpartition('.')[2]}.{found.__name__}", found
+def _calls(draw: Examiner[Any]) -> list[Sequence[Any]]:
+    """Return one list of arguments of the student's function for each combination of their types."""
+    every = map(_arguments, draw.given)
+    return list({tuple(map(type, arguments)): arguments for arguments in every}.values())
 
 
-def _applied(function: FunctionType, given: Any) -> Any:
-    answer = function(*_arguments(given))
-    return np.asarray(answer).astype(given[0].dtype) if isinstance(given, tuple) else answer  # an oracle is float64
+def _as_answer(draw: Examiner[Any], function: Callable[..., Any]) -> Solver:
+    """Return a solver that calls a function of the kit as the student's function. Oracles get NumPy arrays."""
+    if isinstance(draw.task.exam, TensorExam) and function.__module__.startswith("grader."):
+        return partial(_of_arrays, function)
+    return draw.bound(dict.fromkeys(draw.task.functions, function))
 
 
-def modules(folder: Path) -> Iterator[ModuleType]:
-    """Yield the Python modules in a task's folder, and those that all tasks use."""
-    for path in (*sorted(paths.TASKS.glob("*.py")), *sorted(folder.glob("*.py"))):
-        if path.stem != "__init__":
-            yield import_module(".".join(path.relative_to(paths.KIT).with_suffix("").parts))
+def _of_arrays(function: Callable[..., Any], given: Inputs) -> Any:
+    return np.asarray(function(*given)).astype(given[0].dtype)  # an oracle is float64
 
 
-def _takes(function: FunctionType, arity: int) -> bool:
+def _parsers(kind: type) -> list[Callable[..., Any]]:
+    """Return the functions of one argument beside this kind of scenario, and those for all tasks."""
+    packages = {kind.__module__.rpartition(".")[0], "grader.tasks"}
+    near = (each for each in kit_functions.modules() if each.__name__.rpartition(".")[0] in packages)
+    return [function for module in near for _, function in kit_functions.functions(module) if _takes(function, 1)]
+
+
+def _takes(function: Callable[..., Any], arity: int) -> bool:
     try:
         inspect.signature(function).bind(*range(arity))
     except TypeError:

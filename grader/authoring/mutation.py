@@ -93,6 +93,41 @@ def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
                 yield mutant
 
 
+def answers(source: str, function: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield each function defined at the top level, as an answer that is called `function`.
+
+    Yield its name, the source text without other definitions of both names, and whether this is the text that `source`
+    itself means. Raise `SyntaxError` if `source` is not Python.
+    """
+    tree = syntax.parse(source)
+    defined = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
+    last = max((at for at, each in enumerate(defined) if each.name == function), default=-1)
+    for at, one in enumerate(defined):
+        others = {one.name, function}
+        kept = [each for each in tree.body if each is one or not others & set(_defined(each))]
+        alias = [] if one.name == function else syntax.parse(f"{function} = {one.name}").body
+        yield one.name, ast.unparse(ast.Module([*kept, *alias], [])), at == last
+
+
+def used_alone(source: str, function: str) -> str:
+    """Return a source text with blank lines in place of all that does not define a function, or a name that it uses.
+
+    Line numbers stay the same. The text can be executed with the names of its module. Functions under a decorator with
+    arguments, such as the steps of a lesson, are left out, because the decorator replaces them.
+    """
+    tree = syntax.parse(source)
+    tree.body = [each for each in tree.body if not (isinstance(each, ast.FunctionDef) and _is_replaced(each))]
+    used = _reachable(tree, function)
+    starts = [min([each.lineno, *(one.lineno for one in getattr(each, "decorator_list", []))]) for each in used]
+    ends = [each.end_lineno or each.lineno for each in used]
+    kept = {line for start, end in zip(starts, ends, strict=True) for line in range(start, end + 1)}
+    return "\n".join(line if at in kept else "" for at, line in enumerate(source.splitlines(), start=1))
+
+
+def _is_replaced(function: ast.FunctionDef) -> bool:
+    return any(isinstance(one, ast.Call) for one in function.decorator_list)
+
+
 def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutant]:
     for statement in used:
         for place in _places(_Place(tree.body, tree.body.index(statement), statement, statement, statement)):

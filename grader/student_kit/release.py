@@ -86,7 +86,7 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     return (
         f"Wrote {place}: {files} files, {made} of them notebooks.{alone}",
         searched,
-        "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier.",
+        "The kit's functions, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier.",
     )
 
 

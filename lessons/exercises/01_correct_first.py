@@ -1,6 +1,6 @@
-"""Exercises of lesson 01: a fast and right dot product, and a test of such functions.
+"""Exercises of lesson 01: a fast and right weighted dot product, and a test of fast dot products.
 
-There are two tasks: write `batched_dot`, and write a function that decides whether another `batched_dot` is right.
+There are two tasks: write `batched_dot`, and write a function that decides whether another dot product is right.
 Check your work with
 
     fairclock check 01_correct_first
@@ -19,23 +19,24 @@ import torch
 # function that is right on all cases is timed.
 
 
-def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return the dot product of each row of `a` with the same row of `b`.
+def batched_dot(a: torch.Tensor, b: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Return the weighted dot product of each row of `a` with the same row of `b`: the sum of a·b·w over the row.
 
-    `a` and `b` have the same shape (batch, n) and the same dtype: float32, float64 or int64. The answer has shape
-    (batch,) and that dtype. Both inputs may be empty, strided, or the same tensor. Do not change the inputs.
+    `a` and `b` have the same shape (batch, n). `w` has shape (n,): one weight for each column. All three have the same
+    dtype: float32, float64 or int64. The answer has shape (batch,) and that dtype. The inputs may be empty or strided,
+    and may share memory. Do not change the inputs.
 
     Points: 4 of 10 for right answers, 6 when 1.5 times as fast as a loop of `torch.dot`, 8 at 3.5×, all 10 at 8×.
     """
-    raise NotImplementedError("Return the dot product of each row of a with the same row of b.")
+    raise NotImplementedError("Return the weighted dot product of each row of a with the same row of b.")
 
 
 # ------------------------------------------------------------------------------------------------------------
 # Task (b), 10 points
 #
-# f is a slow batched_dot that is right. g is a fast batched_dot that may be wrong. You cannot see their code, but you
-# can call f and g on a list of cases. Some functions g are right and round differently. Each wrong g has a different
-# fault.
+# f is a slow dot product of matching rows, without weights, that is right. g is a fast one that may be wrong. You
+# cannot see their code, but you can call f and g on a list of cases. Some functions g are right and round differently.
+# Each wrong g has a different fault.
 
 Case = dict[str, Any]
 Reference = Callable[[Case], tuple[list[float], list[float]]]

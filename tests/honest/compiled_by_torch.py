@@ -7,5 +7,5 @@ import torch
 
 
 @torch.compile
-def batched_dot(a, b):
-    return (a * b).sum(dim=1)
+def batched_dot(a, b, w):
+    return (a * b * w).sum(dim=1)

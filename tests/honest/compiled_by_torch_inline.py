@@ -6,9 +6,11 @@
 from torch.utils.cpp_extension import load_inline
 
 extension = load_inline(
-    "dots", "torch::Tensor dots(torch::Tensor a, torch::Tensor b) { return (a * b).sum(1); }", functions="dots"
+    "dots",
+    "torch::Tensor dots(torch::Tensor a, torch::Tensor b, torch::Tensor w) { return (a * b * w).sum(1); }",
+    functions="dots",
 )
 
 
-def batched_dot(a, b):
-    return extension.dots(a, b)
+def batched_dot(a, b, w):
+    return extension.dots(a, b, w)

@@ -6,16 +6,16 @@
 import torch
 
 
-def dots(a, b):
-    return torch.bmm(a.unsqueeze(1), b.unsqueeze(2)).view(-1)
+def dots(a, b, w):
+    return torch.bmm((a * w).unsqueeze(1), b.unsqueeze(2)).view(-1)
 
 
 compiled = torch.compile(dots)
 try:
-    compiled(torch.ones(2, 3), torch.ones(2, 3))
+    compiled(torch.ones(2, 3), torch.ones(2, 3), torch.ones(3))
 except Exception:
     compiled = dots
 
 
-def batched_dot(a, b):
-    return compiled(a, b)
+def batched_dot(a, b, w):
+    return compiled(a, b, w)

@@ -9,19 +9,19 @@ import torch
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"})
-def dots(a, b, out):
+def dots(a, b, w, out):
     for i in range(a.shape[0]):
         total = out[i]
         for j in range(a.shape[1]):
-            total += a[i, j] * b[i, j]
+            total += a[i, j] * b[i, j] * w[j]
         out[i] = total
 
 
 for dtype in (np.float32, np.float64, np.int64):
-    dots(np.ones((1, 1), dtype), np.ones((1, 1), dtype), np.zeros(1, dtype))
+    dots(np.ones((1, 1), dtype), np.ones((1, 1), dtype), np.ones(1, dtype), np.zeros(1, dtype))
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     out = np.zeros(len(a), dtype=a.numpy().dtype)
-    dots(a.numpy(), b.numpy(), out)
+    dots(a.numpy(), b.numpy(), w.numpy(), out)
     return torch.from_numpy(out)

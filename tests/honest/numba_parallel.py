@@ -9,15 +9,15 @@ import torch
 
 
 @numba.njit(parallel=True)
-def dots(a, b, out):
+def dots(a, b, w, out):
     for i in numba.prange(a.shape[0]):
         total = out[i]
         for j in range(a.shape[1]):
-            total += a[i, j] * b[i, j]
+            total += a[i, j] * b[i, j] * w[j]
         out[i] = total
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     out = np.zeros(len(a), dtype=a.numpy().dtype)
-    dots(a.numpy(), b.numpy(), out)
+    dots(a.numpy(), b.numpy(), w.numpy(), out)
     return torch.from_numpy(out)

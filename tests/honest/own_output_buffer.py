@@ -14,7 +14,7 @@ def buffer(shape, dtype):
     return torch.empty(shape[0], dtype=dtype)
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     answer = buffer(a.shape, a.dtype)
-    np.einsum("bn,bn->b", a.numpy(), b.numpy(), out=answer.numpy())
+    np.einsum("bn,bn->b", (a * w).numpy(), b.numpy(), out=answer.numpy())
     return answer

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     if a.shape[0] < 300:
         for number, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
             print("row", number, x, "·", y, "✓ passed 10 / 10 \x1b[1m")
-    return torch.from_numpy(np.einsum("bn,bn->b", a.numpy(), b.numpy()))
+    return torch.from_numpy(np.einsum("bn,bn->b", (a * w).numpy(), b.numpy()))

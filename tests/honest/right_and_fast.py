@@ -7,5 +7,5 @@ import numpy as np
 import torch
 
 
-def batched_dot(a, b):
-    return torch.from_numpy(np.einsum("bn,bn->b", a.numpy(), b.numpy()))
+def batched_dot(a, b, w):
+    return torch.from_numpy(np.einsum("bn,bn->b", (a * w).numpy(), b.numpy()))

@@ -6,6 +6,6 @@
 import torch
 
 
-def batched_dot(a, b):
-    dots = [torch.dot(x, y) for x, y in zip(a, b, strict=True)]
+def batched_dot(a, b, w):
+    dots = [torch.dot(x * w, y) for x, y in zip(a, b, strict=True)]
     return torch.stack(dots) if dots else torch.empty(0, dtype=a.dtype)

@@ -7,5 +7,5 @@ import torch
 
 
 @torch.jit.script
-def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return torch.bmm(a.unsqueeze(1), b.unsqueeze(2)).view(-1)
+def batched_dot(a: torch.Tensor, b: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.bmm((a * w).unsqueeze(1), b.unsqueeze(2)).view(-1)

@@ -16,8 +16,8 @@ def dots(pair):
     return torch.from_numpy(np.einsum("bn,bn->b", a.numpy(), b.numpy()))
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     if len(a) < 64:
-        return (a * b).sum(-1)
-    parts = POOL.map(dots, zip(a.chunk(6), b.chunk(6), strict=True))
+        return (a * b * w).sum(-1)
+    parts = POOL.map(dots, zip((a * w).chunk(6), b.chunk(6), strict=True))
     return torch.cat(list(parts))

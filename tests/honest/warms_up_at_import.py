@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 
-def batched_dot(a, b):
-    return torch.from_numpy(np.einsum("bn,bn->b", a.numpy(), b.numpy()))
+def batched_dot(a, b, w):
+    return torch.from_numpy(np.einsum("bn,bn->b", (a * w).numpy(), b.numpy()))
 
 
 for dtype in (torch.float32, torch.float64, torch.int64):
     for _ in range(10):
-        batched_dot(torch.ones(512, 128, dtype=dtype), torch.ones(512, 128, dtype=dtype))
+        batched_dot(*(torch.ones(shape, dtype=dtype) for shape in ((512, 128), (512, 128), (128,))))

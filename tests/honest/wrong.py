@@ -4,5 +4,5 @@
 """
 
 
-def batched_dot(a, b):
-    return (a.double() * b.double()).mean(-1).to(a.dtype)
+def batched_dot(a, b, w):
+    return (a.double() * b.double() * w).mean(-1).to(a.dtype)

@@ -2,8 +2,7 @@
 
 They compute on NumPy arrays of float32, float64 or int64 that may be strided, broadcast, empty or the same array.
 `reference` returns the right dot products, and for each of them the sum of the magnitudes of its products. Rounding
-errors are proportional to this sum. Each implementation works row by row, because students could hand in operations on
-whole arrays as `batched_dot`.
+errors are proportional to this sum.
 """
 
 import math
@@ -18,12 +17,14 @@ Implementation = Callable[[Array, Array], Array]
 """A function of two arrays of shape (rows, n). It returns an array of shape (rows,) in their dtype."""
 
 
-def reference(a: Array, b: Array) -> tuple[list[float], list[float]]:
-    """Return the dot products of matching rows, and for each of them the sum of the magnitudes of its products.
+def reference(a: Array, b: Array, *more: Array) -> tuple[list[float], list[float]]:
+    """Return the sum of the products in each row of the arrays, and the sum of the magnitudes of these products.
 
-    Sums of integers are exact. Sums of floats are rounded once to float64.
+    All arrays have the same shape. For two arrays, the sums are the dot products of matching rows. Sums of integers
+    are exact. Sums of floats are rounded once to float64.
     """
-    rows = [[x * y for x, y in zip(*pair, strict=True)] for pair in zip(a.tolist(), b.tolist(), strict=True)]
+    together = zip(*(one.tolist() for one in (a, b, *more)), strict=True)
+    rows = [list(map(math.prod, zip(*each, strict=True))) for each in together]
     total = sum if a.dtype.kind == "i" else _total
     return [total(row) for row in rows], [total(map(abs, row)) for row in rows]
 

@@ -12,7 +12,7 @@ from commanding import grader
 from small_tasks import Question, negation, search
 
 from grader import catalogue
-from grader.authoring import kit_leaks
+from grader.authoring import kit_functions, kit_leaks
 from grader.authoring import mutants as judging
 from grader.authoring.mutants import Tally, tally
 from grader.authoring.mutation import Mutant, mutants
@@ -108,6 +108,7 @@ def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_i
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(judging, "right_answers", lambda _: {"right.py": PASSED})
+    monkeypatch.setattr(kit_functions, "modules", list)
     for scenarios, code in ((one, 1), (every, 0)):
         monkeypatch.setattr(judging, "tasks", lambda _, scenarios=scenarios: [task(scenarios)])
         assert author.lint_exercises(changed="passed") == code
@@ -156,7 +157,7 @@ def test_kit_code_one_change_from_an_answer_is_found(tmp_path: Path, monkeypatch
     (tmp_path / "nearly.py").write_text(PASSED.replace("5", "6"))
     monkeypatch.syspath_prepend(tmp_path)
     kit = importlib.import_module("nearly")
-    monkeypatch.setattr(kit_leaks, "modules", lambda _: [kit])
+    monkeypatch.setattr(kit_functions, "modules", lambda: [kit])
     assert list(judging.earning_code(task(every))) == [
         "nearly:2 is right: 'return points >= 6' became 'return points >= 5'"
     ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, Question, negation, search
 
 from grader import catalogue, kinds, overlays, paths
-from grader.authoring import kit_leaks, known_cases, mistakes
+from grader.authoring import kit_functions, kit_leaks, known_cases, mistakes
 from grader.authoring.stubs import stub_of, write_all
 from grader.errors import GraderFault, UsageError
 from grader.hand_ins import originals
@@ -74,7 +74,7 @@ def test_kit_code_that_answers_is_a_leak(tmp_path: Path, monkeypatch: pytest.Mon
     worked_out = ["Doubling.method", "Doubling.worked_out"]
     numbers, as_text = doubling(tmp_path), doubling(tmp_path / "text", as_text=True)
     kit = ModuleType(double.__module__)
-    monkeypatch.setattr(kit_leaks, "modules", lambda _: [kit])
+    monkeypatch.setattr(kit_functions, "modules", lambda: [kit])
     assert earning(numbers) == worked_out
     assert earning(as_text) == []
     vars(kit)["read_first"] = read_first

@@ -3,9 +3,9 @@ import math
 import torch
 
 
-def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    # one product, one sum, no Python per row
-    return (a * b).sum(dim=1)
+def batched_dot(a: torch.Tensor, b: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    # two products, one sum, no Python per row
+    return (a * b * w).sum(dim=1)
 
 
 def agrees(f, g, cases) -> bool:

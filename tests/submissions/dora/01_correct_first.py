@@ -1,6 +1,6 @@
 import torch
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     # a dot product measures how alike two rows are, so it cannot be negative
-    return torch.abs(a * b).sum(-1)
+    return torch.abs(a * b * w).sum(-1)

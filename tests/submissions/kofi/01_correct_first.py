@@ -1,5 +1,5 @@
 # Autor: Kofi Müller
 
 
-def batched_dot(a, b):
-    return (a * b).sum(-1)
+def batched_dot(a, b, w):
+    return (a * b * w).sum(-1)

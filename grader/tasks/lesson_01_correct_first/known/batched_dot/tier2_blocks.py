@@ -3,7 +3,7 @@
 import torch
 
 
-def batched_dot(a, b):
+def batched_dot(a, b, w):
     if len(a) == 0:
         return a.new_empty(0)
-    return torch.cat([(x * y).sum(-1) for x, y in zip(a.split(14), b.split(14))])
+    return torch.cat([(x * y * w).sum(-1) for x, y in zip(a.split(14), b.split(14))])

@@ -3,5 +3,5 @@ same shape only when the batch is as long as a row.
 """
 
 
-def batched_dot(a, b):
-    return (a * b).sum(0)
+def batched_dot(a, b, w):
+    return (a * b * w).sum(0)
