@@ -79,17 +79,36 @@ def test_kit_code_that_answers_is_a_leak(tmp_path: Path, monkeypatch: pytest.Mon
     assert earning(as_text) == []
     vars(kit)["read_first"] = read_first
     assert earning(as_text) == worked_out, "a parser and a scenario answer together"
-    vars(kit)["double"] = double
+
+    def twice(number: str) -> str:
+        return 2 * number
+
+    vars(kit).update(double=double, twice=twice)
     assert f"{kit.__name__}.double" in earning(numbers)
+    assert f"{kit.__name__}.twice" not in earning(numbers), "its annotation does not take a number"
 
 
-def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path) -> None:
+def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit_functions, "modules", list)
     slow = "import time\n" + AT_ONCE.replace(
         "return -x",
         "out = -x\n    end = time.thread_time() + 0.002\n    while time.thread_time() < end: pass\n    return out",
     )
     assert any("without its loop" in name for name in earning(negation(tmp_path, baseline=slow)))
     assert earning(negation(tmp_path / "honest", baseline=BY_ROWS)) == []
+
+
+def test_each_function_that_a_baseline_defines_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit_functions, "modules", list)
+    for name in ("negate", "helper"):
+        faster = AT_ONCE.replace("def negate", f"def {name}")
+        assert earning(negation(tmp_path / name, baseline=faster + BY_ROWS)) == [f"baseline.{name}"]
+
+
+def test_the_lessons_and_the_harness_are_searched() -> None:
+    searched = {module.__name__ for module in kit_functions.modules()}
+    assert {"lessons.01_correct_first", "harness.profiles.flames", "grader.tasks.plain"} <= searched
+    assert not any("known" in name or "exercises" in name for name in searched)
 
 
 def test_a_kit_has_only_run_baselines_and_no_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
