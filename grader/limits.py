@@ -47,7 +47,7 @@ class HandInTime:
 
     @contextmanager
     def entered(self, waiting: AbstractContextManager[T]) -> Iterator[T]:
-        """Enter `waiting`, such as the wait for a free core, and do not count the time until it is entered."""
+        """Enter `waiting`, the wait for a core or for a new process tree, and do not count the time of this wait."""
         began_s = wall()
         with waiting as found:
             self._ends_s += wall() - began_s

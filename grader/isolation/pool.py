@@ -152,8 +152,8 @@ class HandInTrees:
         """
         if self._never_loads or not self.time.left_s:
             raise self._never_loads or self.time.used_up
-        tree = self._tree or self._pool.take(tensors=tensors or self._tensors)
-        self._tree, tree.time = None, self.time
+        with self.time.entered(self._taken(tensors=tensors or self._tensors)) as tree:
+            self._tree, tree.time = None, self.time
         try:
             tree.start_task()
             yield tree
@@ -167,6 +167,10 @@ class HandInTrees:
             self.remarks = tree.remarks or self.remarks
             if self._tree is None:
                 tree.close()
+
+    @contextmanager
+    def _taken(self, *, tensors: bool) -> Iterator[ForkServer]:
+        yield self._tree or self._pool.take(tensors=tensors)
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
         """Return a context manager that lends processes for trusted code, with torch imported if `tensors`."""
