@@ -2,22 +2,6 @@
 
 from typing import Final
 
-GRIDS: Final = (
-    ("recipe: 1 × 1", 5.9e-6, 11.2e-6),
-    ("recipe: 1024 × 64", 40.3e-6, 76.4e-6),
-    ("recipe: 1024 × 10000", 22_657.3e-6, 11_899.5e-6),
-    ("recipe: 10000 × 10000", 267_073.7e-6, 118_823.7e-6),
-    ("re-run: 1 × 1", 5.8e-6, 9.8e-6),
-    ("re-run: 1 × 10000", 16.2e-6, 11.4e-6),
-    ("re-run: 1024 × 64", 120.8e-6, 81.9e-6),
-    ("re-run: 10000 × 10000", 152_419e-6, 206_060e-6),
-)
-"""The times of mul-sum and of bmm, two versions of a batched dot product, in seconds, for several shapes.
-
-All programs used one thread. The first four rows are from PyTorch's benchmark recipe. The last four rows are from a
-reader who ran the recipe's notebook again. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
-"""
-
 RECIPE_SHAPES: Final = (
     ("1 × 1", 5.9e-6, 11.2e-6),
     ("1 × 64", 6.4e-6, 11.4e-6),
