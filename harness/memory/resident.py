@@ -125,13 +125,9 @@ def _resets_peak() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The memory of a process over time: samples (seconds, resident bytes), and an SVG plot of the samples by mprof.
-
-    `functions` holds the start and the end of each profiled function, in seconds from the first sample.
-    """
+    """The memory of a process over time: samples (seconds, resident bytes), and an SVG plot of the samples by mprof."""
 
     samples: tuple[tuple[float, float], ...]
-    functions: dict[str, tuple[float, float]]
     svg: str = ""
 
     @property
@@ -150,29 +146,22 @@ def timeline(script: str, *, title: str, plotted: bool = True) -> Timeline:
         path, data, plot = (str(Path(folder, name)) for name in ("script.py", "memory.dat", "memory.svg"))
         write_script(Path(path), script)
         run_module("mprof", "run", "--interval", "0.01", "--output", data, "--exit-code", path)
-        samples, functions = parse_samples(Path(data).read_text(encoding="utf-8"))
+        samples = parse_samples(Path(data).read_text(encoding="utf-8"))
         if not plotted:
-            return Timeline(samples, functions)
+            return Timeline(samples)
         run_module("mprof", "plot", "--backend", "svg", "--title=" + title.replace("$", r"\$"), "--output", plot, data)
         most = max(bytes_ for _, bytes_ in samples) / MIB
         facts = f"{len(samples)} samples over {samples[-1][0]:.2f} s, at most {most:.1f} MiB."
         words, svg = drawing.title_and_description(title, facts), Path(plot).read_text(encoding="utf-8")
         svg = re.sub(r"<svg\b[^>]*>", lambda match: f"{match[0]}\n{words}", svg, count=1)
-        return Timeline(samples, functions, svg)
+        return Timeline(samples, svg)
 
 
-def parse_samples(data: str) -> tuple[tuple[tuple[float, float], ...], dict[str, tuple[float, float]]]:
-    """Return the samples in a file of mprof, in order of time, and the start and end of each profiled function."""
+def parse_samples(data: str) -> tuple[tuple[float, float], ...]:
+    """Return the samples in a file of mprof, in order of time. Raise `UsageError` if there are none."""
     lines = [line.split() for line in data.splitlines()]
     seen = sorted((float(line[2]), float(line[1])) for line in lines if line[:1] == ["MEM"] and float(line[1]))
     if not seen:
         raise UsageError("mprof recorded no sample of the script; let the script run longer.")
     began_s = seen[0][0]
-    samples = tuple((at_s - began_s, mib * MIB) for at_s, mib in seen)
-    # A line is: FUNC name memory-at-start start memory-at-end end
-    functions = {
-        line[1].rpartition(".")[2]: (float(line[3]) - began_s, float(line[5]) - began_s)
-        for line in lines
-        if line[:1] == ["FUNC"]
-    }
-    return samples, functions
+    return tuple((at_s - began_s, mib * MIB) for at_s, mib in seen)
