@@ -56,15 +56,12 @@ def lacking_memray() -> str:
     return "" if importlib.util.find_spec("memray") else f"memray is missing: {INSTALL}"
 
 
-def record_allocations(
-    call: Callable[[], object], *, native: bool = False, python_allocator: bool = False
-) -> Recording:
+def record_allocations(call: Callable[[], object], *, native: bool = False) -> Recording:
     """Call a function once while memray records, and return the recording. memray must be installed.
 
     The result of the call exists until the end of the recording. Allocations of other threads count too. With `native`,
-    the stacks contain C and C++ functions. With `python_allocator`, memray also records each allocation of Python's own
-    allocator. Exceptions of the call are not caught. Raise `MachineError` if memray is missing, and `UsageError` if the
-    call only returns a coroutine or an iterator.
+    the stacks contain C and C++ functions. Exceptions of the call are not caught. Raise `MachineError` if memray is
+    missing, and `UsageError` if the call only returns a coroutine or an iterator.
     """
     if lacking_memray():
         raise MachineError(lacking_memray())
@@ -72,7 +69,7 @@ def record_allocations(
     memray.set_log_level(logging.ERROR)  # its warnings name addresses that it has corrected
     with tempfile.TemporaryDirectory(prefix="fairclock-memray-") as folder:
         file = Path(folder) / "memory.bin"
-        with memray.Tracker(file, native_traces=native, trace_python_allocators=python_allocator):
+        with memray.Tracker(file, native_traces=native):
             result = first_result(call)
         del result
         with memray.FileReader(file) as reader:
