@@ -74,7 +74,7 @@ class Shown:
     """A figure that is shown below its caption. `kind` is "table", "histogram", "drawing", "output" or "photo".
 
     `columns` are the heads of a table's columns, each with its unit or "". `labels` are the cells of its first column,
-    if the document contains them.
+    if the document contains them. `unit` is the unit of a histogram's samples, and "" for the other kinds.
     """
 
     kind: str
@@ -82,6 +82,7 @@ class Shown:
     caption: Template
     columns: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
+    unit: str
     place: Place
 
 

@@ -254,7 +254,9 @@ def _shown(block: Shown, figure: object, caption: str) -> Part:
             columns = {head: formatter(unit, block.place) if unit else None for head, unit in block.columns}
             return Table.of(caption, columns, cells)
         case ("histogram", Samples(values)):
-            return Picture(block.figure, plots.histogram(values), histogram_svg(values, title=plain(caption)), caption)
+            unit = formatter(block.unit, block.place)
+            picture = histogram_svg(values, title=plain(caption), unit=unit)
+            return Picture(block.figure, plots.histogram(values, unit=unit), picture, caption)
         case ("drawing", Drawing(text, svg)):
             return Picture(block.figure, text, svg, caption)
         case ("output", str(text)):

@@ -269,11 +269,12 @@ def _shown(given: Directive) -> Shown:
         raise given.place.error(f"{{{given.kind}}} needs :columns:" if not heads else ":columns: belongs to {table}.")
     if len(dict(heads)) < len(heads):
         raise given.place.error("Two columns have the same head.")
-    for _, unit in heads:
-        if unit:
-            formatter(unit, given.place)
+    of_samples = given.take("unit", "seconds") if given.kind == "histogram" else ""
+    for unit in filter(None, (of_samples, *(unit for _, unit in heads))):
+        formatter(unit, given.place)
     caption = Template(given.text, given.place)
-    return given.finish(Shown(given.kind, given.argument, caption, heads, given.items("labels"), given.place))
+    labels = given.items("labels")
+    return given.finish(Shown(given.kind, given.argument, caption, heads, labels, of_samples, given.place))
 
 
 def _recall(given: Directive) -> RecallBlock:

@@ -244,7 +244,7 @@ def shape(block: object) -> tuple[object, ...]:
         case ClaimBlock():
             return ("claim", block.id, block.condition, block.unit)
         case Shown():
-            return (block.kind, block.figure, tuple(unit for _, unit in block.columns))
+            return (block.kind, block.figure, block.unit, tuple(unit for _, unit in block.columns))
         case _:
             return ("words",)
 
@@ -261,6 +261,8 @@ def test_a_mistake_in_a_document_names_its_file_and_line() -> None:
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{claim} a\n:holds: x >= 2\n:unti: s\ns\n:::\n", "no option 'unti'"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{claim} a\n:holds: x >= 2\n:unit: sec\ns\n:::\n", "sec"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{table} x\n:columns:\n  - a\n  - a\n:::\n", "the same head"),
+        ("## One {#one}\n\n:::{run}\n:::\n\n:::{output} a\n:unit: seconds\n:::\n", "no option 'unit'"),
+        ("## One {#one}\n\n:::{run}\n:::\n\n:::{histogram} a\n:unit: sec\n:::\n", "sec"),
         ("## One {#one}\n\n:::{run}\n:::\n\n- a list\n", "paragraphs and directives"),
         ("## One {#one}\n\n:::{run}\n:::\n\n:::{question} x\n:limits: 1\nHow?\n:::\n", "`:expected:`|:expected:"),
     ):
