@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from math import isnan
 from random import Random
 from statistics import mean
 from typing import Any
@@ -61,6 +62,17 @@ def test_an_aa_test_of_a_record_with_drift_errs_back_to_back_and_not_in_abba_ord
     assert all(len(each) == 10 for each in errors.values())
     assert min(errors["back to back"]) > 0.01
     assert max(map(abs, errors["alternating, ABBA"])) < 0.001
+
+
+FUZZING = MadeUp("07_fuzzing")
+
+
+def test_a_size_counts_as_slow_only_if_each_repetition_is_slow() -> None:
+    ratios = {512: [9.0, 9.5], 256: [1.1, 1.2], 128: [3.1, 4.0], 64: [2.9, 3.2], 32: [1.0, 2.0]}
+    slow = FUZZING.smallest_slow(ratios)
+    assert (slow.low, slow.middle, slow.high) == (64, 128, 128)
+    assert FUZZING.faster_again(ratios) == 1, "256"
+    assert isnan(FUZZING.smallest_slow({64: [2.9, 3.2]}).middle)
 
 
 MEMORY = MadeUp("10_memory")
