@@ -25,7 +25,6 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "C compiler": {"apt-get": "gcc libc6-dev", "": "gcc"},
     "C++ compiler": {"apt-get": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "": "gcc"},
     "Python headers": {"apt-get": _HEADERS, "pacman": "python", "brew": "python", "": "python3-devel"},
-    "PyPy": {"": "pypy3"},
     "util-linux": {},
     "bubblewrap": {"brew": ""},
     "chromium": {"brew": ""},

@@ -31,10 +31,6 @@ MOST_UNDECIDED = 2
 
 SKIPS = re.compile(r"\bpage\.skip(_step)?\(")
 A_PATH = re.compile(r"(?<![\w.…])/(home|root|tmp|work|usr|Users)/")
-NOT_RECORDED = {
-    "12_jit_fusion.other_ways_to_run": "the step needs Cython and PyPy, and contains recorded times of its own"
-}
-"""Steps that no machine has recorded, with the reason."""
 
 
 @cache
@@ -94,13 +90,12 @@ def test_the_records_are_of_the_present_steps_claims_and_questions() -> None:
         steps = {step.name: step for step in lesson.steps}
         can_skip = SKIPS.search(Path(lesson.file).read_text(encoding="utf-8")) or recorded
         missing = steps.keys() - recorded.keys() if can_skip else set()
-        wrong += [f"{name}.{step}" for step in missing if f"{name}.{step}" not in NOT_RECORDED]
+        wrong += [f"{name}.{step}" for step in missing]
         for step, record in recorded.items():
             same = step in steps and set(record.claims) == set(steps[step].claims)
             asked = same and bool(record.question) == callable(steps[step].predict) and "…" not in record.question
             wrong += [] if asked else [f"{name}.{step}"]
     assert wrong == [], "run `python -m lessons.NN --record`"
-    assert NOT_RECORDED.keys() & {name for name, _ in recorded_steps()} == set()
 
 
 def test_a_record_names_its_machine_decides_its_claims_and_refutes_none() -> None:

@@ -1,71 +1,46 @@
 """The explanations of lessons 12 to 14, 18 and 19, for made-up results and for machines that lack a part."""
 
 import importlib
+import math
 import sys
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sessions import MadeUp, duel
 
 from harness.bytecode import instructions
-from harness.compilers.capture import OperationTraffic
 from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start, Starts
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
 from lessons.engine import Lacking
-from lessons.probes import implementations, timer_builds
+from lessons.probes import timer_builds
 
-JIT = MadeUp("12_jit_fusion")
+JIT = importlib.import_module("lessons.12_jit_fusion")
 UNCLEAR = "no clear answer"
-PASSES = tuple(OperationTraffic(f"aten.{n}", 2 << 20, 1 << 20) for n in range(9))
 
 
-def times(ready: float, first: float, later: float) -> Any:
-    return JIT.Times(ready, first, [later] * 8)
+def test_break_even_is_infinite_if_compiled_calls_are_slower_and_unknown_if_noise_decides() -> None:
+    start = Start(4.0, 10.0, 0.0)
+    faster, slower = (replace(duel(ratio), low=ratio * 0.9, high=ratio * 1.1) for ratio in (2.0, 0.5))
+    noise = replace(duel(1.02), low=0.9, high=1.1)
+    assert [JIT.clear(JIT.paid_after(start, each)) for each in (slower, noise)] == [math.inf, None]
+    assert JIT.paid_after(start, faster).middle == 20 / faster.baseline_s
+    figures = JIT.when_it_has_paid_figures(({1 << 10: slower, 1 << 20: faster}, Starts(reason="no times")))
+    assert figures["filled_to_empty"] == Lacking("no times")
 
 
-def test_a_missing_or_failing_implementation_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (pypy := tmp_path / "pypy3").write_text("#!/bin/sh\necho Boom >&2; exit 3\n", encoding="utf-8")
-    pypy.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(implementations, "find_spec", lambda package: package == "Cython" or None)
-    cpython, failed, short, missing = implementations.times_under_each(JIT.collatz, building=False)
-    assert (len(cpython.calls_s), cpython.later_s > 0) == (30, True)
-    assert failed.reason == "PyPy failed: Boom"
-    assert short.reason.endswith("without --fast")
-    assert missing.reason == "Nuitka is missing: python -m pip install nuitka"
-    moves = "import os, sys; os.mkdir('program'); os.replace(sys.argv[1], 'program/__init__.py')"
-    (tmp_path / "moves.py").write_text(moves, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = implementations.times_under("def collatz(n): pass", "Moved", sys.executable, "moves")
-    assert (found.reason, len(found.calls_s), found.build_s > 0) == ("", 30, True)
-
-
-def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked in ("lacking", "cannot_compile"):
-        monkeypatch.setattr(JIT.module, asked, lambda: "a C++ compiler is missing: apt-get install g++")
-    found = {"interpreted": times(0.0, 1e-2, 1e-2), "just in time": times(0.1, 0.5, 1e-4)}
-    wanted = {"first-pays": "held", "machine-code-wins": "held", "ahead-paid-before": "skipped"}
-    JIT.check("three_ways_to_run", found, wanted, "apt-get install g++")
-    wanted = {"less-moved": "held", "one-kernel": "skipped", "fused-is-faster": "skipped"}
-    JIT.check("the_loop_that_was_written", JIT.Written(PASSES, "", None), wanted)
-    JIT.check("when_it_has_paid", None, "skipped", "If nothing is missing, this step shows")
-    assert JIT.when_it_has_paid() is None
-    passes, written, gained = JIT.the_loop_that_was_written()
-    assert (len(passes) > 5, written, gained) == (True, "", None)
-
-
-def test_a_torch_that_lacks_a_compiler_skips_its_step_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JIT.module, "unsupported", lambda: "torch.compile is not supported on Python 3.99+")
-    assert JIT.graphs_behind_guards() is None
-    JIT.check("graphs_behind_guards", None, "skipped", "not supported on Python 3.99")
-    for runs in (False, True):
-        support = TorchScriptSupport(runs, "torch 9.9 has no TorchScript any more")
-        monkeypatch.setattr(JIT.module, "torchscript_support", lambda support=support: support)
-        assert JIT.for_history() is None
-        JIT.check("for_history", None, "skipped", "torch 9.9 has no TorchScript any more", "successors")
+def test_without_a_compiler_what_needs_one_is_lacking_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = "a C++ compiler is missing: apt-get install g++"
+    for asked in ("lacking", "cannot_compile", "unsupported"):
+        monkeypatch.setattr(JIT, asked, lambda: lacking)
+    monkeypatch.setattr(JIT, "torchscript_support", lambda: TorchScriptSupport(False, lacking))
+    for name in ("graphs_behind_guards", "when_it_has_paid", "for_history"):
+        assert getattr(JIT, f"{name}_figures")(getattr(JIT, name)()) == Lacking(lacking)
+    written = JIT.the_loop_that_was_written_figures(JIT.the_loop_that_was_written())
+    assert (written["moved_to_once"], written["gain"]) == (11, Lacking(lacking))
+    assert JIT.three_ways_to_run_figures(JIT.three_ways_to_run(calls=3))["ahead_s"] == Lacking(lacking)
 
 
 BYTECODE = MadeUp("13_bytecode")
