@@ -75,7 +75,7 @@ def launch_and_wait_figures(timed: list[tuple[float, float]]) -> Figures:
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 def how_often(turns: int = 25, launches: int = 50) -> list[list[float]]:
-    work = partial(mul_sum, *rows(200, gpu_s=0.25e-3))
+    work = partial(mul_sum, *rows(20, gpu_s=0.25e-3))
     never: list[float] = []
     after_each: list[float] = []
     once: list[float] = []
