@@ -80,30 +80,37 @@ THREADS = MadeUp("18_threads")
 
 def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(THREADS.module, "lacking_interpreters", lambda: "needs Python 3.14t or another one.")
-    for step in ("without_the_lock", "what_is_in_turn", "other_workers"):
-        THREADS.check(step, None, "skipped", "3.14t", "If nothing is missing, this step shows")
+    for step in ("without_the_lock", "shared_objects", "other_workers"):
+        THREADS.check(step, None, "skipped", "3.14t")
 
 
 def test_recorded_accesses_without_a_lock() -> None:
     events = [ThreadEvent("first", "write", "hits", ()), ThreadEvent("first", "write", "total", ("lock",))]
-    for hits, words in ((4, "they seldom run at the same time"), (3, "hits is 3 and total is 4")):
-        THREADS.check("lost_nothing", THREADS.Watched(events, hits, 4), "held", words, "Yes, whatever the result is.")
-    THREADS.check("lost_nothing", THREADS.Watched(events[1:], 4, 4), {"hits-unprotected": "inconclusive"})
-    found = THREADS.lost_nothing()
-    assert found.total == 4
-    assert {event.thread for event in found.events if event.name == "hits"} == {"first", "second"}
+    THREADS.check("lost_nothing", (events, 3), "held", "hits is 3", "Yes, whatever the result is.")
+    THREADS.check("lost_nothing", (events[1:], 4), {"hits-unprotected": "inconclusive"})
+    events, _ = THREADS.lost_nothing()
+    assert {event.thread for event in events if event.name == "hits"} == {"first", "second"}
+
+
+def test_lost_counts_are_those_of_each_run() -> None:
+    """`hits` grows over all runs, so a run's losses are what is missing between two readings."""
+    runs = [("one", None, 95), ("two", None, 195), ("one", None, 290)]
+    assert THREADS.lost_counts(runs, 100) == {"one": [5, 5], "two": [0]}
 
 
 def test_a_step_runs_in_each_build_that_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     here = PythonBuild(sys.executable, "3.14.2", gil=True)
     monkeypatch.setattr(THREADS.module, "usual", lambda: here)
     monkeypatch.setattr(THREADS.module, "free_threaded", lambda: here)
-    for step in ("with_the_lock", "without_the_lock", "what_is_in_turn"):
-        found: Any = getattr(THREADS, step).function(turns=1)
-        assert all(len(each) == 1 for each in found.turns.values())
-        assert found.build == "Python 3.14.2"
-    found = THREADS.lost_updates.function(turns=1)
-    assert found.usual.lost.keys() == found.free.lost.keys() == {"in_one_line", "through_a_call"}
+    for step in ("with_the_lock", "without_the_lock", "shared_objects"):
+        build, functions = getattr(THREADS, step)(turns=1)
+        assert all(len(turns) == 1 for turns in functions.values())
+        assert build == "Python 3.14.2"
+    figures = THREADS.lost_updates_figures(THREADS.lost_updates(turns=1))
+    assert [row[:2] for row in figures["lost"].rows] == [
+        ("Python 3.14.2", "in_one_line"),
+        ("Python 3.14.2", "through_a_call"),
+    ]
 
 
 COMPILE = MadeUp("19_compile")
