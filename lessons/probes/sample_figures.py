@@ -1,0 +1,120 @@
+"""Figures that lesson 16 computes from samples: shares with their intervals, and flame graphs."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import pstdev
+from typing import NamedTuple
+
+from harness.profiles.flames import difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
+from harness.rendering import units
+from harness.sampling.pyspy import Samples, StackSample
+from lessons.engine.figures import Drawing, Lacking
+from lessons.engine.interval import Interval
+
+Stacks = list[tuple[tuple[str, ...], float]]
+
+NO_SAMPLE = Lacking("py-spy took no sample. Run the lesson again")
+
+
+def shortened(text: str, most: int = 74) -> str:
+    """Return the threads in the output of `py-spy dump`, with lines of at most `most` characters."""
+    return "\n".join(cut(line, most) for line in text.strip().splitlines()[3:])
+
+
+def cut(text: str, most: int = 50) -> str:
+    """Return a text in at most `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) -> Interval:
+    """Return the smallest and largest value of consecutive parts of the samples, as an interval.
+
+    `value` computes the value of one part. For too few samples, the interval is unknown.
+    """
+    if len(samples) < 5 * parts:
+        return Interval.unknown()
+    size = len(samples) // parts
+    return Interval.every(value(Samples(samples.taken[at * size : (at + 1) * size])) for at in range(parts))
+
+
+def share_of(samples: Samples, name: str) -> Interval:
+    """Return the share of the samples that contain the function `name`, with its confidence interval."""
+    return Interval.share(samples.with_function(name), len(samples))
+
+
+def flames(samples: Samples) -> Drawing | Lacking:
+    """Return a flame graph of the samples. It is lacking if there are no samples."""
+    if not len(samples):
+        return NO_SAMPLE
+    root = fold_up((tuple(map(bare, frames)), cost) for frames, cost in samples.stacks())
+    return Drawing(flame_graph(root, 74), flame_graph_svg(root, title="train", unit=units.count))
+
+
+def bare(frame: str) -> str:
+    """Return the name of a frame, without the file of the program."""
+    return frame.removeprefix("program.py: ")
+
+
+def true_share(rows: Sequence[Sequence[float]]) -> float:
+    """Return the share of `in_c` in the CPU time that the program has printed."""
+    python_s, c_s = (sum(row[column] for row in rows) for column in (0, 1))
+    return c_s / (python_s + c_s)
+
+
+def in_the_loop(sample: StackSample) -> bool:
+    """Return whether a sample of the main thread is in one of the two functions that the program compares."""
+    return not {"in_python", "in_c"}.isdisjoint(sample.names)
+
+
+def inner_share(first: Sequence[float], last: Sequence[float], column: int) -> Interval:
+    """Return the share of `in_c` in the samples that an inner sampler took between two lines of the program."""
+    python, c = (last[column + place] - first[column + place] for place in (0, 1))
+    return Interval.share(c, round(python + c))
+
+
+class Group(NamedTuple):
+    """Groups of samples of the same size. `counts` are the samples with the function in each group."""
+
+    size: int
+    counts: list[int]
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the shares of the groups, or 0 without groups."""
+        return pstdev(count / self.size for count in self.counts) if self.counts else 0.0
+
+    def binomial(self, share: float) -> float:
+        """Return the standard deviation that a share of this number of independent samples has."""
+        return math.sqrt(share * (1 - share) / self.size)
+
+    def relative(self, below: float) -> Interval:
+        """Return the spread of the groups divided by `below`.
+
+        The interval is two standard errors wide on each side. It is unknown for fewer than four groups.
+        """
+        if len(self.counts) < 4 or not below:
+            return Interval.unknown()
+        ratio = self.spread / below
+        return Interval.plus_minus(ratio, 2 * ratio / math.sqrt(2 * (len(self.counts) - 1)))
+
+
+def per_round(samples: Samples, round_s: float) -> Stacks:
+    """Return the stacks of the samples with costs that add up to the seconds of a round."""
+    return scaled([(tuple(map(bare, frames)), cost) for frames, cost in samples.stacks()], round_s)
+
+
+def difference(before: Stacks, after: Stacks) -> Drawing:
+    """Return the differential flame graph of two runs, with the widths of the run before the change."""
+    picture = difference_svg(before, after, title="total, parse", widths="before", unit=units.seconds)
+    return Drawing(flame_graph(fold_up(before), 74), picture)
+
+
+def share_in_c(samples: Samples) -> Interval | Lacking:
+    """Return the share of the samples with a C function at the top. It is lacking if py-spy finds no C function."""
+    in_c = samples.only(lambda sample: sample.in_c)
+    if len(samples) > 5 and not len(in_c):
+        return Lacking("needs a py-spy that finds C functions; this py-spy finds none on this machine")
+    share = Interval.share(len(in_c), len(samples))
+    quarters = across(samples, lambda part: len(part.only(lambda sample: sample.in_c)) / len(part))
+    # While the program waits for a core, all samples are alike. So only a low share in each quarter refutes.
+    return share.void_if(share.highest < 0.5 and not quarters.highest < 0.5)
