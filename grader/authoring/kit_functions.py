@@ -16,11 +16,13 @@ import numpy as np
 
 from grader import paths
 
-SEARCHED: Final = ("lessons/*.py", "lessons/engine/**/*.py", "harness/**/*.py", "grader/tasks/**/*.py")
+SEARCHED: Final = ("lessons/**/*.py", "harness/**/*.py", "grader/tasks/**/*.py")
 """The files of the kit whose functions are tried. They can be imported without effects."""
 
-LEFT_OUT: Final = frozenset({"known", "compilers", "callgrind", "storage"})
-"""Folders whose functions are not tried: known submissions, and functions that compile, start or store arguments."""
+LEFT_OUT: Final = frozenset({"known", "exercises", "guide", "compilers", "callgrind", "storage"})
+"""Folders whose functions are not tried: known submissions (baselines are tried apart), stubs, the teacher's pack, and
+functions that compile, start or store their arguments.
+"""
 
 ALSO: Final = {float: int, tuple: list}
 """Annotated types that JSON replaces: an argument of the other type fits them too."""
