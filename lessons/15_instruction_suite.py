@@ -81,10 +81,10 @@ Named = dict[tuple[str, ...], tuple[Benchmark, ...]]
 
 
 def names_within_names() -> Named:
-    ones = GroupedSetup("x = torch.ones(4)", "auto x = torch::ones({4});")
-    in_python = "model = torch.nn.ReLU()"
-    in_cpp = "auto model = torch::nn::ReLU();"
-    relu = GroupedModules(in_python, in_cpp, ones, signature="f(x) -> y")
+    ones = GroupedSetup("x = torch.ones(4)", "auto x = torch::ones(4);")
+    py = "model = torch.nn.ReLU()"
+    cpp = "auto model = torch::nn::ReLU();"
+    relu = GroupedModules(py, cpp, ones, signature="f(x) -> y")
     sides = r"""
     Python                                   | C++
     ---------------------------------------- | ---------------------
