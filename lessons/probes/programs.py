@@ -35,18 +35,6 @@ def call():
     gelu(x)
 """
 
-TWO_GRAPHS_PROGRAM: Final = """
-import torch, torch._inductor.compile_fx
-torch.set_num_threads(1)
-sizes = iter([1 << 22, 1 << 21])
-@torch.compile(dynamic=False)
-def curve(x):
-    inner = 0.25 + x * (0.125 + x * 0.0625)
-    return 1 + x * (0.5 + x * inner)
-def call():
-    curve(torch.rand(next(sizes)))
-"""
-
 
 def start_figures(found: Starts) -> Figures:
     """Return the rows `starts` of two starts, the date `measured`, and the ratio `filled_to_empty` of the first calls.

@@ -4,7 +4,6 @@ import importlib
 import math
 import sys
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from sessions import MadeUp, duel
@@ -14,7 +13,7 @@ from harness.compilers.inductor import TorchScriptSupport
 from harness.compilers.new_processes import Start, Starts
 from harness.threads.accesses import ThreadEvent
 from harness.threads.builds import PythonBuild
-from lessons.engine import Lacking
+from lessons.engine import Lacking, Rows
 from lessons.probes import timer_builds
 
 JIT = importlib.import_module("lessons.12_jit_fusion")
@@ -113,32 +112,18 @@ def test_a_step_runs_in_each_build_that_is_found(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-COMPILE = MadeUp("19_compile")
-OF_CAPTURES = (
-    *("where_a_graph_ends", "breaks_repaired", "break_in_a_loop", "new_graph", "at_the_limit", "batch_sizes"),
-    *("after_the_warm_up", "compiled_in_a_timer", "four_compilers"),
-)
-OF_COMPILERS = ("cost_of_a_break", "profile_of_compiled_code", "several_graphs")
+COMPILE = importlib.import_module("lessons.19_compile")
 
 
-def test_a_step_is_skipped_where_torch_cannot_compile_or_a_compiler_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(COMPILE.module, "unsupported", lambda: "no-such-Python")
-    for name in OF_CAPTURES:
-        assert getattr(COMPILE, name)(fast=True) is None
-        COMPILE.check(name, None, "skipped", "no-such-Python")
-    monkeypatch.setattr(COMPILE.module, "cannot_compile", lambda: "a C++ compiler is missing")
-    for name in OF_COMPILERS:
-        assert getattr(COMPILE, name)(fast=True) is None
-        COMPILE.check(name, None, "skipped", "If nothing is missing, this step shows")
+def test_where_torch_cannot_compile_only_the_exports_have_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COMPILE, "unsupported", lambda: "no-such-Python")
+    exports = {"range_of_sizes", "frozen_numbers"}
+    for name in {step.name for step in COMPILE.lesson.steps} - exports:
+        assert getattr(COMPILE, f"{name}_figures")(getattr(COMPILE, name)()) == Lacking("no-such-Python")
 
 
-def test_the_break_even_counts_each_graph() -> None:
-    def price(ratio: float, again_s: float) -> Any:
-        return COMPILE.Price(Starts(Start(4.0, 10.0, again_s), Start(4.0, 1.0, 0.5), "2026-11-23"), duel(ratio))
-
-    rows = ("1 10 s 200 000", "2 12 s 240 000", "8 24 s 480 000")
-    COMPILE.check("several_graphs", price(2.0, again_s=2.0), "held", *rows)
-    wanted = {"second-costs-too": "held", "second-is-cheaper": "refuted"}
-    COMPILE.check("several_graphs", price(0.5, again_s=12.0), wanted, "never")
-    short = COMPILE.Price(Starts(reason="no-kept-times"), duel(2.0))
-    COMPILE.check("several_graphs", short, "skipped", "no-kept-times")
+def test_without_torchscript_the_table_has_two_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COMPILE, "torchscript_support", lambda: TorchScriptSupport(False, "it is gone"))
+    figures = COMPILE.four_compilers_figures([{"compile": "right", "export": "refused"}] * 8)
+    assert figures["counts"] == Rows([("compile", 8, 0, 0), ("export", 0, 0, 8)])
+    assert figures["accepted"] == figures["traces_wrong"] == Lacking("it is gone")
