@@ -25,7 +25,7 @@ from harness.machine.devices import one_torch_thread
 from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.rendering import units
-from harness.storage.user_files import state_folder
+from harness.storage.user_files import from_home, state_folder
 from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, Standing, largest, load
 from lessons.engine.command import main
 from lessons.probes.profilers import (
@@ -265,12 +265,11 @@ def in_pictures_figures(pictures: Pictures) -> Figures:
     others: int | Lacking = sum(address != "127.0.0.1" for address in addresses)
     if not addresses:
         others = Lacking("this system does not show on which addresses a process listens")
-    home = Path.home()
     return {
         "icicle": icicle(functions),
         "width": width_option(page),
         "other_addresses": others,
-        "file": f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.name,
+        "file": from_home(file),
         "photo": "snakeviz.png",
     }
 

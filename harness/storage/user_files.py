@@ -26,6 +26,12 @@ def state_folder() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_state_dir("fairclock", appauthor=False))
 
 
+def from_home(file: Path) -> str:
+    """Return a path as text, with `~` instead of the user's home folder."""
+    home = Path.home()
+    return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else str(file)
+
+
 def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bool = True) -> None:
     """Write `data` to the file `path` atomically, with the permissions `mode`, or those of the user's new files.
 

@@ -1,11 +1,8 @@
 """The explanations of lessons 01 to 11, 16 and 17, for made-up results and for machines that lack a part."""
 
-import json
-from collections import Counter
 from math import isnan
 from random import Random
 from statistics import mean
-from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -15,7 +12,6 @@ from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.memory.resident import MemoryUse, Timeline
-from harness.profiles.kineto import Event, Operator, Trace
 from harness.sampling.pyspy import Samples
 from lessons.probes.neighbours import neighbours
 
@@ -87,32 +83,11 @@ def test_a_system_without_a_stored_peak_skips_the_claim_about_it() -> None:
 TORCH_PROFILER = MadeUp("11_torch_profiler")
 
 
-def test_a_torch_that_deprecates_or_lacks_with_modules_is_named() -> None:
-    def exported(events: int | None, warning: str) -> Any:
-        return TORCH_PROFILER.Exported(
-            Trace((Event("aten::conv2d", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1)),
-            Operator("aten::conv2d", 1, 5e-6, 5e-6),
-            TORCH_PROFILER.NamedModules(events, warning),
-        )
-
-    held, skipped = ({"modules-need-script": each} for each in ("held", "skipped"))
-    warns = f"The installed torch, {TORCH_PROFILER.TORCH}, warns"
-    TORCH_PROFILER.check("the_trace", exported(0, ""), held, absent=[warns])
-    TORCH_PROFILER.check("the_trace", exported(0, "with_modules is deprecated"), held, warns)
-    TORCH_PROFILER.check("the_trace", exported(None, ""), skipped, "which this torch no longer has")
-
-
-def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date() -> None:
-    trace = Trace((Event("ProfilerStep#5", "cpu_op", ("1", "1"), 0, 5),), Counter(X=1))
-    # one trace, though the schedule asks for more
-    board = TORCH_PROFILER.TensorBoard("needs TensorBoard")
-    found = TORCH_PROFILER.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
-    printed, _ = TORCH_PROFILER.explained("not_all_of_it", found)
-    pages = json.loads((TORCH_PROFILER.lesson.recorded / "pages.json").read_text(encoding="utf-8"))
-    assert f"TensorBoard {pages['board']} with version {pages['plugin']} of the plugin showed them on" in printed
-    for view in pages["views"]:
-        assert f"{view['name']}: {view['title'] or view['note']}"[:60] in printed
-        assert (f"{view['name']}: a picture of the page" in printed) == bool(view["picture"])
+def test_a_backward_pass_belongs_to_the_forward_pass_only_if_the_lost_time_cannot_change_that() -> None:
+    place = TORCH_PROFILER.place_of_backward
+    assert place(1.0, above_s=0.1, lost_s=0.1) == "b"
+    assert place(1.0, above_s=0.1, lost_s=0.5) is None
+    assert place(1.0, above_s=0.6, lost_s=0.0) is None
 
 
 SAMPLING = MadeUp("16_sampling")
