@@ -273,8 +273,9 @@ def not_all_of_it(images: int = 16) -> Scheduled:
     by_hand.start()
     training.step()
     by_hand.stop()
+    events = len(by_hand.events())
     actions = [plan(step).name for step in range(11)]
-    return actions, [file.name for file in files], traces, len(by_hand.events())
+    return actions, [file.name for file in files], traces, events
 
 
 def not_all_of_it_figures(scheduled: Scheduled) -> Figures:
@@ -327,7 +328,8 @@ Costs = list[list[tuple[float, float, float]]]
 
 def what_asking_changes(turns: int = 9, operations: int = 1500) -> Costs:
     step = Training(16).step
-    stacks: dict[str, Any] = {"with_stack": True, "experimental_config": keep_stacks()}
+    stacks: dict[str, Any] = {"with_stack": True}
+    stacks["experimental_config"] = keep_stacks()
     found: Costs = []
     for _ in range(turns):
         found.append([])
