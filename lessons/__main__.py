@@ -24,7 +24,7 @@ from harness.storage.user_files import EditedFileError
 from lessons.engine import check_claims as checking
 from lessons.engine import glossary as glossary_screen
 from lessons.engine import listing, route
-from lessons.engine.catalogue import entry_of, lesson_names
+from lessons.engine.catalogue import lesson_names
 from lessons.engine.check_claims import chosen, run_all
 from lessons.engine.listing import load_points
 from lessons.engine.outputs import writable, write_json
@@ -63,7 +63,7 @@ def list_lessons(
     if context.invoked_subcommand is not None:
         return
     progress, console, chosen_path = ProgressFile(), Console(highlight=False), route.chosen()
-    lessons = [entry_of(name) for name in route.lessons_of(chosen_path)]
+    lessons = route.entries_of(chosen_path)
     done = progress.load()
     console.print(listing.table(lessons, done, load_points()), width=min(console.width, WIDTH))
     console.print(Text(f"\n{listing.LEGEND}", "dim"), width=min(console.width, WIDTH))

@@ -22,6 +22,7 @@ FOLDERS = (".github", "grader", "harness", "lessons", "solutions", "tests")
 PAGES = {
     page: page.read_text(encoding="utf-8")
     for page in (ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))))
+    if not (page.parent / f"{page.name.partition('.')[0]}.py").exists()  # the document of a lesson
 }
 README = PAGES[ROOT / "README.md"]
 LESSONS = {name: lesson_aliases(name) for name in lesson_names()}

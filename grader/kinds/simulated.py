@@ -57,14 +57,16 @@ class Played:
         """The answer, and whether it is wrong."""
         return self.answer, self.mismatch is not None
 
-    def result(self, *, planned: bool) -> "Result":
+    def result(self, *, planned: bool) -> "ScenarioResult":
         """Return what grading keeps of the scenario. With `planned`, it has the ratio, so its costs must be known."""
         scenario = self.scenario
-        return Result(scenario.title, self.mismatch, measures(scenario), gain(scenario) if planned else math.nan)
+        return ScenarioResult(
+            scenario.title, self.mismatch, measures(scenario), gain(scenario) if planned else math.nan
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ScenarioResult:
     """What grading keeps of a finished scenario: its ratio `gain`, or NaN if the task has no tiers, and the mismatch.
 
     The scenario itself is not kept: a submission can make it record millions of calls. `measured` is whether the
@@ -102,19 +104,21 @@ class SimulatedExaminer(Examiner[SimulatedExam]):
         play = partial(_played, self.solver(source))
         return self._judged(*self._results(play), play)
 
-    def _results(self, play: Callable[[Scenario], Played]) -> tuple[list[Result], Mismatch | None]:
+    def _results(self, play: Callable[[Scenario], Played]) -> tuple[list[ScenarioResult], Mismatch | None]:
         """Play new scenarios. Return the result of each, and the mismatch over all of them.
 
         Each scenario is dropped once it is finished, unless the exam judges all of them together.
         """
-        waiting, finished, results = [*self.given][::-1], list[Scenario](), list[Result]()
+        waiting, finished, results = [*self.given][::-1], list[Scenario](), list[ScenarioResult]()
         while waiting:
             played = play(waiting.pop())
             results.append(played.result(planned=bool(self.task.tiers)))
             finished += [played.scenario] if self.exam.together else []
         return results, self.exam.together and self.exam.together(finished)
 
-    def _judged(self, mine: list[Result], together: Mismatch | None, play: Callable[[Scenario], Played]) -> Attempt:
+    def _judged(
+        self, mine: list[ScenarioResult], together: Mismatch | None, play: Callable[[Scenario], Played]
+    ) -> Attempt:
         failed = [result for result in mine if result.mismatch]
         if len(failed) > self.exam.forgiven:
             allowed = f" ({self.exam.forgiven} may be)" if self.exam.forgiven else ""
@@ -257,7 +261,7 @@ def as_plain(value: Any) -> Any:
     return value if type(value) in {str, int, float, bool, type(None)} else json.loads(json.dumps(value))
 
 
-def speed(task: Task, mine: Sequence[Result]) -> Speed:
+def speed(task: Task, mine: Sequence[ScenarioResult]) -> Speed:
     """Return the mean ratio over all scenarios: the simple method's cost divided by the submission's cost."""
     gains = [(own.gain, own.mismatch is None) for own in mine]
     ratio = mean_gain(gains, measured=any(own.measured for own in mine))

@@ -53,8 +53,7 @@ class WorkerClient:
             resources.callback(server.end, self._forked)
             self._socket.setblocking(False)  # a worker that reads nothing must not block the supervisor
             self._channel = Channel(self._socket.fileno(), idle=self._watch)
-            self._slept_s = self._look_s = 0.0
-            self.queued_s = self.ran_s = self.took_s = 0.0
+            self._slept_s = self._look_s = self.queued_s = self.ran_s = self.took_s = 0.0
             self._waited_s, self._grader_waited_s = CoreWait(self._forked.pid), CoreWait()
             resources.callback(self._waited_s.close)
             resources.callback(self._grader_waited_s.close)
@@ -217,13 +216,10 @@ class WorkerClient:
         return self._served(*self._receive())
 
     def _begin(self, allowed_s: float, where: str, factor: float | None = None, now: Clock = wall) -> None:
-        factor, server = factor or self.limits.wall_factor, self._server
-        self._where = where
+        factor, server, self._where = factor or self.limits.wall_factor, self._server, where
+        waited_s = lambda: self._waited_s() + self._grader_waited_s()  # noqa: E731
         with self._running():
-            self._deadline = Deadline(allowed_s, factor, server.cpu_s, now, self._slept_s, server.time, self._waited)
-
-    def _waited(self) -> float:
-        return self._waited_s() + self._grader_waited_s()
+            self._deadline = Deadline(allowed_s, factor, server.cpu_s, now, self._slept_s, server.time, waited_s)
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
         with self._running():

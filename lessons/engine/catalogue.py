@@ -11,7 +11,7 @@ FOLDER: Final = Path(__file__).resolve().parent.parent
 FILE: Final = FOLDER / "lessons.toml"
 
 STEP_OF_MINUTES: Final = 5
-"""The minutes of a lesson are rounded up to a multiple of this number, because students differ by more than this."""
+"""The minutes of a lesson are rounded to a multiple of this number, because students differ by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class LessonEntry:
 
     @property
     def minutes(self) -> int:
-        """The minutes for the lesson without its exercise, rounded up."""
-        return -(-sum(self.step_minutes) // STEP_OF_MINUTES) * STEP_OF_MINUTES
+        """The minutes for the lesson without its exercise and without optional steps, rounded."""
+        return max(1, round(sum(self.step_minutes) / STEP_OF_MINUTES)) * STEP_OF_MINUTES
 
     @property
     def advice(self) -> str:
@@ -63,6 +63,11 @@ def listed(folder: Path = FOLDER) -> dict[str, LessonEntry]:
 def short_path() -> tuple[str, ...]:
     """Return the names of the lessons of the short path, in order."""
     return tuple(_file()["short_path"])
+
+
+def short_path_exercises() -> tuple[str, ...]:
+    """Return the names of the lessons whose exercises belong to the short path."""
+    return tuple(_file()["short_path_exercises"])
 
 
 def entry_of(name: str) -> LessonEntry:

@@ -61,20 +61,6 @@ class Claim:
         without_bounds = replace(self, at_least=-math.inf, at_most=math.inf)
         return SettledClaim(without_bounds, Interval.unknown(), Standing.SKIPPED, reason, "")
 
-    def words(self, *, held: str, refuted: str, unclear: str) -> "ClaimWords":
-        """Combine this claim with one text for each of its results. The lesson prints the text that fits the result.
-
-        `unclear` is the text for an inconclusive result. For a skipped claim, the lesson prints nothing.
-        """
-        return ClaimWords(self.id, held, refuted, unclear)
-
-    def answer(self, *, held: str, refuted: str) -> "ClaimWords":
-        """Combine this claim with the answers (options of a question) that are right if it is held or refuted.
-
-        If the result of the claim is inconclusive or skipped, no option is right.
-        """
-        return ClaimWords(self.id, held, refuted, "")
-
     def _reason(self, measured: Interval) -> str:
         if math.isnan(measured.middle):
             return phrase("nothing could be measured")
@@ -113,17 +99,3 @@ class SettledClaim:
         ends = (unit(measured.low), unit(measured.high))
         known = math.isfinite(measured.low) and math.isfinite(measured.high)
         return " to ".join(dict.fromkeys(ends)) if known and self.shown == unit(measured.middle) else self.shown
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimWords:
-    """A claim with one text for each of its results. The lesson prints the text that fits the result."""
-
-    claim_id: str
-    held: str
-    refuted: str
-    unclear: str
-
-    def text(self, standing: Standing) -> str:
-        """Return the text for the result `standing`. It is empty for a skipped claim."""
-        return standing.words(held=self.held, refuted=self.refuted, unclear=self.unclear)

@@ -133,7 +133,7 @@ def _record(lesson: Lesson, *, fast: bool) -> int:
     with _imports_frozen():
         for path in record_run(lesson, fast=fast):
             print(f"Wrote {path}.")
-    if unclear := RecordedRun.load(lesson.recorded).inconclusive:
+    if unclear := RecordedRun.load(lesson.recorded).undecided(lesson.document):
         print(f"The record could not decide these claims: {', '.join(unclear)}. Close other programs, and run again.")
     return 0
 
@@ -141,8 +141,8 @@ def _record(lesson: Lesson, *, fast: bool) -> int:
 def _list_steps(lesson: Lesson) -> int:
     for number, step in enumerate(lesson.steps, start=1):
         print(f"{number}  {plain(step.title)}  ({step.name})")
-        for id_, claim in step.claims.items():
-            print(f"     {id_}: {plain(claim.sentence)}")
+        for claim in step.claims:
+            print(f"     {claim.id}: {plain(claim.sentence)}")
     return 0
 
 

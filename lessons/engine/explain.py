@@ -18,10 +18,13 @@ from lessons.engine.interval import Interval, Standing
 from lessons.engine.markup import plain
 from lessons.engine.parsing import LETTERS
 from lessons.engine.phrases import phrase
-from lessons.engine.predict import Choice, Guess, Judgement, Prediction, StudentAnswer, Truth
+from lessons.engine.predict import Choice, Guess, Judgement, Prediction, PredictionResult, StudentAnswer, Truth
 from lessons.engine.templates import LackingFigureError, Place, Template, formatter, value_of
 
 REFUTED: Final = "On this machine, this run shows the opposite."
+UNKNOWN: Final = "…"
+"""What stands in a text for a value that is not known."""
+
 UNCLEAR: Final = "This run does not show whether this is so."
 
 
@@ -99,10 +102,22 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """All that a step shows below its question, and the results of its claims."""
+    """All that a step shows below its question, the results of its claims, and of the student's prediction."""
 
     parts: tuple[Part, ...]
     claims: tuple[SettledClaim, ...]
+    prediction: PredictionResult | None = None
+
+
+class _AllLacking(dict[str, Lacking]):
+    """The figures of a step that is lacking as a whole: each has the same reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+    def __missing__(self, name: str) -> Lacking:
+        return Lacking(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +131,10 @@ class Measured:
     def values(self) -> dict[str, object]:
         """The values that templates can use."""
         own = {} if isinstance(self.figures, Lacking) else self.figures
-        return {**self.earlier, **own}
+        earlier = {
+            name: _AllLacking(each.reason) if isinstance(each, Lacking) else each for name, each in self.earlier.items()
+        }
+        return {**earlier, **own}
 
     def lacking(self, names: frozenset[str], place: Place) -> str:
         """Return the reason why one of these figures is lacking, or "". Raise `DocumentError` if one does not exist."""
@@ -150,16 +168,29 @@ def explained(
         claims[id_] = replace(claims[id_], standing=standing)
     results = {block.name: Standings(claims[block.id].standing, claims[block.id].measured) for block in step.claims}
     parts: list[Part] = []
+    asked = None
     if step.question and prediction:
-        parts.append(Answer(prediction.judge(answer, truth(step.question, measured))))
+        judged = prediction.judge(answer, truth(step.question, measured))
+        parts.append(Answer(judged))
+        asked = PredictionResult(prediction.question, answer.text if answer else None, judged.truth, judged.right)
     for block in step.blocks:
         parts += _parts(block, measured, results, claims)
-    return Explained(tuple(parts), tuple(claims.values()))
+    return Explained(tuple(parts), tuple(claims.values()), asked)
 
 
 def question(block: QuestionBlock, measured: Measured) -> Prediction:
-    """Return the question. `measured` contains the figures of earlier steps, which the text of the question may use."""
-    text = block.text.render(measured.values)
+    """Return the question. `measured` contains the figures of earlier steps, which the text of the question may use.
+
+    `UNKNOWN` stands for a figure that is lacking.
+    """
+    try:
+        return question_as(block, block.text.render(measured.values))
+    except LackingFigureError:
+        return question_as(block, block.text.without_values(UNKNOWN))
+
+
+def question_as(block: QuestionBlock, text: str) -> Prediction:
+    """Return the question with this text."""
     if block.guess is not None:
         return Guess(text, block.guess, block.near)
     if not block.choices:
@@ -175,6 +206,11 @@ def truth(block: QuestionBlock, measured: Measured) -> Truth:
     if found is None or isinstance(found, str | Interval | int | float):
         return found
     raise block.place.error(f"{block.figure} must be a number, an interval, or the letter of an option.")
+
+
+def declared(block: ClaimBlock) -> Claim:
+    """Return a claim with its bounds. A bound that depends on a figure is infinite."""
+    return Claim(block.id, block.sentence, *block.condition.fixed, formatter(block.unit, block.place))
 
 
 def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
@@ -197,7 +233,7 @@ def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
             raise place.error(f"{condition.figure} must be a number or an interval, and not {found!r}.")
         found = Interval.exact(found)
     known = replace(claim, at_least=low, at_most=high)
-    shown = block.value.render(values) if block.value else ""
+    shown = _written(block.value, values)
     settled = known.settled(found, shown)
     if block.disturbed and value_of(block.disturbed, values) and settled.standing is Standing.REFUTED:
         return known.settled(found.void_if(True), shown)
@@ -225,14 +261,12 @@ def _parts(
             return ""
         if isinstance(measured.figures, Lacking) and template.names - results.keys() - measured.earlier.keys():
             return ""
-        try:
-            return template.render(values)
-        except LackingFigureError:
-            return ""
+        return _written(template, values)
 
     match block:
         case Words(text):
-            if found := written(text):
+            # If the whole step is lacking, its recorded run follows, with all paragraphs.
+            if not isinstance(measured.figures, Lacking) and (found := written(text)):
                 yield Paragraph(found)
         case ClaimBlock():
             settled = claims[block.id]
@@ -245,6 +279,14 @@ def _parts(
         case Shown():
             if not measured.lacking(frozenset({block.figure}), block.place):
                 yield _shown(block, value_of(block.figure, values), written(block.caption))
+
+
+def _written(template: Template | None, values: Mapping[str, object]) -> str:
+    """Return the text of a template, or "" if there is none or one of its figures is lacking."""
+    try:
+        return template.render(values) if template else ""
+    except LackingFigureError:
+        return ""
 
 
 def _shown(block: Shown, figure: object, caption: str) -> Part:

@@ -1,58 +1,128 @@
-"""A lesson: its steps, its claims and its texts. `lessons/README.md` explains how to write one."""
+"""A lesson: its document and the functions that it names. `lessons/README.md` explains how to write one."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import inspect
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 from harness.errors import UsageError
+from lessons.engine import explain
 from lessons.engine.catalogue import LessonEntry, entry_of
-from lessons.engine.document import Document
-from lessons.engine.source import code_of, defaults_of, imports_of
-from lessons.engine.step import Number, Question, R, Step
+from lessons.engine.claim import Claim
+from lessons.engine.document import Document, DocumentStep
+from lessons.engine.explain import Measured
+from lessons.engine.figures import Figures, Lacking
+from lessons.engine.predict import Prediction
+from lessons.engine.source import code_of, imports_of
 
-Given = TypeVar("Given", bound=Callable[..., object])
+R = TypeVar("R")
+Results = MutableMapping[str, object]
+"""The results of the steps, by the name of the step."""
+
+Compute = Callable[..., Figures | Lacking]
+Recorder = Callable[[Path], list[Path]]
 
 
-@dataclass(eq=False)
-class Lesson:
-    """A lesson. Python adds its steps when it imports the lesson's file. Its title and minutes are in `lessons.toml`.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the functions that compute figures know about the run beside the result of their step.
 
-    The option `--record` saves what each step shows. It also runs `recorder`, if there is one. `recorder` writes other
-    recorded data into a folder and returns the written files. `simulated` names the device that the lesson simulates on
-    this machine, such as "GPU". It is "" if the lesson simulates nothing.
-
-    `translate` loads the lesson in another language.
-
-    `note` is printed before the objective. It describes this machine. `before_class` is a text for instructors about
-    any machine: what a class needs to know about the device of the lesson. Only the teacher's pack shows it.
+    `noise` is the machine's noise as a fraction. In 95 % of comparisons of a function with itself, the two times differ
+    by less than `noise`.
     """
 
-    file: str
-    objective: str
-    steps: list[Step[object]] = field(default_factory=list)
-    key_points: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    recorder: Callable[[Path], list[Path]] | None = None
-    simulated: str = ""
-    note: str = ""
-    before_class: str = ""
-    document: Document | None = None
-    language: str = ""
-    translate: "Callable[[str], Lesson] | None" = None
-    _given: list[Callable[..., object]] = field(default_factory=list)
-    _ids: set[str] = field(default_factory=set)
+    noise: float
+    results: Results
+
+    def result(self, step: Callable[..., R]) -> R:
+        """Return the result of an earlier step, named by its function."""
+        return cast("R", self.results[step.__name__])
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a lesson: its part of the document, its code, and the function that computes its figures.
+
+    `given` are the functions and Python classes that the screen shows before the step's function.
+    """
+
+    document: DocumentStep
+    function: Callable[..., object]
+    given: tuple[Callable[..., object], ...]
+    compute: Compute
+
+    @property
+    def name(self) -> str:
+        """The name of the step's function, unique in its lesson."""
+        return self.document.name
+
+    @property
+    def title(self) -> str:
+        """The title of the step."""
+        return self.document.title
+
+    @property
+    def optional(self) -> bool:
+        """Whether the step runs only with `--all`."""
+        return self.document.optional
+
+    @property
+    def introduction(self) -> str:
+        """The text above the code, with an empty line between two paragraphs."""
+        return "\n\n".join(self.document.introduction)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The code of each shown function and class, as the screen shows it. The step's own function is the last."""
+        return tuple(code_of(thing) for thing in (*self.given, self.function))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims of the step. A bound that the run sets is infinite."""
+        return tuple(map(explain.declared, self.document.claims))
+
+    def __call__(self, *, fast: bool = False) -> object:
+        """Run the code of the step and return its result. If `fast` is true, use the arguments of the short run."""
+        return self.function(**(self.document.fast if fast else {}))
+
+    def figures(self, noise: float, results: Results) -> Figures | Lacking:
+        """Return the figures for the result of the step."""
+        result = results[self.name]
+        if len(inspect.signature(self.compute).parameters) == 1:
+            return self.compute(result)
+        return self.compute(result, Run(noise, results))
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A lesson. Its title and minutes are in `lessons.toml`.
+
+    `file` is its Python file. `recorder` writes other recorded data than figures into a folder, and returns the written
+    files. `simulated` names the device that the lesson simulates on this machine, such as "GPU", or is "". `note` is
+    printed before the objective, and describes this machine. `language` is "" for English. `translate` loads the lesson
+    in another language.
+    """
+
+    file: Path
+    document: Document
+    steps: tuple[Step, ...]
+    recorder: Recorder | None
+    simulated: str
+    note: str
+    language: str
+    translate: Callable[[str], "Lesson"]
 
     @property
     def name(self) -> str:
         """The name of the lesson in commands, such as "04_autorange"."""
-        return Path(self.file).stem
+        return self.file.stem
 
     @property
     def title(self) -> str:
         """The title of the lesson."""
-        return (self.document.header.get("title") if self.document else None) or self.entry.title
+        return self.document.header.get("title") or self.entry.title
 
     @property
     def number(self) -> str:
@@ -62,87 +132,48 @@ class Lesson:
     @property
     def opening(self) -> str:
         """The first text of the lesson: its note about this machine, if there is one, and its objective."""
-        return f"{self.note} {self.objective}".strip()
+        return f"{self.note} {self.document.header['objective']}".strip()
 
     @property
     def recorded(self) -> Path:
         """The folder of the data that `--record` has recorded on the machine of a maintainer."""
-        return Path(self.file).parent / "recorded" / self.name
+        return self.file.parent / "recorded" / self.name
 
     @cached_property
     def entry(self) -> LessonEntry:
         """The entry of this lesson in the list of lessons, with its title and the minutes that a student needs."""
         return entry_of(self.name)
 
+    def step(self, name: str) -> Step:
+        """Return a step by its name. Raise `UsageError` with the names of all steps if there is none."""
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise UsageError(f"The lesson has no step {name}. Its steps: {', '.join(step.name for step in self.steps)}.")
+
     def translated(self, language: str) -> "Lesson":
         """Return this lesson in a language, such as "ko". Raise `UsageError` if there is no such translation."""
         if language == self.language:
             return self
-        known = [file.name.split(".")[1] for file in sorted(Path(self.file).parent.glob(f"{self.name}.*.md"))]
-        if language not in known or self.translate is None:
+        known = [file.name.split(".")[1] for file in sorted(self.file.parent.glob(f"{self.name}.*.md"))]
+        if language not in known:
             found = f"Translations: {', '.join(known)}." if known else "It is only there in English."
             raise UsageError(f"Lesson {self.number} has no translation into {language!r}. {found}")
         return self.translate(language)
 
-    def given(self, thing: Given) -> Given:
-        """Decorate a function or a Python class that the next step uses. The screen shows it with that step's code."""
-        self._given.append(thing)
-        return thing
+    def measured(self, step: Step, noise: float, results: Results, *, own: bool = True) -> Measured:
+        """Return the figures of a step, or without `own` only those of earlier steps that its texts use."""
+        names = step.document.uses & ({each.name for each in self.steps} - {step.name})
+        earlier = {name: self.step(name).figures(noise, results) for name in names}
+        return Measured(step.figures(noise, results) if own else {}, earlier)
 
-    def step(
-        self,
-        title: str,
-        *,
-        predict: Question = None,
-        expected: str = "",
-        depends_on: str = "",
-        wrong_reasoning: str = "",
-        fast: Mapping[str, Number] | None = None,
-        needs: Step[Any] | None = None,
-    ) -> Callable[[Callable[..., R]], Step[R]]:
-        """Decorate the teaching code of the next step.
+    def question(self, step: Step, noise: float, results: Results) -> Prediction | None:
+        """Return the question of a step, or None. Its text can contain figures of earlier steps."""
+        asked = step.document.question
+        return explain.question(asked, self.measured(step, noise, results, own=False)) if asked else None
 
-        A question needs `expected`: the answer that the lesson expects, as a student would type it. If other machines
-        can give another answer, `depends_on` names what it depends on, such as "the number of cores".
-        `wrong_reasoning` is a sentence or two: the reasoning with which students often answer the question wrongly, and
-        why it fails. Only the teacher's pack shows these three texts.
-
-        `fast` gives the arguments of the short run. `needs` is an earlier step whose code writes a file for this step.
-        A run that starts at this step runs the step `needs` too. Raise `TypeError` if the function has no parameter
-        that `fast` names, or if `expected` is not an answer to the question.
-        """
-
-        def build(function: Callable[..., R]) -> Step[R]:
-            unknown = set(fast or {}) - set(defaults_of(function))
-            if unknown:
-                raise TypeError(f"{function.__name__} has no parameter {', '.join(sorted(unknown))} with a default.")
-            step = Step(
-                function,
-                title,
-                dict(fast or {}),
-                predict,
-                tuple(self._given),
-                expected=expected,
-                depends_on=depends_on,
-                wrong_reasoning=wrong_reasoning,
-                needs=needs,
-                ids=self._ids,
-            )
-            self._given.clear()
-            self.steps.append(step)  # type: ignore[arg-type]  # a list of steps with results of all types
-            return step
-
-        return build
-
-
-def shown_code(lesson: Lesson, step: Step[object]) -> str:
-    """Return the code that the screen shows for a step: the imports that no earlier step shows, and its code."""
-    code = whole_code(step)
-    earlier = "\n".join(map(whole_code, lesson.steps[: lesson.steps.index(step)]))
-    imports = imports_of(Path(lesson.file), needed_by=code, known=earlier)
-    return "\n\n".join(filter(None, (imports, code)))
-
-
-def whole_code(step: Step[object]) -> str:
-    """Return the code of a step without its imports."""
-    return "\n\n".join(code_of(thing) for thing in (*step.given, step.function))
+    def shown_code(self, step: Step) -> str:
+        """Return the code that the screen shows for a step: the imports that no earlier step shows, and its code."""
+        earlier = "\n".join(code for each in self.steps[: self.steps.index(step)] for code in each.codes)
+        code = "\n\n".join(step.codes)
+        return "\n\n".join(filter(None, (imports_of(self.file, needed_by=code, known=earlier), code)))

@@ -8,35 +8,25 @@ changes and its notebook is written again, only the cells of the changed steps d
 import importlib
 import sys
 import time
-from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from html import escape
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from harness.errors import UsageError
-from harness.rendering.tables import Table
-from harness.rendering.units import seconds
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook
 from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
 from lessons.engine.conditions import Conditions
+from lessons.engine.explain import Measured, question
 from lessons.engine.glossary import COMMAND
-from lessons.engine.interval import Standing
-from lessons.engine.lesson import Lesson
-from lessons.engine.markup import plain
+from lessons.engine.lesson import Lesson, Step
+from lessons.engine.notebook_screen import for_this_process, markdown
 from lessons.engine.phrases import ENGLISH, phrase, speak
 from lessons.engine.predict import BETWEEN, Prediction, Score, StudentAnswer
 from lessons.engine.progress import ProgressFile
 from lessons.engine.record import StepRecord
-from lessons.engine.run import LessonSession, RunOptions, explain, show_recorded, step_record
-from lessons.engine.screen import LONG_S, MARKS, WIDTH, Screen
+from lessons.engine.run import LessonSession, RunOptions
 from lessons.engine.source import imports_of
-from lessons.engine.step import Step
 
 
 def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> None:
@@ -93,11 +83,11 @@ class Guide:
 
         Print the question, if its text contains results of earlier steps, and what was understood.
         """
-        step = self._step(name)
-        prediction = step.question(self._session.page(step))
-        if prediction is None:
+        step = self._lesson.step(name)
+        prediction = self._session.question(step)
+        if prediction is None or step.document.question is None:
             return
-        if callable(step.predict):
+        if not step.document.question.text.is_fixed:
             self._screen.ask(prediction.question, prediction.offer())
         understood = prediction.parse(str(answer))
         if understood:
@@ -108,7 +98,7 @@ class Guide:
 
     def run(self, function: Callable[..., object], **arguments: float) -> None:
         """Run the code of a step, and print and explain its result. `arguments` are those of the short run."""
-        step, screen = self._step(function.__name__), self._screen
+        step, screen = self._lesson.step(function.__name__), self._screen
         if step.name in self._done:
             screen.note("This step ran before in this kernel. What is slow only in the first call is fast now.")
         began_s = time.perf_counter()
@@ -119,12 +109,8 @@ class Guide:
             screen.say("You interrupted this step. To run the step, run this cell again.")
             return
         duration_s = time.perf_counter() - began_s
-        page = self._session.page(step)
-        page.prediction, page.answer = self._asked.get(step.name) or (step.question(page), None)
-        self._session.results[step.name] = result
-        explain(step, page, result)
-        show_recorded(self._lesson, step, page)
-        self._done[step.name] = step_record(step, page, duration_s)
+        prediction, answer = self._asked.get(step.name) or (self._session.question(step), None)
+        self._done[step.name] = self._session.explain(step, result, prediction, answer, duration_s)
         self._save(short=bool(arguments))
 
     def finish(self) -> None:
@@ -135,9 +121,9 @@ class Guide:
         known = self._progress.load().get(self._lesson.name)
         self._screen.score(Score.of(known.predictions.values() if known else ()))
 
-    def _result(self, step: Step[object], function: Callable[..., object], arguments: Mapping[str, float]) -> object:
-        if step.needs:
-            self._session.results[step.needs.name]
+    def _result(self, step: Step, function: Callable[..., object], arguments: Mapping[str, float]) -> object:
+        if step.document.needs:
+            self._session.results[step.document.needs]
         try:
             return function(**arguments)
         except NameError as error:
@@ -162,30 +148,22 @@ class Guide:
         except UsageError as error:
             self._screen.note(str(error))
 
-    def _step(self, name: str) -> Step[object]:
-        names = [step.name for step in self._lesson.steps]
-        if name not in names:
-            raise UsageError(f"The lesson has no step {name}. Its steps: {', '.join(names)}.")
-        return self._lesson.steps[names.index(name)]
 
-
-def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[Cell]:
-    arguments = "".join(f", {name}={value!r}" for name, value in step.fast.items()) if fast else ""
-    code = "\n\n\n".join(text for text in (step.given_code, step.code) if text)
+def _step_cells(step: Step, number: int, *, fast: bool) -> list[Cell]:
+    arguments = "".join(f", {name}={value!r}" for name, value in step.document.fast.items()) if fast else ""
     optional = " (optional)" if step.optional else ""
     cells = [
         _words(step.name, f"## {number}. {step.title}{optional}\n\n{step.introduction}"),
-        _code(f"{step.name}-code", code),
+        _code(f"{step.name}-code", "\n\n\n".join(step.codes)),
     ]
-    run = f"guide.run({step.name}{arguments})"
-    if step.predict is not None:
-        if not callable(step.predict):
-            cells.append(_words(f"{step.name}-question", _question(step.predict)))
+    asked, run = step.document.question, f"guide.run({step.name}{arguments})"
+    if asked is not None:
+        if asked.text.is_fixed:
+            cells.append(_words(f"{step.name}-question", _question(question(asked, Measured({})))))
         cells.append(_code(f"{step.name}-predict", f'guide.predict("{step.name}", answer="")'))
-    return [
-        *cells,
-        _code(f"{step.name}-run", f"# Remove the # to run this optional step.\n# {run}" if step.optional else run),
-    ]
+    if step.optional:
+        run = f"# Remove the # to run this optional step.\n# {run}"
+    return [*cells, _code(f"{step.name}-run", run)]
 
 
 def _question(prediction: Prediction) -> str:
@@ -203,8 +181,8 @@ def _code(id_: str, text: str) -> Cell:
 
 
 def _imports(lesson: Lesson) -> str:
-    code = "\n".join(text for step in lesson.steps for text in (step.given_code, step.code))
-    imports = imports_of(Path(lesson.file), needed_by=code)
+    code = "\n".join(text for step in lesson.steps for text in step.codes)
+    imports = imports_of(lesson.file, needed_by=code)
     language = f', language="{lesson.language}"' if lesson.language else ""
     return f'{imports}\n\nguide = Guide("lessons.{lesson.name}"{language})'
 
@@ -227,103 +205,11 @@ def _time_and_prerequisites(lesson: Lesson) -> str:
 
 
 def _closing(lesson: Lesson) -> str:
-    points = "\n".join(f"- {point}" for point in lesson.key_points)
-    references = "\n".join(f"- {reference}" for reference in lesson.references)
+    points = "\n".join(f"- {point}" for point in lesson.document.key_points)
+    references = "\n".join(f"- {reference}" for reference in lesson.document.references)
     return f"## Key points\n\n{points}\n\n## References\n\n{references}\n\n## Your turn\n\n{_your_turn(lesson)}"
 
 
 def _your_turn(lesson: Lesson) -> str:
     file = f"Or edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
     return f"Open the exercise as a notebook: `notebooks/{lesson.name}.ipynb`. {file}"
-
-
-class NotebookScreen(Screen):
-    """A screen that shows paragraphs as Markdown in a notebook, tables as HTML, and drawings as SVG."""
-
-    def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
-        """Show a question, and each of its options on a line of its own."""
-        self._prose(question, phrase(label))
-        self._prose("\n".join(f"- {option}" for option in offer.split(BETWEEN)))
-
-    def table(self, table: Table) -> None:
-        """Show a table with its title above it."""
-        heads, rows = map(plain, table.heads), table.rows
-        whole = Table(plain(table.title), [*heads], rows, table.numeric)
-        self._show(whole.to_text(), whole.to_html())
-
-    def picture(self, text: str, caption: str) -> None:
-        """Show text whose line breaks count, such as the output of a program, below its caption."""
-        self._prose(caption)
-        characters = Text.from_ansi(text).plain
-        self._show(characters, f"<pre>{escape(characters)}</pre>")
-
-    def drawing(self, text: str, svg: str, caption: str) -> None:
-        """Show a drawing as SVG below its caption."""
-        self._image("svg+xml", svg.encode(), caption, text)
-
-    def photo(self, path: Path, caption: str) -> None:
-        """Show the picture in the PNG file `path` below its caption."""
-        self._image("png", path.read_bytes(), caption, str(path))
-
-    def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
-        """Show the mark for the result `standing`, the sentence of a claim, and the measured value."""
-        self._prose(f"{MARKS[standing][0]} {sentence}{f' ({value})' if value else ''}")
-
-    @contextmanager
-    def measuring(self, name: str, usual_s: float) -> Iterator[None]:
-        """Show which step runs and how long it usually takes, and after the `with` block how long it took."""
-        from IPython.display import DisplayHandle  # noqa: PLC0415 - only notebooks have IPython
-
-        line = DisplayHandle()  # type: ignore[no-untyped-call]
-        lasts = f", about {seconds(usual_s, 1)}" if usual_s >= LONG_S else ""
-        line.display({"text/plain": f"Running {name}{lasts} …"}, raw=True)  # type: ignore[no-untyped-call]
-        began_s = time.perf_counter()
-        try:
-            yield
-        finally:
-            ran = f"Ran {name} in {seconds(time.perf_counter() - began_s, 2)}."
-            line.update({"text/plain": ran}, raw=True)  # type: ignore[no-untyped-call]
-
-    def _image(self, kind: str, data: bytes, caption: str, text: str) -> None:
-        self._prose(caption)
-        words, encoded = escape(plain(caption)), b64encode(data).decode()
-        self._show(text, f'<img alt="{words}" src="data:image/{kind};base64,{encoded}">')
-
-    def _prose(self, text: str, label: str = "", style: str = "") -> None:
-        del style  # Markdown has no colours
-        words = f"**{label}** {markdown(text)}" if label else markdown(text)
-        words = f"> {words}" if self._quoting else words
-        self._display({"text/plain": words, "text/markdown": words})
-
-    def _show(self, text: str, html: str) -> None:
-        quoted = f"<blockquote>{html}</blockquote>" if self._quoting else html
-        self._display({"text/plain": text, "text/html": quoted})
-
-    def _display(self, data: dict[str, str]) -> None:
-        from IPython.display import display  # noqa: PLC0415 - only notebooks have IPython
-
-        display(data, raw=True)  # type: ignore[no-untyped-call]  # IPython's functions have no types
-
-    def _part(self, kind: str) -> None:
-        """Print no empty line, because a notebook separates its outputs."""
-
-
-def markdown(text: str) -> str:
-    """Return a text of a lesson as Markdown. Outside of code, `<` is escaped, so that it does not begin an HTML tag."""
-    parts = text.split("`")
-    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
-    return "`".join(parts)
-
-
-def for_this_process() -> Screen:
-    """Return a `NotebookScreen` if this process is the kernel of a notebook, and otherwise a `Screen`."""
-    console = Console(force_jupyter=False, width=WIDTH)
-    return NotebookScreen(console) if _in_a_kernel() else Screen(console)
-
-
-def _in_a_kernel() -> bool:
-    try:
-        from IPython import get_ipython  # noqa: PLC0415 - only notebooks have IPython
-    except ImportError:
-        return False
-    return hasattr(get_ipython(), "kernel")

@@ -1,9 +1,8 @@
 """Recall questions: three questions about an earlier lesson, which a student answers at the start of a lesson.
 
-They are in `lessons/recall.toml`. They do not count in the student's score.
+They stand at the end of each lesson's document. They do not count in the student's score.
 """
 
-import tomllib
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +13,6 @@ from lessons.engine.progress import LessonProgress
 from lessons.engine.route import chosen, lessons_of, previous
 from lessons.engine.screen import Screen
 
-FILE: Final = FOLDER / "recall.toml"
 LETTERS: Final = "abcdefgh"
 
 
@@ -33,28 +31,15 @@ class Recall:
 
 def load() -> dict[str, tuple[Recall, ...]]:
     """Return the recall questions about each lesson, by the name of the lesson."""
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    known = {lesson: tuple(_recall(**each) for each in questions) for lesson, questions in tables.items()}
-    return {name: known[name] if name in known else _in_document(name) for name in lesson_names()}
+    return {name: _of(name) for name in lesson_names()}
 
 
-def _in_document(name: str) -> tuple[Recall, ...]:
+def _of(name: str) -> tuple[Recall, ...]:
     asked = parsing.load(FOLDER / f"{name}.md").recall
+    choices = (Choice(each.question, dict(zip(LETTERS, each.choices, strict=False))) for each in asked)
     return tuple(
-        Recall(
-            Choice(each.question, dict(zip(LETTERS, each.choices, strict=False))),
-            each.right,
-            each.because,
-            each.key_point,
-        )
-        for each in asked
+        Recall(choice, each.right, each.because, each.key_point) for choice, each in zip(choices, asked, strict=True)
     )
-
-
-def _recall(*, question: str, options: list[str], right: int, because: str, key_point: str) -> Recall:
-    """Return a question from its fields in the file. `right` is the number of the right option, counted from 1."""
-    letters = dict(zip(LETTERS, options, strict=False))
-    return Recall(Choice(question, letters), LETTERS[range(1, len(options) + 1).index(right)], because, key_point)
 
 
 def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str, tuple[Recall, ...]]:
@@ -64,7 +49,7 @@ def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str
     """
     taken = {name for name, progress in done.items() if progress.complete}
     before = previous(lesson, lessons_of(chosen()), taken)
-    return (before, load().get(before, ())) if before else ("", ())
+    return (before, _of(before)) if before else ("", ())
 
 
 def play(lesson: str, questions: tuple[Recall, ...], screen: Screen) -> None:

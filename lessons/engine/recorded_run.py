@@ -1,12 +1,12 @@
-"""Recorded runs: what the steps of a lesson showed on the machine of a maintainer, with machine, date and versions.
+"""Recorded runs: the figures of the steps of a lesson on the machine of a maintainer, with date and versions.
 
-A student's machine may lack something that a step needs. The lesson then shows the recorded run of this step. The
-option `--record` writes the records, and `lessons.engine.recording` contains the code that writes them.
+A student's machine may lack something that a step needs. The lesson then shows the recorded run of this step, in the
+words of its document. The option `--record` writes the records (`lessons.engine.recording`).
 """
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -14,27 +14,18 @@ from typing import Any, Final, Self
 from harness.errors import UsageError
 from harness.machine.environment import NOT_ASKED, Environment
 from harness.rendering import units
-from harness.rendering.tables import Table
-from lessons.engine import explain, parsing
-from lessons.engine.claim import Claim, SettledClaim
-from lessons.engine.document import Document
-from lessons.engine.explain import Measured, explained, question
+from lessons.engine.claim import SettledClaim
+from lessons.engine.document import Document, DocumentStep
+from lessons.engine.explain import ClaimLine, Explained, Measured, Paragraph, Part, explained, question
 from lessons.engine.figures import Figures, figures_as_json, figures_from_json
 from lessons.engine.interval import Standing
-from lessons.engine.recorded_parts import (
-    Paragraph,
-    Part,
-    RecordedClaim,
-    RecordedPicture,
-    RevealedAnswer,
-    from_json,
-    show_part,
-    to_json,
-)
+from lessons.engine.phrases import phrase
 from lessons.engine.screen import Screen
 
 FILE: Final = "run.json"
 """The name of the file with the recorded steps, in the lesson's folder of recorded data."""
+
+DECIDED: Final = frozenset({Standing.HELD, Standing.REFUTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,33 +54,11 @@ class RecordedOn:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """One recorded step: where it ran, and the parts of its explanation in the order of the screen.
-
-    `question` is the question that the step asked, if its text contains measured values. Otherwise it is "". If the
-    lesson has a document, the record contains the figures, and the document gives the parts. `lasted_s` are the seconds
-    that the code of the step ran.
-    """
+    """One recorded step: where it ran, its figures, and the seconds that its code ran."""
 
     made_on: RecordedOn
-    parts: tuple[Part, ...]
-    question: str = ""
-    figures: Figures | None = None
-    lasted_s: float = 0.0
-
-    @property
-    def claims(self) -> dict[str, RecordedClaim]:
-        """The recorded claims by id."""
-        return {part.id: part for part in self.parts if isinstance(part, RecordedClaim)}
-
-    @property
-    def decided(self) -> int:
-        """The number of claims that this record confirms or refutes."""
-        return sum(claim.decided for claim in self.claims.values())
-
-    @property
-    def skipped(self) -> bool:
-        """Whether the machine of this record skipped the whole step."""
-        return all(claim.standing == Standing.SKIPPED for claim in self.claims.values())
+    lasted_s: float
+    figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +67,9 @@ class RecordedRun:
 
     steps: Mapping[str, RecordedStep] = field(default_factory=dict)
 
-    @property
-    def inconclusive(self) -> list[str]:
-        """The ids of the claims that the record could not decide, in the order of the steps."""
-        claims = (claim for step in self.steps.values() for claim in step.claims.values())
-        return [claim.id for claim in claims if claim.standing == Standing.INCONCLUSIVE]
-
     @classmethod
-    def load(cls, folder: Path, words: Document | None = None) -> Self:
+    def load(cls, folder: Path) -> Self:
         """Read the records of a lesson from its folder. The result has no steps if there is no file.
-
-        `words` is the document that explains the recorded figures, if it is not the English one.
 
         Raise `UsageError` if the file is damaged.
         """
@@ -117,139 +78,81 @@ class RecordedRun:
             return cls()
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            document = folder.parent.parent / f"{folder.name}.md"
-            if document.is_file():
-                return cls(_explained(words or parsing.load(document), found["steps"]))
-            steps = {
-                name: RecordedStep(
-                    RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])), step.get("question", "")
-                )
-                for name, step in found["steps"].items()
-            }
+            return cls({name: _step(step) for name, step in found["steps"].items()})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"The recorded run {file} cannot be read ({error!r}). Install fairclock again.") from error
-        return cls(steps)
 
     def save(self, folder: Path) -> Path:
-        """Write the records to a folder, and return the path of the file."""
-        steps: dict[str, object] = {
-            name: {
-                "made on": asdict(step.made_on),
-                "lasted_s": round(step.lasted_s, 2),
-                "figures": figures_as_json(step.figures),
-            }
-            if step.figures is not None
-            else {
-                "made on": asdict(step.made_on),
-                **({"question": step.question} if step.question else {}),
-                "parts": [to_json(part) for part in step.parts],
-            }
-            for name, step in self.steps.items()
-        }
+        """Write the records to a folder, and return the path of the file. Each figure has a line of its own."""
+        steps = []
+        for name, step in self.steps.items():
+            head = f'{_text(name)}: {{"made on": {_text(asdict(step.made_on))}, "lasted_s": {round(step.lasted_s, 2)}'
+            figures = (f"  {_text(each)}: {_text(kept)}" for each, kept in figures_as_json(step.figures).items())
+            steps.append(f'{head}, "figures": {{\n' + ",\n".join(figures) + "\n}}")
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / FILE
-        if any(step.figures is not None for step in self.steps.values()):
-            text = _lines(steps)
-        else:
-            text = json.dumps({"steps": steps}, indent=1, ensure_ascii=False)
-        file.write_text(text + "\n", encoding="utf-8")
+        file.write_text('{"steps": {\n' + ",\n".join(steps) + "\n}}\n", encoding="utf-8")
         return file
 
+    def explained(self, step: DocumentStep) -> Explained:
+        """Return what a recorded step showed, in the words of its document."""
+        earlier = {name: self.steps[name].figures for name in step.uses & self.steps.keys() - {step.name}}
+        measured = Measured(self.steps[step.name].figures, earlier)
+        return explained(step, measured, question(step.question, measured) if step.question else None)
 
-def _explained(document: Document, steps: Mapping[str, Any]) -> dict[str, RecordedStep]:
-    """Return the recorded steps of a document, explained with its words. `steps` is the content of the file."""
-    steps = {name: step for name, step in steps.items() if "figures" in step}
-    figures = {name: figures_from_json(step["figures"]) for name, step in steps.items()}
-    found = {}
-    for step in document.steps:
-        if step.name in steps:
-            kept = steps[step.name]
-            measured = Measured(figures[step.name], {name: figures[name] for name in step.uses & figures.keys()})
-            asked = question(step.question, measured) if step.question else None
-            parts = explained(step, measured, asked).parts
-            text = asked.question if asked and step.question and not step.question.text.is_fixed else ""
-            made_on, recorded = (
-                RecordedOn(**kept["made on"]),
-                tuple(each for part in parts for each in _as_recorded(part)),
-            )
-            found[step.name] = RecordedStep(made_on, recorded, text, figures[step.name], kept["lasted_s"])
-    return found
+    def undecided(self, document: Document) -> list[str]:
+        """Return the ids of the claims that the record could not decide, in the order of the steps."""
+        claims = (each for step in document.steps if step.name in self.steps for each in self.explained(step).claims)
+        return [claim.id for claim in claims if claim.standing is Standing.INCONCLUSIVE]
 
 
-def _as_recorded(part: explain.Part) -> Iterator[Part]:
-    match part:
-        case explain.Paragraph(text):
-            yield Paragraph(text)
-        case explain.Answer(judgement):
-            yield RevealedAnswer(judgement.words[:1].upper() + judgement.words[1:])
-        case explain.ClaimLine(settled, remark, words):
-            yield RecordedClaim.of(settled, remark)
-            if words:
-                yield Paragraph(words)
-        case explain.Picture(_, text, svg, caption):
-            yield RecordedPicture(text, caption, svg)
-        case explain.Photo(file, caption):
-            yield RecordedPicture(file, caption)
-        case Table():
-            yield part
-
-
-def _lines(steps: Mapping[str, Any]) -> str:
-    """Return the content of a file with each figure on a line of its own, so that a difference is readable."""
-    parts = []
-    for name, step in steps.items():
-        figures = (f"  {_text(each)}: {_text(figure)}" for each, figure in step["figures"].items())
-        others = ", ".join(f"{_text(key)}: {_text(value)}" for key, value in step.items() if key != "figures")
-        parts.append(f'{_text(name)}: {{{others}, "figures": {{\n' + ",\n".join(figures) + "\n}}")
-    return '{"steps": {\n' + ",\n".join(parts) + "\n}}"
+def _step(kept: Mapping[str, Any]) -> RecordedStep:
+    return RecordedStep(RecordedOn(**kept["made on"]), float(kept["lasted_s"]), figures_from_json(kept["figures"]))
 
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def drawings_of(folder: Path, step: str) -> list[Path]:
-    """Return the recorded SVG files of a step, `STEP-NAME.svg`, in the lesson's folder of recorded data."""
-    return sorted(folder.glob(f"{step}-*.svg"))
-
-
-def show(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim], found: list[SettledClaim]) -> None:
+def show(screen: Screen, run: RecordedRun, step: DocumentStep, found: Sequence[SettledClaim], folder: Path) -> None:
     """Print the record of a step if this run could not decide all of its claims.
 
-    `claims` are the declared claims of the step by id, and `found` are their results in this run. If this run skipped
-    all claims, print the whole recorded explanation. Otherwise, print only the recorded results of the claims that are
-    skipped or inconclusive. If the record has no result either, print nothing.
+    `found` are the results of the claims in this run. If this run skipped all claims, print the whole recorded
+    explanation. Otherwise, print only the recorded results of the claims that are skipped or inconclusive. If the
+    record has no result either, print nothing. `folder` contains the recorded photos.
     """
-    if step is None:
+    if step.name not in run.steps:
         return
-    undecided = [each for each in found if each.standing in {Standing.SKIPPED, Standing.INCONCLUSIVE}]
-    if found and all(each.standing is Standing.SKIPPED for each in found) and not step.skipped:
-        _print(screen, step.made_on, "this step showed:", step.parts, claims)
+    recorded = run.explained(step)
+    skipped = bool(found) and all(each.standing is Standing.SKIPPED for each in found)
+    if skipped and not all(each.standing is Standing.SKIPPED for each in recorded.claims):
+        _print(screen, run, step, "this step showed:", recorded.parts, folder)
         return
-    known = [step.claims[each.id] for each in undecided if each.id in step.claims and step.claims[each.id].decided]
+    undecided = {each.id for each in found if each.standing not in DECIDED}
+    known = [
+        ClaimLine(part.settled, part.remark, "")
+        for part in recorded.parts
+        if isinstance(part, ClaimLine) and part.settled.id in undecided and part.settled.standing in DECIDED
+    ]
     if known:
-        _print(screen, step.made_on, "the result was:" if len(known) == 1 else "the results were:", known, claims)
+        _print(screen, run, step, "the result was:" if len(known) == 1 else "the results were:", known, folder)
 
 
-def show_real(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim]) -> None:
+def show_real(screen: Screen, run: RecordedRun, step: DocumentStep, folder: Path) -> None:
     """Print the recorded figures of a step on a real device, after this run has simulated the device.
 
     The paragraphs are left out, because this run has printed its own.
     """
-    if step is not None:
-        figures = [part for part in step.parts if not isinstance(part, Paragraph)]
-        _print(screen, step.made_on, "this step showed:", figures, claims)
+    if step.name in run.steps:
+        figures = [part for part in run.explained(step).parts if not isinstance(part, Paragraph)]
+        _print(screen, run, step, "this step showed:", figures, folder)
 
 
 def _print(
-    screen: Screen,
-    made_on: RecordedOn,
-    verb: str,
-    parts: Sequence[Part],
-    claims: Mapping[str, Claim],
+    screen: Screen, run: RecordedRun, step: DocumentStep, verb: str, parts: Sequence[Part], folder: Path
 ) -> None:
     with screen.quoted():
-        screen.recorded(f"On {made_on.describe()}, {verb}")
+        machine = run.steps[step.name].made_on.describe()
+        screen.recorded(phrase("On {machine}, {verb}", machine=machine, verb=phrase(verb)))
         for part in parts:
-            if not isinstance(part, RecordedClaim) or part.id in claims:
-                show_part(part, screen, claims)
+            screen.show(part, folder)

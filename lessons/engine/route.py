@@ -5,11 +5,12 @@ choice is kept in the user's state folder.
 """
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Final
 
 from harness.errors import UsageError
 from harness.storage.user_files import FOLDER_VARIABLE, state_folder, write_whole
-from lessons.engine.catalogue import listed, short_path
+from lessons.engine.catalogue import LessonEntry, entry_of, listed, short_path, short_path_exercises
 
 FULL: Final = "full"
 SHORT: Final = "short"
@@ -24,6 +25,14 @@ def lessons_of(path: str) -> tuple[str, ...]:
     """
     short = tuple(name for name in short_path() if name in listed())
     return short if short and path == SHORT else tuple(listed())
+
+
+def entries_of(path: str) -> list[LessonEntry]:
+    """Return the entries of the lessons of a path, in order. The short path leaves out some exercises."""
+    entries = [entry_of(name) for name in lessons_of(path)]
+    if path != SHORT:
+        return entries
+    return [each if each.name in short_path_exercises() else replace(each, exercise_minutes=None) for each in entries]
 
 
 def previous(lesson: str, path: Sequence[str], taken: Container[str]) -> str | None:

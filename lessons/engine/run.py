@@ -2,20 +2,20 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.command_line import matches, one_of
+from lessons.engine.claim import SettledClaim
 from lessons.engine.conditions import Conditions
-from lessons.engine.lesson import Lesson, shown_code
-from lessons.engine.page import Page, Results
+from lessons.engine.explain import Picture, explained
+from lessons.engine.lesson import Lesson, Results, Step
 from lessons.engine.predict import Prediction, StudentAnswer, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
 from lessons.engine.recorded_run import RecordedRun, show, show_real
 from lessons.engine.screen import Screen
-from lessons.engine.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class LessonSession:
             self.done.append(self._play(step))
             self.options.keep(self.record())
             self._wait()
-        self.screen.closing(self.lesson.key_points, self.lesson.references)
+        self.screen.closing(self.lesson.document.key_points, self.lesson.document.references)
 
     def record(self) -> LessonRecord:
         """Return the record of the steps that this run has finished so far."""
@@ -94,36 +94,54 @@ class LessonSession:
         )
         return replace(record, complete=record.gapless and record.so_far.steps == len(self.lesson.steps))
 
-    def _play(self, step: Step[object]) -> StepRecord:
-        self.screen.code(step.shown_code if step.document is None else shown_code(self.lesson, step))
-        page = self.page(step)
-        page.prediction = step.question(page)
-        if page.prediction is not None:
-            page.answer = self._ask(page.prediction)
-        if step.needs:
-            self.results[step.needs.name]
+    def _play(self, step: Step) -> StepRecord:
+        self.screen.code(self.lesson.shown_code(step))
+        prediction = self.question(step)
+        answer = self._ask(prediction) if prediction else None
+        if step.document.needs:
+            self.results[step.document.needs]
         with self.screen.measuring(step.name, 0.0 if self.options.fast else self.usual_s(step)):
             began_s = time.perf_counter()
             result = step(fast=self.options.fast)
             duration_s = time.perf_counter() - began_s
-        self.results[step.name] = result
-        explain(step, page, result)
-        if self.replays:
-            show_recorded(self.lesson, step, page)
-        return step_record(step, page, duration_s)
+        return self.explain(step, result, prediction, answer, duration_s)
 
-    def usual_s(self, step: Step[object]) -> float:
+    def question(self, step: Step) -> Prediction | None:
+        """Return the question of a step, or None. It can contain figures of earlier steps, which then run again."""
+        return self.lesson.question(step, self.conditions.noise, self.results)
+
+    def explain(
+        self,
+        step: Step,
+        result: object,
+        prediction: Prediction | None,
+        answer: StudentAnswer | None,
+        duration_s: float,
+    ) -> StepRecord:
+        """Print and explain the result of a step, and return the record of the step."""
+        self.results[step.name] = result
+        measured = self.lesson.measured(step, self.conditions.noise, self.results)
+        shown = explained(step.document, measured, prediction, answer)
+        for part in shown.parts:
+            self.screen.show(part, self.lesson.recorded)
+            if isinstance(part, Picture) and part.svg:
+                self.options.save(f"{self.lesson.name}-{step.name}-{part.name}", part.svg)
+        if self.replays:
+            self._show_recorded(step, shown.claims)
+        return StepRecord(step.name, step.title, duration_s, shown.prediction, shown.claims, measured.figures)
+
+    def _show_recorded(self, step: Step, claims: Sequence[SettledClaim]) -> None:
+        """Print the recorded run of a step if this run could not decide its claims, or only simulated a device."""
+        recorded, folder = RecordedRun.load(self.lesson.recorded), self.lesson.recorded
+        if self.lesson.simulated:
+            show_real(self.screen, recorded, step.document, folder)
+        else:
+            show(self.screen, recorded, step.document, claims, folder)
+
+    def usual_s(self, step: Step) -> float:
         """Return the seconds that the code of a step ran when it was recorded, or 0 without a record."""
         recorded = RecordedRun.load(self.lesson.recorded).steps.get(step.name)
         return recorded.lasted_s if recorded else 0.0
-
-    def page(self, step: Step[object]) -> Page:
-        """Return the page on which a step is explained."""
-
-        def save(name: str, svg: str) -> None:
-            self.options.save(f"{self.lesson.name}-{step.name}-{name}", svg)
-
-        return Page(self.screen, self.conditions.noise, step.claims, self.results, save)
 
     def _ask(self, prediction: Prediction) -> StudentAnswer | None:
         self.screen.ask(prediction.question, prediction.offer())
@@ -152,11 +170,6 @@ class LessonSession:
         return step(fast=self.options.fast)
 
 
-def step_record(step: Step[object], page: Page, duration_s: float) -> StepRecord:
-    """Return the record of a step whose code ran for `duration_s` seconds, and whose explanation is on `page`."""
-    return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims), page.figures)
-
-
 class _Results(dict[str, object]):
     # If a result is missing, reading it runs the step.
     def __init__(self, measure: Callable[[str], object]) -> None:
@@ -166,30 +179,6 @@ class _Results(dict[str, object]):
     def __missing__(self, name: str) -> object:
         self[name] = self._measure(name)
         return self[name]
-
-
-def explain(step: Step[object], page: Page, result: object) -> None:
-    """Print the explanation of a step for its result.
-
-    Raise `RuntimeError` if the explanation gives a claim of the step no result, or does not print the right answer.
-    """
-    if step.explanation is None:
-        raise RuntimeError(f"The step {step.name} has no explanation.")
-    step.explanation(page, result)
-    settled = sorted(each.id for each in page.claims)
-    if settled != sorted(step.claims):
-        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)}, but it settled {settled}.")
-    if page.prediction is not None and page.prediction_result is None:
-        raise RuntimeError(f"The step {step.name} asks a question, but it does not reveal the answer.")
-
-
-def show_recorded(lesson: Lesson, step: Step[object], page: Page) -> None:
-    """Print the recorded run of a step if this run could not decide its claims, or if it only simulated a device."""
-    recorded = RecordedRun.load(lesson.recorded, lesson.document).steps.get(step.name)
-    if lesson.simulated:
-        show_real(page.screen, recorded, step.claims)
-    else:
-        show(page.screen, recorded, step.claims, page.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,4 +223,4 @@ def start_at(lesson: Lesson, number: int, left: Unfinished | None) -> StartingPo
 
 
 def _ids(lesson: Lesson, steps: int) -> set[str]:
-    return {id_ for step in lesson.steps[:steps] for id_ in step.claims}
+    return {claim.id for step in lesson.steps[:steps] for claim in step.document.claims}

@@ -9,36 +9,31 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.control import Control
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.segment import ControlType, Segment
+from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
 from rich.table import Table as Grid
 from rich.text import Text
 
 from harness.rendering.tables import Table
-from harness.rendering.units import seconds
-from harness.standard_streams import discard_typed
 from lessons.engine.claim import SettledClaim
+from lessons.engine.explain import Answer, ClaimLine, Paragraph, Part, Photo, Picture
 from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN, Score
+from lessons.engine.prompts import INDENT, Prompts
 
 WIDTH = 100
 """The largest number of columns. Longer lines are hard to read."""
 
-INDENT = 3
 GUTTER = "{:>4} │ "
 """The text before each line of code: the line's number, or spaces where a long line continues."""
 
 LEAST = 20
 """The smallest number of columns in which code is printed, even if the terminal is narrower."""
-
-LONG_S = 1.0
-"""From this number of seconds on, the line about a running step says how long it takes."""
 
 MARKS = {
     Standing.HELD: ("✓", "bold green"),
@@ -48,12 +43,11 @@ MARKS = {
 }
 
 
-class Screen:
+class Screen(Prompts):
     """The output of a lesson on a `rich` console. An empty line separates parts of different kinds."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._last = ""
+        super().__init__(console)
         self._quoting = False
 
     @property
@@ -75,6 +69,27 @@ class Screen:
         if plan:
             self._print(styled(plan, "dim"), indent=1)
         self._print(Text(f"This machine: {machine}", "dim"), indent=1)
+
+    def show(self, part: Part, folder: Path) -> None:
+        """Print a part of an explanation. `folder` contains the recorded photos of the lesson."""
+        match part:
+            case Paragraph(text):
+                self.say(text)
+            case Answer(judged):
+                self.reveal(judged.words[:1].upper() + judged.words[1:], right=judged.right)
+            case ClaimLine(settled, remark, words):
+                self.claim(settled, remark)
+                if words:
+                    self.claim_words(words)
+            case Picture(_, text, svg, caption):
+                if svg:
+                    self.drawing(text, svg, caption)
+                else:
+                    self.picture(text, caption)
+            case Photo(file, caption):
+                self.photo(folder / file, caption)
+            case Table():
+                self.table(part)
 
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
         """Print the title of a step and the paragraphs above its code."""
@@ -128,45 +143,6 @@ class Screen:
         if len(shown) + INDENT + 3 > self._width:
             shown = styled(offer.replace(BETWEEN, "\n"))
         self._print(shown, indent=INDENT + 2)
-
-    def read(self) -> str:
-        """Wait until the student has typed a line, and return the line."""
-        return self._input(f"{' ' * INDENT}({phrase('Enter skips')}) > ")
-
-    def wait(self) -> None:
-        """Wait until the student presses Enter after the result of a step."""
-        self._part("wait")
-        self._input(f"{' ' * INDENT}({phrase('Enter continues')}) > ")
-
-    def _input(self, asked: str) -> str:
-        """Wait for a line. Keys that were pressed during a measurement answer no question, so they are discarded."""
-        discard_typed()
-        return self._console.input(Text(asked, "magenta"))
-
-    @contextmanager
-    def measuring(self, name: str, usual_s: float) -> Iterator[None]:
-        """Show on a terminal, inside the `with` block, what runs and how many seconds it usually takes.
-
-        The line does not move, because something that redraws it would disturb the measurement.
-        """
-        shown = self._console.is_terminal
-        if shown:
-            lasts = f", about {seconds(usual_s, 1)}" if usual_s >= LONG_S else ""
-            self._part("measuring")
-            self._console.print(Text(f"{' ' * INDENT}Running {name}{lasts} …", "dim"), end="\r")
-        try:
-            yield
-        finally:
-            if shown:
-                self._console.control(Control((ControlType.ERASE_IN_LINE, 2)))
-
-    def continues(self, done: int, steps: int) -> bool:
-        """Ask the student whether to continue after step `done`, and return the answer. False means to start again."""
-        self._part("wait")
-        asked = f" You left after step {done} of {steps}. Enter continues with step {done + 1}, s starts at step 1 > "
-        while (typed := self._input(asked).strip().casefold()) not in {"", "s"}:
-            self.note(f"{typed} is not one of the answers.")
-        return not typed
 
     def reveal(self, text: str, *, right: bool | None, label: str = "Measured") -> None:
         """Print `text`, which names the right answer, in the colour for a right, wrong or undecided prediction."""
@@ -271,11 +247,6 @@ class Screen:
 
     def _prose(self, text: str, label: str = "", style: str = "") -> None:
         self._print(Text.assemble((f"{label}  ", style), styled(text)) if label else styled(text))
-
-    def _part(self, kind: str) -> None:
-        if not kind or kind != self._last:
-            self._console.print()
-        self._last = kind
 
     def _print(self, renderable: RenderableType, *, indent: int = INDENT) -> None:
         if self._quoting:

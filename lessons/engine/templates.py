@@ -4,6 +4,7 @@ Templates are Jinja's, in its sandbox. A name that does not exist is an error, w
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -96,6 +97,10 @@ class Template:
     def is_fixed(self) -> bool:
         """Whether the text contains no value and no condition."""
         return "{{" not in self.text and "{%" not in self.text
+
+    def without_values(self, unknown: str) -> str:
+        """Return the text with `unknown` for each value, and without conditions."""
+        return " ".join(re.sub(r"\{%.*?%\}", " ", re.sub(r"\{\{.*?\}\}", unknown, self.text)).split())
 
     def render(self, values: Mapping[str, object]) -> str:
         """Return the text with its values. Raise `DocumentError` if a value does not exist or has the wrong type.

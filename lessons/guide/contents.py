@@ -1,51 +1,54 @@
 """Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Final
 
 from harness import glossary
+from harness.rendering.tables import Table
+from lessons.engine import explain, recall
 from lessons.engine import glossary as glossary_screen
-from lessons.engine import recall
 from lessons.engine.catalogue import LessonEntry, lesson_names
-from lessons.engine.claim import Claim
-from lessons.engine.explain import Measured, said
-from lessons.engine.lesson import Lesson
-from lessons.engine.predict import UNCLEAR, Choice, Guess
+from lessons.engine.claim import SettledClaim
+from lessons.engine.document import ClaimBlock, DocumentStep, QuestionBlock
+from lessons.engine.explain import UNKNOWN, Explained, Measured, Part, Photo, Picture
+from lessons.engine.figures import Figures
+from lessons.engine.interval import Standing
+from lessons.engine.lesson import Lesson, Step
+from lessons.engine.minutes import minutes_of
+from lessons.engine.predict import Choice, Prediction
 from lessons.engine.recall import Recall
 from lessons.engine.recorded_run import RecordedRun
-from lessons.engine.step import Step
-from lessons.guide import charts, claim_texts, task_texts
-from lessons.guide.claim_texts import Said
-from lessons.guide.results import RECORDED, ClaimResult, LessonResults, Shown
+from lessons.guide import charts, task_texts
+from lessons.guide.results import LessonResults
 from lessons.guide.task_texts import TaskTexts
-
-PHOTOS: Final = Path(__file__).with_name("photos.toml")
-"""The list of the recorded PNG files of lessons, such as pictures of TensorBoard's pages, with their steps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Photo:
+class PngPicture:
     """A PNG picture with its caption, which is also its text for screen readers."""
 
     caption: str
     png: bytes
 
 
-@cache
-def listed_photos() -> tuple[dict[str, str], ...]:
-    """Return the fields `file`, `step` and `caption` of each photo, from the file `photos.toml`."""
-    return tuple(tomllib.loads(PHOTOS.read_text(encoding="utf-8"))["photos"])
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a lesson says about a claim that is held, refuted or unclear. A text is empty if the lesson says nothing."""
+
+    held: str
+    refuted: str
+    unclear: str
 
 
-def photos_of(lesson: str, step: str) -> tuple[Photo, ...]:
-    """Return the photos of a step."""
-    found = [each for each in listed_photos() if each["step"] == step and each["file"].startswith(f"{lesson}/")]
-    return tuple(Photo(each["caption"], (RECORDED / each["file"]).read_bytes()) for each in found)
+@dataclass(frozen=True, slots=True)
+class TextShown:
+    """The output of a program that a step showed, below its caption."""
+
+    title: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +88,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPage:
-    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None).
-
-    The text for this result has the values of the run, if the run was recorded.
-    """
+    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None)."""
 
     id: str
     sentence: str
     bounds: str
     said: Said
-    result: ClaimResult | None
+    result: SettledClaim | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +110,17 @@ class StepPage:
     title: str
     minutes: int
     introduction: str
-    given_code: str
-    code: str
+    codes: tuple[str, ...]
     asked: Asked | None
     claims: tuple[ClaimPage, ...]
     pictures: tuple[str, ...]
-    shown: tuple[Shown, ...] = ()
-    photos: tuple[Photo, ...] = ()
+    shown: tuple[Table | TextShown, ...] = ()
+    photos: tuple[PngPicture, ...] = ()
 
     @property
     def unclear(self) -> bool:
         """Whether the run could not decide a claim of this step. Then its measured answer may be wrong."""
-        return any(claim.result and claim.result.verdict == "inconclusive" for claim in self.claims)
+        return any(claim.result and claim.result.standing is Standing.INCONCLUSIVE for claim in self.claims)
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class LessonPage:
         """Whether a question or a text about a claim contains a value that the results do not have."""
         questions = [step.asked.question for step in self.steps if step.asked]
         said = [text for step in self.steps for claim in step.claims for text in astuple(claim.said)]
-        return any(claim_texts.VALUE in text for text in (*questions, *said))
+        return any(UNKNOWN in text for text in (*questions, *said))
 
     @property
     def points(self) -> float:
@@ -197,98 +196,75 @@ def page_of(
     results: LessonResults | None,
 ) -> LessonPage:
     """Return the page of one lesson from its data."""
-    said = claim_texts.said_about_claims(Path(lesson.file)) if lesson.document is None else said_in(lesson)
-    minutes = lesson.entry.step_minutes
+    run, figures = RecordedRun.load(lesson.recorded), results.figures if results else {}
+    lasted_s = {name: step.lasted_s for name, step in run.steps.items()}
     steps = tuple(
-        _step(number, step, said, results, minutes[number - 1], photos_of(lesson.name, step.name))
+        _step(number, step, lasted_s.get(step.name, 0.0), _measured(step.document, figures), lesson.recorded)
         for number, step in enumerate(lesson.steps, start=1)
     )
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
 
 
-def said_in(lesson: Lesson) -> dict[str, list[Said]]:
-    """Return the texts of a lesson's document about each claim, with the figures of its recorded run."""
-    recorded = RecordedRun.load(lesson.recorded).steps
-    figures = {name: step.figures or {} for name, step in recorded.items()}
-    found: dict[str, list[Said]] = {}
-    for step in lesson.steps:
-        if step.document and step.name in figures:
-            measured = Measured(
-                figures[step.name], {name: figures[name] for name in step.document.uses & figures.keys()}
-            )
-            found |= {id_: [Said(*texts)] for id_, texts in said(step.document, measured).items()}
-    return found
+def _measured(step: DocumentStep, figures: Mapping[str, Figures]) -> Measured | None:
+    """Return the figures of a step and of the earlier steps that it uses, or None if the step has no figures."""
+    if step.name not in figures:
+        return None
+    return Measured(figures[step.name], {name: figures[name] for name in step.uses & figures.keys() - {step.name}})
 
 
-def _step(
-    number: int,
-    step: Step[object],
-    said: Mapping[str, Sequence[Said]],
-    results: LessonResults | None,
-    minutes: int,
-    recorded_photos: tuple[Photo, ...],
-) -> StepPage:
-    known = results or LessonResults("", "")
-    shown = known.shown.get(step.name, ())
+def _step(number: int, step: Step, lasted_s: float, measured: Measured | None, folder: Path) -> StepPage:
+    document = step.document
+    asked = explain.question(document.question, measured) if document.question and measured else None
+    shown = explain.explained(document, measured, asked) if measured else Explained((), ())
+    results = {claim.id: claim for claim in shown.claims}
+    said = explain.said(document, measured) if measured else {}
+    pictures = tuple(part.svg for part in shown.parts if isinstance(part, Picture) and part.svg)
     return StepPage(
         number=number,
         name=step.name,
         title=step.title,
-        minutes=minutes,
+        minutes=minutes_of(document, step.codes, lasted_s),
         introduction=step.introduction,
-        given_code=step.given_code,
-        code=step.code,
-        asked=_asked(step, known),
+        codes=step.codes,
+        asked=_asked(document.question, asked, shown) if document.question else None,
         claims=tuple(
-            _claim(claim, said.get(claim.id, ()), known.claims.get(claim.id), known.paragraphs.get(step.name, ()))
-            for claim in step.claims.values()
+            ClaimPage(each.id, each.sentence, claim.bounds, _said(each, said.get(each.id)), results.get(each.id))
+            for each, claim in zip(document.claims, step.claims, strict=True)
         ),
-        pictures=charts.with_charts(known.pictures.get(step.name, ()), shown),
-        shown=shown,
-        photos=recorded_photos,
+        pictures=(*pictures, *(charts.charts_of(document, measured) if measured else ())),
+        shown=tuple(_shown(shown.parts)),
+        photos=tuple(
+            PngPicture(part.caption, (folder / part.file).read_bytes())
+            for part in shown.parts
+            if isinstance(part, Photo) and (folder / part.file).is_file()
+        ),
     )
 
 
-def _claim(claim: Claim, said: Sequence[Said], result: ClaimResult | None, paragraphs: Sequence[str]) -> ClaimPage:
-    texts = {
-        "held": [each.held for each in said],
-        "refuted": [each.refuted for each in said],
-        "inconclusive": [each.unclear for each in said],
-    }
-    if result and result.verdict in texts:
-        texts[result.verdict] = [claim_texts.filled(text, paragraphs) for text in texts[result.verdict]]
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
+def _said(block: ClaimBlock, known: tuple[str, str, str] | None) -> Said:
+    if known:
+        return Said(*known)
+    return Said(*(each.without_values(UNKNOWN) if each else "" for each in (block.held, block.refuted, block.unclear)))
 
 
-def _asked(step: Step[object], results: LessonResults) -> Asked | None:
-    if step.predict is None:
-        return None
-    measured = results.truths.get(step.name, "")
-    if isinstance(step.predict, Choice):
-        measured = right_option(measured, tuple(step.predict.options.values()))
-    elif measured.startswith(UNCLEAR):
-        measured = ""
-    measured = measured.partition(". ")[0].removesuffix(".")
-    texts = (step.depends_on, step.wrong_reasoning, measured)
-    if isinstance(step.predict, Choice):
-        options = step.predict.options
-        answer = step.predict.parse(step.expected)
-        assert answer
-        return Asked(step.predict.question, tuple(options.values()), "", 2.0, answer.text, *texts)
-    if isinstance(step.predict, Guess):
-        return Asked(step.predict.question, (), step.predict.unit, step.predict.near, step.expected, *texts)
-    assert callable(step.predict)
-    if step.document and step.document.question:
-        asked = step.document.question
-        question = results.questions.get(step.name) or asked.text.text
-        return Asked(question, asked.choices, asked.guess or "", asked.near, step.expected, *texts)
-    later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
-    question = results.questions.get(step.name) or later.question
-    return Asked(question, later.options, "", 2.0, step.expected, *texts)
+def _shown(parts: Sequence[Part]) -> Iterator[Table | TextShown]:
+    for part in parts:
+        if isinstance(part, Table):
+            yield part
+        elif isinstance(part, Picture) and not part.svg:
+            yield TextShown(part.caption, part.text)
 
 
-def right_option(measured: str, options: Sequence[str]) -> str:
-    """Return the option with which the text of a right answer begins, or "" if it begins with none."""
-    begun = measured.casefold() + "."
-    fitting = [option for option in options if begun.startswith(option.casefold() + ".")]
-    return max(fitting, key=len, default="")
+def _asked(block: QuestionBlock, asked: Prediction | None, shown: Explained) -> Asked:
+    prediction = asked or explain.question_as(block, block.text.without_values(UNKNOWN))
+    expected = prediction.parse(block.expected)
+    return Asked(
+        question=prediction.question,
+        options=tuple(prediction.options.values()) if isinstance(prediction, Choice) else (),
+        unit=block.guess or "",
+        near=block.near,
+        expected=expected.text if expected and isinstance(prediction, Choice) else block.expected,
+        depends_on=block.depends_on,
+        wrong_reasoning=block.wrong_reasoning,
+        measured=(shown.prediction.truth if shown.prediction else None) or "",
+    )

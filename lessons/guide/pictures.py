@@ -14,9 +14,9 @@ from harness.charts import svg
 from harness.charts.pictures import shortened
 from harness.charts.plots import Axis
 from harness.rendering import units
+from lessons.engine.claim import SettledClaim
 from lessons.engine.markup import plain
-from lessons.guide.contents import LessonPage, Photo
-from lessons.guide.results import ClaimResult
+from lessons.guide.contents import LessonPage, PngPicture
 
 _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _DESCRIPTION: Final = re.compile(r"<desc>(.*?)</desc>", re.DOTALL)
@@ -58,7 +58,7 @@ def image(drawing: str) -> Markup:
     return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(words, data)
 
 
-def photo(recorded: Photo) -> Markup:
+def photo(recorded: PngPicture) -> Markup:
     """Return an `<img>` element that contains a PNG picture."""
     data = base64.b64encode(recorded.png).decode()
     return Markup('<img alt="{}" src="data:image/png;base64,{}">').format(recorded.caption, data)
@@ -75,27 +75,35 @@ def margins(page: LessonPage) -> list[Margin]:
     claims = [(claim.sentence, claim.result) for step in page.steps for claim in step.claims if claim.result]
     found = [(sentence, result, factors(result)) for sentence, result in claims]
     return [
-        Margin(plain(sentence), min(each), max(each), result.verdict, exact=result.low == result.high)
+        Margin(
+            plain(sentence),
+            min(each),
+            max(each),
+            str(result.standing),
+            exact=result.claim.at_least == result.claim.at_most,
+        )
         for sentence, result, each in found
         if each
     ]
 
 
-def factors(result: ClaimResult) -> list[float]:
+def factors(result: SettledClaim) -> list[float]:
     """Return the factor between each known value of a claim and the nearer bound. Return nothing without bounds.
 
     The values are the ends of the measured interval. If they are unknown, the only value is the measured value.
     """
-    values = result.ends or ((result.measured,) if result.measured is not None else ())
-    found = [_factor(value, result.low, result.high) for value in values]
+    measured, claim = result.measured, result.claim
+    ends = [measured.lowest, measured.highest]
+    values = ends if all(map(math.isfinite, ends)) else [measured.middle] if math.isfinite(measured.middle) else []
+    found = [_factor(value, claim.at_least, claim.at_most) for value in values]
     return [each for each in found if each is not None] if None not in found else []
 
 
-def _factor(value: float, at_least: float | None, at_most: float | None) -> float | None:
+def _factor(value: float, at_least: float, at_most: float) -> float | None:
     if value <= 0:
         return None
-    above = value / at_least if at_least and at_least > 0 else math.inf
-    below = at_most / value if at_most and at_most > 0 else math.inf
+    above = value / at_least if at_least > 0 else math.inf
+    below = at_most / value if at_most > 0 else math.inf
     found = min(above, below)
     return found if 0 < found < math.inf else None
 

@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 from harness.rendering import units
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.markup import pieces, plain
-from lessons.guide.claim_texts import VALUE
 from lessons.guide.pictures import image, photo
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ def html(text: str) -> Markup:
     A value that the results do not have becomes "…".
     """
     return Markup().join(
-        Markup("<{0}>{1}</{0}>").format(_TAGS[kind], piece) if kind else escape(piece)
-        for piece, kind in pieces(text.replace(VALUE, "…"))
+        Markup("<{0}>{1}</{0}>").format(_TAGS[kind], piece) if kind else escape(piece) for piece, kind in pieces(text)
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lessons.guide.claim_texts import VALUE
-from lessons.guide.contents import LessonPage, Photo, StepPage
+from harness.rendering.tables import Table
+from lessons.engine.explain import UNKNOWN
+from lessons.guide.contents import LessonPage, PngPicture, StepPage, TextShown
 from lessons.guide.pictures import claim_chart, displayed_height
 from lessons.guide.rendering import render
-from lessons.guide.results import Shown
 
 MOST_LINES: Final = 26
 """The largest number of lines of code on one slide."""
@@ -51,8 +51,8 @@ class Slide:
     text: str = ""
     code: str = ""
     pictures: Sequence[str] = field(default_factory=tuple)
-    shown: Shown | None = None
-    photo: Photo | None = None
+    shown: Table | TextShown | None = None
+    photo: PngPicture | None = None
 
     @property
     def code_px(self) -> int:
@@ -65,7 +65,7 @@ class Slide:
 
 def slides_page(page: LessonPage) -> str:
     """Return the slides of a lesson, as HTML."""
-    return render("slides.html", page=page, slides=list(slides_of(page)), unknown=VALUE)
+    return render("slides.html", page=page, slides=list(slides_of(page)), unknown=UNKNOWN)
 
 
 def slides_of(page: LessonPage) -> Iterator[Slide]:
@@ -82,7 +82,7 @@ def slides_of(page: LessonPage) -> Iterator[Slide]:
 
 
 def _step(step: StepPage) -> Iterator[Slide]:
-    chunks = list(in_chunks(step.given_code, step.code))
+    chunks = list(in_chunks(*step.codes))
     for number, code in enumerate(chunks, start=1):
         title = f"{step.number}. {step.title}" + (f" ({number}/{len(chunks)})" if len(chunks) > 1 else "")
         yield Slide("code", title, step, text=step.introduction if number == 1 else "", code=code)
@@ -106,14 +106,14 @@ def fitting(pictures: Sequence[str]) -> Sequence[str]:
     return pictures[: max(number, 1)]
 
 
-def _best_shown(step: StepPage) -> Shown | None:
+def _best_shown(step: StepPage) -> Table | TextShown | None:
     """Return the first table or text of a step that fits on half a slide. With a picture, return None."""
     fitting = [each for each in step.shown if _fits(each)]
     return fitting[0] if fitting and not step.pictures else None
 
 
-def _fits(shown: Shown) -> bool:
-    if shown.rows:
+def _fits(shown: Table | TextShown) -> bool:
+    if isinstance(shown, Table):
         return len(shown.rows) <= MOST_ROWS and len(shown.heads) <= MOST_COLUMNS
     return (
         len(shown.text.splitlines()) <= MOST_LINES and max(map(len, shown.text.splitlines()), default=0) <= MOST_WIDTH

@@ -1,7 +1,9 @@
 """Run a lesson in this process, or explain made-up results of its steps."""
 
-import importlib
+import importlib.util
 import io
+import linecache
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.machine.environment import Environment
 from harness.paired.duel import Duel, Finding
 from harness.paired.rounds import Reading, Round
-from lessons.engine.conditions import Conditions
-from lessons.engine.run import LessonSession, RunOptions, explain
+from lessons.engine.explain import explained
+from lessons.engine.lesson import Lesson
+from lessons.engine.run import LessonSession
 from lessons.engine.screen import Screen
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +36,7 @@ Play = Callable[..., Played]
 
 
 class MadeUp:
-    """A lesson that explains made-up results. Its attributes are those of the lesson's module.
+    """The module of a lesson, whose functions explain made-up results.
 
     The lesson is imported when a test first uses it, because pytest collects each test in each of its processes.
     """
@@ -50,20 +52,18 @@ class MadeUp:
         return getattr(self.module, name)
 
     def explained(self, step: str, result: object, **before: object) -> tuple[str, dict[str, str]]:
-        """Explain a result of a step. Return the printed text and the result of each claim by id.
+        """Explain a made-up result of a step. Return the printed text and the result of each claim by id.
 
-        `before` are the results of earlier steps that the explanation uses, by the name of the step.
+        `before` are the results of earlier steps that the figures use, by the name of the step. There is no noise.
         """
-        out = io.StringIO()
-        conditions = Conditions(Environment.capture(), 0.0, "quiet")
-        options = RunOptions(fast=True, interactive=False, save=lambda _name, _svg: None, keep=lambda _record: None)
-        session = LessonSession(self.lesson, Screen(Console(file=out, width=80)), options, conditions)
-        session.results.update(before)
-        (found,) = (each for each in session.lesson.steps if each.name == step)
-        page = session.page(found)
-        page.prediction = found.question(page)
-        explain(found, page, result)
-        return " ".join(out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
+        out, found = io.StringIO(), self.lesson.step(step)
+        screen = Screen(Console(file=out, width=10_000))
+        results = {**before, step: result}
+        asked = self.lesson.question(found, 0.0, results)
+        shown = explained(found.document, self.lesson.measured(found, 0.0, results), asked)
+        for part in shown.parts:
+            screen.show(part, self.lesson.recorded)
+        return " ".join(out.getvalue().split()), {claim.id: str(claim.standing) for claim in shown.claims}
 
     def check(
         self,
@@ -84,6 +84,23 @@ class MadeUp:
         assert standings == wanted, printed
         assert [each for each in words if each not in printed] == [], printed
         assert [each for each in absent if each in printed] == [], printed
+
+
+def lesson_from(folder: Path, name: str, code: str, words: str) -> Lesson:
+    """Write the two files of a lesson, import it, and return it."""
+    (folder / f"{name}.md").write_text(words, encoding="utf-8")
+    file = folder / f"{name}.py"
+    file.write_text(f"from lessons.engine import *\n{code}\nlesson = load(__name__)\n", encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    linecache.checkcache()
+    spec.loader.exec_module(module)
+    lesson = module.lesson
+    assert isinstance(lesson, Lesson)
+    return lesson
 
 
 def duel(ratio: float) -> Duel:

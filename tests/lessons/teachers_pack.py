@@ -9,21 +9,19 @@ import small_lesson
 from once import once
 
 from harness.glossary import Term
+from lessons.engine.figures import Samples
 from lessons.engine.predict import Choice
 from lessons.engine.recall import Recall
 from lessons.guide import contents, results
 from lessons.guide import pages as pack
 from lessons.guide.contents import LessonPage
-from lessons.guide.results import ClaimResult, LessonResults
+from lessons.guide.results import LessonResults
 from lessons.guide.task_texts import TaskTexts, Threshold, WrongAnswer
 
 RESULTS = LessonResults(
     machine="a machine",
     date="2026-11-23",
-    questions={"twice": "Is `twice` more than once?", "four_times": "And four times 2?"},
-    truths={"twice": "yes"},
-    claims={"twice-is-two": ClaimResult("held", "2", "", 2.0, 2.0, 2.0)},
-    pictures={"twice": ("<svg><title>three samples</title><desc>of 2 &lt; 3 µs</desc></svg>",)},
+    figures={"twice": {"result": 2.0, "more": "a", "samples": Samples([1e-6, 2e-6, 2e-6])}},
 )
 """Results of the small lesson."""
 

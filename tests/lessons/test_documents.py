@@ -7,6 +7,7 @@ import io
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -20,7 +21,7 @@ from lessons.engine.document import ClaimBlock, Document, DocumentStep, Shown
 from lessons.engine.explain import Answer, ClaimLine, Explained, Measured, Paragraph, explained, question
 from lessons.engine.figures import Figures, Lacking
 from lessons.engine.interval import Interval, Standing
-from lessons.engine.page import Page
+from lessons.engine.minutes import minutes_of
 from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.screen import Screen
 from lessons.engine.source import imports_of, read_functions
@@ -47,7 +48,7 @@ def document(name: str) -> Document:
 @cache
 def recorded(name: str) -> dict[str, Figures]:
     steps = RecordedRun.load(FOLDER / "recorded" / name).steps
-    return {step: record.figures for step, record in steps.items() if record.figures is not None}
+    return {step: record.figures for step, record in steps.items()}
 
 
 def measured(name: str, step: DocumentStep, **changed: object) -> Measured:
@@ -150,6 +151,24 @@ def test_a_lesson_is_short(name: str) -> None:
     assert wrong == []
 
 
+def test_the_stated_minutes_are_those_of_the_formula() -> None:
+    """Optional steps are not counted, because they run only on request."""
+    formula = {}
+    for name in NAMES:
+        run, functions = RecordedRun.load(FOLDER / "recorded" / name), read_functions(FOLDER / f"{name}.py")
+        main = [step for step in document(name).steps if not step.optional and step.name in run.steps]
+        codes = {step.name: [functions[each] for each in step.code] for step in main}
+        formula[name] = tuple(minutes_of(step, codes[step.name], run.steps[step.name].lasted_s) for step in main)
+    # A new record on another machine may move a rounded minute.
+    apart = [
+        name
+        for name, minutes in formula.items()
+        if len(minutes) != len(entry_of(name).step_minutes)
+        or any(abs(one - other) > 1 for one, other in zip(minutes, entry_of(name).step_minutes, strict=True))
+    ]
+    assert apart == [], {name: list(formula[name]) for name in apart}
+
+
 def transcript(name: str) -> str:
     """Return what a run with the recorded figures prints, without optional steps."""
     out = io.StringIO()
@@ -176,9 +195,8 @@ def transcript(name: str) -> str:
         asked = question(step.question, known) if step.question else None
         if asked:
             screen.ask(asked.question, asked.offer())
-        page = Page(screen, 0.0, {each.id: None for each in step.claims}, {}, lambda *_: None, asked)  # type: ignore[misc]
         for part in explained(step, known, asked).parts:
-            page.show(part, FOLDER)
+            screen.show(part, FOLDER)
     screen.closing(whole.key_points, whole.references)
     screen.your_turn(f"lessons/exercises/{name}.py", f"fairclock check {name}", "fairclock lessons 05_compare")
     return out.getvalue()
@@ -268,6 +286,22 @@ def test_a_mistake_in_a_document_names_its_file_and_line() -> None:
     ):
         with pytest.raises(parsing.DocumentError, match=rf"x\.md, line \d+: .*({words})"):
             parsing.parse(FOLDER / "x.md", head + text)
+
+
+def test_a_text_about_an_earlier_step_that_is_lacking_is_left_out() -> None:
+    text = (
+        "## Two {#two}\n\n:::{run}\n:::\n\n:::{question} sure\n:choices:\n  - yes\n  - no\n:expected: a\n"
+        "It took {{ one.time_s | seconds }}. Yes?\n:::\n\nIt took {{ one.time_s | seconds }}.\n\nFixed.\n"
+    )
+    (step,) = parsing.parse(FOLDER / "z.md", text).steps
+    assert step.question
+    measured = Measured({"sure": "a"}, {"one": Lacking("no counter: install it")})
+    asked = question(step.question, measured)
+    assert asked.question == "It took …. Yes?"
+    assert list(texts(explained(step, measured, asked))) == ["yes.", "Fixed."]
+    assert list(texts(explained(step, replace(measured, figures=Lacking("no counter: install it")), asked))) == [
+        "This run gives no clear answer."
+    ]
 
 
 def test_a_name_that_no_figure_has_is_reported_with_its_line() -> None:

@@ -13,7 +13,7 @@ from trees import BARE
 
 from grader import catalogue, kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import Result, gain, imports_torch, judged, near_miss, speed
+from grader.kinds.simulated import ScenarioResult, gain, imports_torch, judged, near_miss, speed
 from grader.records import Attempt, Status
 from grader.seeds import generator
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
@@ -149,8 +149,8 @@ class Spent(PlainScenario):
 
 def test_a_guess_gains_little_and_giving_up_gains_nothing(task: Task) -> None:
     def ratio(*costs: float, wrong: Sequence[float] = (), measured: bool = False) -> float:
-        results = [Result("", None, measured, gain(Spent(cost))) for cost in costs]
-        results += [Result("", Mismatch("1", "0"), measured, gain(Spent(cost))) for cost in wrong]
+        results = [ScenarioResult("", None, measured, gain(Spent(cost))) for cost in costs]
+        results += [ScenarioResult("", Mismatch("1", "0"), measured, gain(Spent(cost))) for cost in wrong]
         return speed(task, results).ratio
 
     assert ratio(10, 50, 50) == pytest.approx(40 ** (1 / 3))

@@ -11,18 +11,20 @@ import nbformat
 import pytest
 import small_lesson
 from nbclient import NotebookClient
-from sessions import ROOT, Play
+from sessions import ROOT, Play, lesson_from
 
 from harness.errors import UsageError
-from lessons.engine import Choice, Lesson, Page, Standing, conditions, notebook, predict, recall
+from lessons.engine import Standing, conditions, notebook, predict, recall
 from lessons.engine.claim import Claim
 from lessons.engine.conditions import TOO_BUSY, Conditions
 from lessons.engine.interval import Interval
-from lessons.engine.notebook import Guide, markdown
+from lessons.engine.notebook import Guide
+from lessons.engine.notebook_screen import for_this_process, markdown
 from lessons.engine.predict import PredictionResult
 from lessons.engine.progress import ProgressFile, updated
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
 from lessons.engine.screen import Screen
+from lessons.engine.templates import DocumentError
 
 
 def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) -> None:
@@ -36,7 +38,7 @@ def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) ->
     ]
     assert "1 of 2 · Twice" in text
     assert "   1 │ def double(number: float):" in text
-    assert "   6 │     return double(number)" in text
+    assert "   5 │     return double(number)" in text
     assert "   1 │ import math" in text
     assert "✓  twice one is two" in text
     assert "It is two." in text
@@ -64,7 +66,7 @@ def test_predictions_are_compared_with_the_measurement_and_read_by_the_next_run(
     played = prepare(typed=["b", "7 units"])
     played.session.play()
     text = " ".join(played.out.getvalue().split())
-    assert "Your answer: no. The right answer: yes. It always is." in text
+    assert "Your answer: no. The right answer: yes." in text
     assert "And four times 2?" in text
     assert "Your answer: 7 units. It is close to 8 units." in text
     ProgressFile().save(played.session.record())
@@ -77,47 +79,15 @@ def test_predictions_are_compared_with_the_measurement_and_read_by_the_next_run(
     assert second.right
 
 
-def test_an_explanation_must_settle_each_claim_reveal_the_answer_and_know_its_claims(prepare: Play) -> None:
-    def broken(*, settle: bool = True, reveal: bool = True, declare: bool = True) -> Lesson:
-        lesson = Lesson(__file__, objective="None.")
-
-        @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}), expected="a")
-        def one() -> int:
-            return 1
-
-        is_one = one.claim("one", "one is one", equals=1)
-
-        @one.explain
-        def _(page: Page, result: int) -> None:
-            if settle:
-                page.settle(is_one, result)
-            if reveal:
-                page.reveal("a")
-
-        one.claims = one.claims if declare else {}
-        return lesson
-
-    for lesson, words in (
-        (broken(settle=False), r"declares the claims \['one'\], but it settled \[\]"),
-        (broken(reveal=False), "does not reveal"),
-        (broken(declare=False), "not declared"),
+def test_a_function_or_an_argument_that_the_document_names_and_the_file_lacks_is_reported(tmp_path: Path) -> None:
+    words = "---\nobjective: None.\n---\n\n## One {#one}\n\n:::{run}\n:fast: seconds=1\n:::\n"
+    for code, message in (
+        ("", "has no function one"),
+        ("def one(): return 1", "one has no parameter seconds with a default"),
+        ("def one(seconds=2): return 1", "has no function one_figures"),
     ):
-        with pytest.raises((RuntimeError, ValueError), match=words):
-            prepare(lesson).session.play()
-
-
-def test_fast_arguments_expected_answers_and_ids_of_claims_are_checked() -> None:
-    def one() -> int:
-        return 1
-
-    lesson = Lesson(__file__, objective="None.")
-    with pytest.raises(TypeError, match="has no parameter seconds"):
-        lesson.step("One", fast={"seconds": 1})(one)
-    for expected in ("", "c"):
-        with pytest.raises(TypeError, match=r"one asks a question\. Set `expected`"):
-            lesson.step("One", predict=Choice("Yes?", {"a": "yes"}), expected=expected)(one)
-    with pytest.raises(TypeError, match="another claim of this lesson has the id root"):
-        small_lesson.twice.claim("root", "again")
+        with pytest.raises(DocumentError, match=rf"broken\.md, line 5: .*{message}"):
+            lesson_from(tmp_path, "broken", code, words)
 
 
 def test_a_machine_that_is_too_busy_for_the_control_still_runs_the_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,15 +178,16 @@ def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     notebook.write(small_lesson.lesson, tmp_path / "small.ipynb", fast=False)
     whole = nbformat.read(tmp_path / "small.ipynb", as_version=4)  # type: ignore[no-untyped-call]
     cells = {cell.id: cell.source for cell in whole.cells}
-    assert cells["twice-code"] == f"{small_lesson.twice.given_code}\n\n\n{small_lesson.twice.code}"
-    assert cells["four_times-code"] == small_lesson.four_times.code
+    first, second = small_lesson.lesson.steps
+    assert cells["twice-code"] == "\n\n\n".join(first.codes)
+    assert cells["four_times-code"] == second.codes[0]
     assert cells["twice-run"] == "guide.run(twice)"
     assert "- a  yes\n- b  no" in cells["twice-question-words"]
     assert "four_times-question-words" not in cells, "its question contains an earlier result"
     assert "`fairclock lessons glossary TERM`" in next(iter(cells.values()))
     assert "choose the kernel fairclock" in cells["kernel"]
     assert cells["imports"].startswith("import math\n")
-    assert "textwrap" not in cells["imports"]
+    assert "Samples" not in cells["imports"]
 
 
 @pytest.fixture
@@ -229,7 +200,7 @@ def test_a_prediction_typed_into_a_cell_is_judged_and_saved(
     guide: Guide, state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guide.run(twice)
-    assert "Yes. It always is." in capsys.readouterr().out
+    assert "Measured Yes." in text(capsys)
     guide.predict("twice", answer="perhaps")
     guide.run(twice)
     out = capsys.readouterr().out
@@ -301,7 +272,7 @@ CODE = """
 from pathlib import Path
 from harness.rendering.tables import Table
 from lessons.engine import Standing
-from lessons.engine.notebook import for_this_process
+from lessons.engine.notebook_screen import for_this_process
 screen = for_this_process()
 screen.say("a `word` with *emphasis*")
 screen.ask("How *many*?", "a  one     b  two")
@@ -319,7 +290,7 @@ screen.claim_line(Standing.HELD, "`a` is 1", "2 s")
 
 def test_marks_stay_and_angle_brackets_begin_no_html() -> None:
     assert markdown("*a* <b> `<c>`") == "*a* &lt;b> `<c>`"
-    assert type(notebook.for_this_process()) is Screen, "outside of a notebook"
+    assert type(for_this_process()) is Screen, "outside of a notebook"
 
 
 @pytest.mark.slow

@@ -10,14 +10,18 @@ from random import Random
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from sessions import Play
+from sessions import Play, lesson_from
 
-from harness.rendering import units
 from harness.rendering.tables import Table
-from lessons.engine import Choice, Claim, Lesson, Page
+from lessons.engine import explain
+from lessons.engine.claim import Claim
+from lessons.engine.explain import ClaimLine, Measured, explained
+from lessons.engine.figures import Figures
 from lessons.engine.interval import UNLIKELY, Interval, Standing
+from lessons.engine.lesson import Lesson
 from lessons.engine.listing import claims_words
 from lessons.engine.markup import plain, styled
+from lessons.engine.parsing import parse
 from lessons.engine.progress import ProgressFile
 from lessons.engine.screen import Screen
 from lessons.engine.source import code_of
@@ -83,43 +87,78 @@ def test_noise_widens_an_interval_on_both_sides() -> None:
     assert Interval.unknown().with_noise(0.1).noise == 0
 
 
-lesson = Lesson(__file__, objective="None.")
-
-
-@lesson.step("A missing part", predict=Choice("Yes?", {"a": "yes"}), expected="a")
-def count() -> int:
+MISSING = """
+def count():
     return 1
 
+def count_figures(result):
+    return {"one": result, "counter": Lacking("no counter here: apt install counter"), "sure": "a", "bad": result > 1}
+"""
+WORDS_OF_COUNT = """---
+objective: None.
+---
 
-THERE = count.claim("there", "one is one", equals=1)
-NOT_THERE = count.claim("not-there", "a counter counts", equals=1)
+## A missing part {#count}
+
+:::{run} count
+:::
+
+:::{question} sure
+:choices:
+  - yes
+  - no
+:expected: a
+Yes?
+:::
+
+:::{claim} there
+:holds: one == 1
+one is one
+:::
+
+:::{claim} not-there
+:holds: counter == 1
+:held: It counts.
+a counter counts
+:::
+
+The counter says {{ counter | count }}.
+
+## Key points
+
+- one
+
+## References
+
+- a book
+"""
 
 
-@count.explain
-def _(page: Page, result: int) -> None:
-    page.reveal(None, "There is no counter here.")
-    page.settle(THERE, result)
-    page.skip(NOT_THERE, "no counter here: apt install counter")
-    page.say(NOT_THERE.words(held="It counts.", refuted="It does not count.", unclear="Unclear."))
+@pytest.fixture
+def lesson(tmp_path: Path) -> Lesson:
+    return lesson_from(tmp_path, "missing_part", MISSING, WORDS_OF_COUNT)
 
 
-def test_a_skipped_claim_names_the_missing_part_and_counts_as_neither_held_nor_refuted(prepare: Play) -> None:
+def test_a_skipped_claim_names_the_missing_part_and_counts_as_neither_held_nor_refuted(
+    prepare: Play, lesson: Lesson
+) -> None:
     played = prepare(lesson, width=100)
     played.session.play()
     printed = " ".join(played.out.getvalue().split())
     assert "✓ one is one" in printed
     assert "– a counter counts: skipped: no counter here:" in printed
-    assert "ount." not in printed.replace("a counter counts", "")
+    assert "It counts" not in printed
+    assert "The counter says" not in printed
     claim = json.loads(json.dumps(played.session.record().to_json(), allow_nan=False))["claims"][1]
     assert (claim["verdict"], claim["reason"]) == ("skipped", "no counter here: apt install counter")
     assert claim["measured"] is claim["low"] is claim["high"] is None
     ProgressFile().save(played.session.record())
-    progress = ProgressFile().load()["test_page"]
+    progress = ProgressFile().load()["missing_part"]
     assert progress.claims == {"there": "held", "not-there": "skipped"}
     assert (progress.held, progress.measured) == (1, 1)
     assert claims_words(progress) == "1/1, 1 skipped"
     with pytest.raises(ValueError, match="needs a reason"):
-        NOT_THERE.skipped(" ")
+        Claim("id", "it is so").skipped(" ")
 
 
 WORDS = "A block need only be long enough for the clock, and no longer. " * 4
@@ -128,9 +167,6 @@ CODE = (
 )
 FILE = Path("/home/student/a_folder_with_a_long_name/of_a_project/lessons/recorded/11_torch_profiler/overview.png")
 URL = "https://docs.pytorch.org/tutorials/recipes/recipes/a_very_long_name_of_a_page_that_no_terminal_of_60_holds.html"
-
-FASTER = Claim("faster", "it is *faster*", at_least=1, unit=units.ratio)
-OTHER = Claim("other", "it is `other`", 0, 0)
 
 
 def test_all_text_is_shown_within_the_width_also_if_the_terminal_is_resized() -> None:
@@ -168,45 +204,19 @@ def test_marks_are_left_out_only_where_they_are_marks() -> None:
     assert {span.style for span in styled("a `b` and *c*").spans} == {"cyan", "italic"}
 
 
-@pytest.fixture
-def printed() -> io.StringIO:
-    return io.StringIO()
-
-
-@pytest.fixture
-def page(printed: io.StringIO) -> Page:
-    screen = Screen(Console(file=printed, width=80))
-    return Page(screen, 0.01, {"faster": FASTER, "other": OTHER}, {}, lambda _name, _svg: None)
-
-
-def text(printed: io.StringIO) -> str:
-    return " ".join(printed.getvalue().split())
-
-
 @pytest.mark.parametrize(("measured", "standing"), [(2.0, "held"), (0.5, "inconclusive"), (math.nan, "inconclusive")])
-def test_a_disturbed_value_can_confirm_a_claim_but_not_refute_it(page: Page, measured: float, standing: str) -> None:
-    page.settle(FASTER, measured, disturbed=True)
-    assert page.claims[-1].standing == standing
+def test_a_disturbed_value_can_confirm_a_claim_but_not_refute_it(measured: float, standing: str) -> None:
+    words = WORDS_OF_COUNT.replace(":holds: one == 1", ":holds: one >= 1\n:disturbed: bad")
+    (step,) = parse(Path("disturbed.md"), words).steps
+    figures: Figures = {"one": measured, "bad": True, "counter": 1, "sure": "a"}
+    assert explained(step, Measured(figures)).claims[0].standing == standing
 
 
-@pytest.mark.parametrize(
-    ("measured", "words"), [(2.0, "It won."), (0.5, "It lost."), (math.nan, "It is unclear."), (None, "")]
-)
-def test_words_fit_the_result_of_the_claim(
-    page: Page, printed: io.StringIO, measured: float | None, words: str
-) -> None:
-    if measured is None:
-        page.skip(FASTER, "no rival: build one")
-    else:
-        page.settle(FASTER, measured)
-    page.say("First.", FASTER.words(held="It won.", refuted="It lost.", unclear="It is unclear."), "Last.")
-    assert text(printed).endswith(" ".join(filter(None, ("First.", words, "Last."))))
-
-
-def test_a_step_that_cannot_run_skips_its_claims_with_words(page: Page, printed: io.StringIO) -> None:
-    page.skip_step("no counter: apt install counter", shows="the counts of two functions")
-    assert [claim.standing for claim in page.claims] == ["skipped", "skipped"]
-    assert text(printed).endswith("If nothing is missing, this step shows the counts of two functions.")
+@pytest.mark.parametrize(("value", "words"), [(1, "It counts."), (0, explain.REFUTED), (math.nan, explain.UNCLEAR)])
+def test_what_is_said_fits_the_result_of_the_claim(value: float, words: str) -> None:
+    (step,) = parse(Path("said.md"), WORDS_OF_COUNT).steps
+    parts = explained(step, Measured({"one": 1, "counter": value, "sure": "a"})).parts
+    assert [part.words for part in parts if isinstance(part, ClaimLine)] == ["", words]
 
 
 ANNOTATED = """
