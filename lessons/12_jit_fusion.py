@@ -71,7 +71,6 @@ def three_ways_to_run_figures(times: dict[str, list[float]]) -> Figures:
     rows: list[tuple[float | None, ...]] = [(made, first, median(later)) for made, first, *later in times.values()]
     return {
         "ways": Rows(rows if ahead else [*rows, (None, None, None)]),
-        "ahead_s": ahead[0][0] if ahead else Lacking(lacking()),
         "first_to_plain": jit[1] / plain[1],
         "first_to_later": jit[1] / median(jit[2:]),
         "gain": Interval.median(one / other for one, other in zip(plain[2:], jit[2:], strict=True)),
