@@ -15,7 +15,7 @@ from lessons.engine.document import Document, DocumentStep
 from lessons.engine.explain import Measured
 from lessons.engine.figures import Figures, Lacking
 from lessons.engine.predict import Prediction
-from lessons.engine.source import code_of, imports_of
+from lessons.engine.source import imports_of, read_functions
 
 R = TypeVar("R")
 Results = MutableMapping[str, object]
@@ -45,12 +45,12 @@ class Run:
 class Step:
     """One step of a lesson: its part of the document, its code, and the function that computes its figures.
 
-    `given` are the functions and Python classes that the screen shows before the step's function.
+    `file` is the Python file of the lesson.
     """
 
+    file: Path
     document: DocumentStep
     function: Callable[..., object]
-    given: tuple[Callable[..., object], ...]
     compute: Compute
 
     @property
@@ -76,7 +76,7 @@ class Step:
     @property
     def codes(self) -> tuple[str, ...]:
         """The code of each shown function and class, as the screen shows it. The step's own function is the last."""
-        return tuple(code_of(thing) for thing in (*self.given, self.function))
+        return tuple(read_functions(self.file)[name] for name in self.document.code)
 
     @property
     def claims(self) -> tuple[Claim, ...]:

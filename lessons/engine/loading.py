@@ -26,7 +26,7 @@ def load(
     return Lesson(
         file,
         document,
-        tuple(_step(module, step) for step in document.steps),
+        tuple(_step(module, file, step) for step in document.steps),
         recorder,
         simulated,
         note,
@@ -35,11 +35,11 @@ def load(
     )
 
 
-def _step(module: ModuleType, step: DocumentStep) -> Step:
-    *given, function = (_named(module, step, name) for name in step.code)
+def _step(module: ModuleType, file: Path, step: DocumentStep) -> Step:
+    *_, function = (_named(module, step, name) for name in step.code)
     if unknown := step.fast.keys() - defaults_of(function).keys():
         raise step.place.error(f"{step.name} has no parameter {', '.join(sorted(unknown))} with a default.")
-    return Step(step, function, tuple(given), cast("Compute", _named(module, step, f"{step.name}_figures")))
+    return Step(file, step, function, cast("Compute", _named(module, step, f"{step.name}_figures")))
 
 
 def _named(module: ModuleType, step: DocumentStep, name: str) -> Callable[..., object]:

@@ -1,9 +1,8 @@
 """The source text of teaching code, as the screen and the notebooks show it.
 
-The shown code leaves out four parts of the source, which do not change what the code does:
+The shown code leaves out three parts of the source, which do not change what the code does:
 
-- the docstring, which is printed above the code
-- the engine's decorators (`@lesson.…`)
+- the docstring
 - annotations of return types
 - comments for tools, such as `# noqa`
 """
@@ -12,7 +11,6 @@ import ast
 import inspect
 import io
 import re
-import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -31,21 +29,10 @@ Place = tuple[int, int]
 """A place in a source text: the line, counted from 1, and the column, counted from 0."""
 
 
-@cache
-def code_of(thing: Callable[..., object]) -> str:
-    """Return the source of a function or Python class as the screen shows it, without a newline at the end."""
-    return _shown(textwrap.dedent(_source(thing)).rstrip())
-
-
 def _shown(text: str) -> str:
     node = ast.parse(text).body[0]
-    if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-        raise TypeError(f"{text.partition('(')[0]} is neither a function nor a class, so it has no body to show.")
-    hidden: list[ast.expr | ast.stmt] = [
-        each for each in node.decorator_list if ast.unparse(each).startswith("lesson.")
-    ]
-    if ast.get_docstring(node, clean=False) is not None:
-        hidden.append(node.body[0])
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+    hidden = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
     left_out = {line for each in hidden for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
     lines = text.splitlines()
     for (first, start), (last, end) in reversed(list(_for_tools_only(text))):
@@ -55,21 +42,10 @@ def _shown(text: str) -> str:
     return "\n".join(line for number, line in enumerate(lines, start=1) if number not in left_out)
 
 
-def _source(thing: Callable[..., object]) -> str:
-    # For each class, `inspect.getsource` parses the whole file again, until Python 3.13.
-    if isinstance(thing, type):
-        for node in _imports_and_classes(file_of(thing)):
-            if isinstance(node, ast.ClassDef) and node.name == thing.__name__:
-                lines = file_of(thing).read_text(encoding="utf-8").splitlines()
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                return "\n".join(lines[first - 1 : node.end_lineno])
-    return inspect.getsource(thing)
-
-
 @cache
-def _imports_and_classes(module_file: Path) -> tuple[ast.Import | ast.ImportFrom | ast.ClassDef, ...]:
+def _imports(module_file: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
     body = ast.parse(module_file.read_text(encoding="utf-8")).body
-    return tuple(node for node in body if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef))
+    return tuple(node for node in body if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def _for_tools_only(text: str) -> Iterator[tuple[Place, Place]]:
@@ -88,17 +64,6 @@ def _for_tools_only(text: str) -> Iterator[tuple[Place, Place]]:
                 arrow = None
 
 
-def prose_of(function: Callable[..., object]) -> str:
-    """Return the docstring of a function, with each paragraph on one line."""
-    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
-def file_of(function: Callable[..., object]) -> Path:
-    """Return the path of the file that defines a function."""
-    return Path(inspect.getfile(function))
-
-
 def imports_of(module_file: Path, *, needed_by: str, known: str = "") -> str:
     """Return the source text of a module's top-level imports whose names occur in the code `needed_by`.
 
@@ -106,9 +71,7 @@ def imports_of(module_file: Path, *, needed_by: str, known: str = "") -> str:
     """
     used = _names(needed_by) - _names(known)
     kept = []
-    for node in map(copy, _imports_and_classes(module_file)):
-        if isinstance(node, ast.ClassDef):
-            continue
+    for node in map(copy, _imports(module_file)):
         node.names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
         if node.names:
             kept.append(_wrapped(node))

@@ -31,8 +31,3 @@ def things(one: str) -> Callable[[float], str]:
 def yes_no(value: float) -> str:
     """Return "yes" for 1 and "no" for 0."""
     return "yes" if value else "no"
-
-
-def part_of(count: int, total: int, *, none: str, some: str, every: str) -> str:
-    """Return `none` if `count` is 0, `every` if `count` equals `total`, and otherwise `some`."""
-    return none if not count else every if count == total else some

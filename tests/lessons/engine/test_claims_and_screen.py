@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import runpy
 from pathlib import Path
 from random import Random
 
@@ -24,7 +23,7 @@ from lessons.engine.markup import plain, styled
 from lessons.engine.parsing import parse
 from lessons.engine.progress import ProgressFile
 from lessons.engine.screen import Screen
-from lessons.engine.source import code_of
+from lessons.engine.source import read_functions
 
 HELD, REFUTED, INCONCLUSIVE, SKIPPED = Standing
 
@@ -238,7 +237,7 @@ def annotated(
 
 def test_return_annotations_and_comments_for_tools_are_not_shown(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(ANNOTATED)
-    assert code_of(runpy.run_path(str(tmp_path / "a.py"))["annotated"]).splitlines() == [
+    assert read_functions(tmp_path / "a.py")["annotated"].splitlines() == [
         "def annotated(",
         "    first: dict[str, int],",
         "    *,",
