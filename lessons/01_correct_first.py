@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from harness.paired.duel import Duel, duel
-from lessons.engine import Figures, Interval, Rows, largest, load
+from lessons.engine.api import Figures, Interval, Rows, largest, load
 from lessons.engine.command import main
 
 

@@ -19,7 +19,7 @@ from torch.utils.benchmark import Measurement, Timer
 
 from harness.errors import UsageError
 from harness.machine.clocks import BackgroundLoad, watch_background_load
-from lessons.engine import Figures, Interval, Lacking, Rows, Run, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, Run, load
 from lessons.engine.command import main
 
 IN_SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils.benchmark import Timer
 
 from harness.machine.devices import gpu_bytes_per_s, pick_stream
-from lessons.engine import Figures, Interval, Rows, Run, load
+from lessons.engine.api import Figures, Interval, Rows, Run, load
 from lessons.engine.command import main
 from lessons.engine.published import ON_A_GPU
 

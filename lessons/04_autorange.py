@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
 from harness.machine.clocks import BackgroundLoad, watch_background_load
-from lessons.engine import Figures, Interval, Rows, Run, Samples, Standing, load
+from lessons.engine.api import Figures, Interval, Rows, Run, Samples, Standing, load
 from lessons.engine.command import main
 from lessons.probes.neighbours import neighbours
 

@@ -18,7 +18,7 @@ from torch.utils.benchmark import Compare, Measurement, Timer
 from harness.machine.clocks import BackgroundLoad, watch_background_load
 from harness.paired.duel import Duel, duel
 from harness.torch_benchmark.grid import Grid, grid
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, Run, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, Run, load
 from lessons.engine.command import main
 
 

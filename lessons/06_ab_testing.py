@@ -20,8 +20,8 @@ from torch.utils.benchmark import CallgrindStats, Compare, Measurement, Timer
 import lessons
 from harness.paired.noise import p95
 from harness.torch_benchmark.result_store import Result, SavedResult, load, save, table, with_environment
-from lessons.engine import Figures, Interval, Rows, Samples, smallest
-from lessons.engine import load as load_lesson
+from lessons.engine.api import Figures, Interval, Rows, Samples, smallest
+from lessons.engine.api import load as load_lesson
 from lessons.engine.command import main
 from lessons.probes.other_process import elsewhere
 

@@ -30,7 +30,7 @@ from harness.torch_benchmark.fuzz import (
     limited,
     take,
 )
-from lessons.engine import Figures, Interval, Rows, load
+from lessons.engine.api import Figures, Interval, Rows, load
 from lessons.engine.command import main
 from lessons.engine.published import RECIPE_FUZZED, RECIPE_SHAPES
 

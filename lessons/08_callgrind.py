@@ -17,7 +17,7 @@ from harness.callgrind.script import ScriptCounts, count_scripts
 from harness.callgrind.tools import lacking
 from harness.charts import plots
 from harness.rendering import units
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 
 

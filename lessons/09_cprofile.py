@@ -26,7 +26,7 @@ from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.rendering import units
 from harness.storage.user_files import from_home, state_folder
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, Standing, largest, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, Standing, largest, load
 from lessons.engine.command import main
 from lessons.probes.profilers import (
     Profiled,

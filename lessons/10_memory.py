@@ -26,7 +26,7 @@ from harness.memory.resident import (
     timeline,
 )
 from harness.rendering import units
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, largest, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, largest, load
 from lessons.engine.command import main
 
 WHOLE = 4 * 12_500_000

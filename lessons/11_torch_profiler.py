@@ -19,7 +19,7 @@ from harness.profiles.flames import fold_up, own_cost_by_name, placed, read_stac
 from harness.profiles.kineto import Trace, keep_stacks, operators, read_trace
 from harness.rendering import units
 from harness.storage.user_files import from_home, state_folder
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, largest, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, largest, load
 from lessons.engine.command import main
 from lessons.engine.published import GUIDE_MASK_GB, GUIDE_MASK_S, PROFILED_TIMES
 from lessons.probes import torch_tables

@@ -29,7 +29,7 @@ from harness.compilers.inductor import (
 from harness.compilers.new_processes import Start, Starts, calls_to_break_even, starts
 from harness.machine.environment import usable_cores
 from harness.paired.duel import Duel, duel
-from lessons.engine import Figures, Interval, Lacking, Rows, Standing, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, Standing, load
 from lessons.engine.command import main
 from lessons.probes.collatz import compiled_ahead
 from lessons.probes.neighbours import two_cores_free

@@ -29,7 +29,7 @@ from harness.bytecode.instructions import count_opcodes, is_checked_version, ver
 from harness.bytecode.stack import StackStep, stack_svg, stack_text, steps
 from harness.errors import UsageError
 from harness.paired.duel import Duel, duel
-from lessons.engine import Drawing, Figures, Interval, Lacking, Rows, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 
 

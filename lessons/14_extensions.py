@@ -28,7 +28,7 @@ from harness.extensions import (
 from harness.machine.environment import usable_cores
 from harness.rendering import units
 from harness.rendering.wrapping import waiting
-from lessons.engine import Figures, Interval, Lacking, Rows, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.engine.published import QUICK_START_TIMERS
 from lessons.probes.spins import Spins, spins_of, spins_source

@@ -24,8 +24,8 @@ from harness.suite import (
 from harness.suite.expand import Benchmark
 from harness.suite.results import SAME, Result, Suite, SuiteComparison, SuiteSettings, load, titled
 from harness.suite.runner import measure
-from lessons.engine import Figures, Interval, Lacking, Rows, Run
-from lessons.engine import load as load_lesson
+from lessons.engine.api import Figures, Interval, Lacking, Rows, Run
+from lessons.engine.api import load as load_lesson
 from lessons.engine.command import main
 
 

@@ -14,7 +14,7 @@ from harness.profiles.stats import ProfiledScript, run_script
 from harness.rendering import units
 from harness.sampling.live import live
 from harness.sampling.pyspy import Samples, dump, lacking, record
-from lessons.engine import Figures, Interval, Lacking, Rows, Standing, largest, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, Standing, largest, load
 from lessons.engine.command import main
 from lessons.probes import sample_figures as sampled
 from lessons.probes.live_programs import CALLS, OWN_SAMPLER, PLACES, RANDOM_WORK, SAFE_POINTS, TRAINING, mean_of_last

@@ -23,7 +23,7 @@ from harness.memory.allocations import Allocated, Recording, lacking_memray, of_
 from harness.memory.resident import MemoryUse, peak_of, traced_peak
 from harness.memory.tensors import TensorMemory, tensor_memory
 from harness.rendering import units
-from lessons.engine import Figures, Interval, Lacking, Rows, load, smallest
+from lessons.engine.api import Figures, Interval, Lacking, Rows, load, smallest
 from lessons.engine.command import main
 from lessons.probes.live_memory import CudaMemory, LiveStage, live_stages, read_record, write_record
 

@@ -23,7 +23,7 @@ from harness.threads.builds import (
     with_interpreters,
 )
 from harness.threads.scaling import can_limit, limited_to, undisturbed
-from lessons.engine import Figures, Interval, Lacking, Rows, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.shared_counts import Counts, lost_counts, two_threads
 from lessons.probes.speedups import CORES, NO_SECOND_CORE, Scaled, against, letter_of, scaling, speeds

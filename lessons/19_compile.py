@@ -15,7 +15,7 @@ from torch.utils.benchmark import Timer
 
 from harness.compilers.capture import Captured, captured, refusal, verdict, watch_recompilations
 from harness.compilers.inductor import torchscript_support, unsupported
-from lessons.engine import Figures, Lacking, Rows, load
+from lessons.engine.api import Figures, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.graphs import CONSTRUCTS, Graphs, Model
 

@@ -29,7 +29,7 @@ from lessons.engine.check_claims import chosen, run_all
 from lessons.engine.listing import load_points
 from lessons.engine.outputs import writable, write_json
 from lessons.engine.progress import ProgressFile
-from lessons.engine.screen import WIDTH
+from lessons.engine.prompts import WIDTH
 
 GUIDE: Final = Path(__file__).parent / "guide"
 """The code of the teacher's pack. The student kit does not contain it."""

@@ -54,12 +54,15 @@ class TooLongError(BaseException):
 
 
 @cache
-def leaks(lesson: str) -> tuple[str, ...]:
-    """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
+def leaks(lesson: str, *, everywhere: bool = True) -> tuple[str, ...]:
+    """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson.
+
+    Without `everywhere`, only the functions of modules in the task's own folder are tried, which takes seconds.
+    """
     found = []
     for task in catalogue.load().tasks(lesson):
         draw = kinds.examiner(task, "a draw")
-        for name, solver in [] if task.exam.in_c else candidates(task):
+        for name, solver in [] if task.exam.in_c else candidates(task, everywhere=everywhere):
             if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
@@ -138,21 +141,25 @@ def _arguments(given: Any) -> Sequence[Any]:
     return given if isinstance(given, tuple) else simulated.arguments_here(given)
 
 
-def candidates(task: Task) -> Iterator[tuple[str, Solver]]:
-    """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
+def candidates(task: Task, *, everywhere: bool = True) -> Iterator[tuple[str, Solver]]:
+    """Yield code in the student kit that could solve a task: its name, and a function that runs it.
+
+    Without `everywhere`, leave out the functions of modules outside the task's own folder.
+    """
     draw = kinds.examiner(task, "any", timed=0)
     kind = type(draw.given[0])
     yield from _world_attributes(kind, _parsers(kind))
-    calls = _calls(draw)
+    calls, names = _calls(draw), task.functions
+    own = f"grader.tasks.{task.folder.name}."
     for module in kit_functions.modules():
-        for name, function in kit_functions.functions(module):
+        for name, function in kit_functions.functions(module) if everywhere or module.__name__.startswith(own) else ():
             if kit_functions.fits(function, calls):
-                yield name, _as_answer(draw, function)
+                yield name, _as_answer(draw, names, function)
     for path in dict.fromkeys(task.baselines):
-        for name, source, is_whole in answers(overlays.whole(path), task.functions[0]):
+        for name, source, is_whole in answers(overlays.whole(path), names[0]):
             if len(task.baselines) > 1 or not is_whole:  # a single baseline would be compared with itself
                 yield f"{path.stem}.{name}", draw.solver(source)
-            for one in mutants(source, task.functions[0]):
+            for one in mutants(source, names[0]):
                 if one.was.startswith(("for ", "while ")) and one.now in WITHOUT_LOOP:
                     yield f"{path.stem}.{name} without its loop in line {one.line}", draw.solver(one.source)
 
@@ -188,7 +195,7 @@ def _changed(draw: Examiner[Any], module: ModuleType, name: str, mutant: Mutant)
         own = [one for one in names.values() if isinstance(one, FunctionType) and _takes(one, 1)]
         yield from (solver for _, solver in _world_attributes(found, own))
     else:
-        yield _as_answer(draw, found)
+        yield _as_answer(draw, draw.task.functions, found)
 
 
 def _calls(draw: Examiner[Any]) -> list[Sequence[Any]]:
@@ -197,11 +204,11 @@ def _calls(draw: Examiner[Any]) -> list[Sequence[Any]]:
     return list({tuple(map(type, arguments)): arguments for arguments in every}.values())
 
 
-def _as_answer(draw: Examiner[Any], function: Callable[..., Any]) -> Solver:
+def _as_answer(draw: Examiner[Any], names: Sequence[str], function: Callable[..., Any]) -> Solver:
     """Return a solver that calls a function of the kit as the student's function. Oracles get NumPy arrays."""
     if isinstance(draw.task.exam, TensorExam) and function.__module__.startswith("grader."):
         return partial(_of_arrays, function)
-    return draw.bound(dict.fromkeys(draw.task.functions, function))
+    return draw.bound(dict.fromkeys(names, function))
 
 
 def _of_arrays(function: Callable[..., Any], given: Inputs) -> Any:

@@ -173,7 +173,9 @@ def _searched(value: Any) -> Iterator[Hashable]:
         if len(words := [*_words(value)]) >= LEAST_WORDS:
             names: dict[Any, int] = {}
             yield _shape(value, names, True)
-            yield tuple(names[word] for word in words if word in names)
+            order = tuple(names[word] for word in words if word in names)
+            if len({*order}) < len(order):  # every text of different words has the same order
+                yield order
 
 
 def _words(value: Any) -> Iterator[str]:

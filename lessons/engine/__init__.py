@@ -1,6 +1,1 @@
-"""The names that lessons import from the engine. `lessons/README.md` explains how to write a lesson."""
-
-from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
-from lessons.engine.interval import Interval, Standing, largest, smallest
-from lessons.engine.lesson import Run
-from lessons.engine.loading import load
+"""The engine of the lessons. `lessons.engine.api` has the names that lessons import."""

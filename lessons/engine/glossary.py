@@ -9,7 +9,7 @@ from rich.text import Text
 from harness.glossary import Glossary, Term
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.markup import styled
-from lessons.engine.screen import WIDTH
+from lessons.engine.prompts import WIDTH
 
 FILE: Final = FOLDER / "glossary.toml"
 COMMAND: Final = "fairclock lessons glossary"

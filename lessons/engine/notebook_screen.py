@@ -16,8 +16,8 @@ from lessons.engine.interval import Standing
 from lessons.engine.markup import plain
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN
-from lessons.engine.prompts import LONG_S
-from lessons.engine.screen import MARKS, WIDTH, Screen
+from lessons.engine.prompts import LONG_S, WIDTH
+from lessons.engine.screen import MARKS, Screen
 
 
 class NotebookScreen(Screen):

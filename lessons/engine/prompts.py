@@ -14,6 +14,9 @@ from harness.standard_streams import discard_typed
 from lessons.engine.phrases import phrase
 
 INDENT: Final = 3
+WIDTH: Final = 100
+"""The largest number of columns. Longer lines are hard to read."""
+
 LONG_S: Final = 1.0
 """From this number of seconds on, the line about a running step says how long it takes."""
 

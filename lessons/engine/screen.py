@@ -24,10 +24,7 @@ from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN, Score
-from lessons.engine.prompts import INDENT, Prompts
-
-WIDTH = 100
-"""The largest number of columns. Longer lines are hard to read."""
+from lessons.engine.prompts import INDENT, WIDTH, Prompts
 
 GUTTER = "{:>4} │ "
 """The text before each line of code: the line's number, or spaces where a long line continues."""

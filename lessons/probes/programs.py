@@ -3,7 +3,7 @@
 from typing import Final
 
 from harness.compilers.new_processes import Starts
-from lessons.engine import Figures, Lacking, Rows
+from lessons.engine.api import Figures, Lacking, Rows
 
 NUMBA_PROGRAM: Final = """
 import numba

@@ -90,7 +90,7 @@ def lesson_from(folder: Path, name: str, code: str, words: str) -> Lesson:
     """Write the two files of a lesson, import it, and return it."""
     (folder / f"{name}.md").write_text(words, encoding="utf-8")
     file = folder / f"{name}.py"
-    file.write_text(f"from lessons.engine import *\n{code}\nlesson = load(__name__)\n", encoding="utf-8")
+    file.write_text(f"from lessons.engine.api import *\n{code}\nlesson = load(__name__)\n", encoding="utf-8")
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec
     assert spec.loader

@@ -2,7 +2,7 @@
 
 import math
 
-from lessons.engine import Figures, Interval, Run, Samples, load
+from lessons.engine.api import Figures, Interval, Run, Samples, load
 from lessons.engine.catalogue import LessonEntry
 from lessons.engine.command import main
 

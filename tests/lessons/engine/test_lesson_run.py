@@ -14,10 +14,10 @@ from nbclient import NotebookClient
 from sessions import ROOT, Play, lesson_from
 
 from harness.errors import UsageError
-from lessons.engine import Standing, conditions, notebook, predict, recall
+from lessons.engine import conditions, notebook, predict, recall
 from lessons.engine.claim import Claim
 from lessons.engine.conditions import TOO_BUSY, Conditions
-from lessons.engine.interval import Interval
+from lessons.engine.interval import Interval, Standing
 from lessons.engine.notebook import Guide
 from lessons.engine.notebook_screen import for_this_process, markdown
 from lessons.engine.predict import PredictionResult
@@ -271,7 +271,7 @@ def four_times() -> float:
 CODE = """
 from pathlib import Path
 from harness.rendering.tables import Table
-from lessons.engine import Standing
+from lessons.engine.api import Standing
 from lessons.engine.notebook_screen import for_this_process
 screen = for_this_process()
 screen.say("a `word` with *emphasis*")
