@@ -19,5 +19,5 @@ def dots(pair):
 def batched_dot(a, b, w):
     if len(a) < 64:
         return (a * b * w).sum(-1)
-    parts = POOL.map(dots, zip((a * w).chunk(6), b.chunk(6), strict=True))
+    parts = POOL.map(dots, zip((a * w).chunk(16), b.chunk(16), strict=True))
     return torch.cat(list(parts))
