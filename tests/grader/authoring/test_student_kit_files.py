@@ -114,7 +114,7 @@ def test_the_lessons_and_the_harness_are_searched() -> None:
 def test_a_kit_has_only_run_baselines_and_no_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = {path for path in release.kit_files() if path.name.startswith("baseline")}
     assert shipped == {path for task in catalogue.all_tasks() for path in task.baselines}
-    monkeypatch.setattr(kit_leaks, "leaks", lambda lesson: (f"an answer lies in {lesson}",))
+    monkeypatch.setattr(kit_leaks, "leaks", lambda lesson, **_how: (f"an answer lies in {lesson}",))
     with pytest.raises(GraderFault, match="an answer lies in 04_autorange"):
         release.release(tmp_path / "kit", ["04_autorange"], notebooks=False)
     assert list(tmp_path.iterdir()) == []

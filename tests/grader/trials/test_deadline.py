@@ -124,7 +124,7 @@ def test_waiting_for_a_core_is_not_the_submissions_own_time_but_computing_meanwh
 def slow_beside_a_submission(tree: ForkServer) -> None:
     with worker(tree, Limits()) as one:
         one.load("def f(x): pass")
-        time.sleep(1.0)  # in place of a slow baseline
+        time.sleep(1.5)  # in place of a slow baseline
         one.values("f", [{"value": None}], lambda _name, _arguments: None, 1)
 
 
