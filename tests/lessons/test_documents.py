@@ -267,6 +267,11 @@ def shape(block: object) -> tuple[object, ...]:
             return ("words",)
 
 
+def test_each_certain_claim_of_the_list_of_lessons_is_a_claim() -> None:
+    claims = {name: {claim.id for step in document(name).steps for claim in step.claims} for name in NAMES}
+    assert {name: gone for name in NAMES if (gone := set(entry_of(name).certain) - claims[name])} == {}
+
+
 def test_a_mistake_in_a_document_names_its_file_and_line() -> None:
     head = "---\nobjective: x\n---\n\n"
     for text, words in (
