@@ -166,8 +166,10 @@ def test_kit_code_one_change_from_an_answer_is_found(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_a_sample_of_changes_in_the_kit_earns_nothing() -> None:
-    for one in [one for one in catalogue.all_tasks() if not one.exam.in_c][::3]:
+    """Making the changes of all functions that could solve one task takes up to 40 seconds."""
+    for one in [one for one in catalogue.all_tasks() if not one.exam.in_c][::6]:
         assert list(judging.earning_code(one, most=20)) == []
 
 
