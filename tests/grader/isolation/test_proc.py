@@ -156,7 +156,7 @@ def sleeping_fork() -> int:
 
 
 @pytest.mark.parametrize(
-    ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 60), (written, 20, 40), (swapped_for_new, 38, 60)]
+    ("does", "least", "most"), [(nothing, 0, 16), (freed, 38, 60), (written, 20, 40), (swapped_for_new, 38, 60)]
 )
 def test_a_fork_owns_memory_taken_since_forking(does: Callable[[mmap.mmap], None], least: float, most: float) -> None:
     """`freed` allocates 40 MiB and releases them, three times. Only the largest amount at one time counts.
