@@ -66,7 +66,7 @@ def parse(file: Path, text: str) -> Document:
             steps.append(_step(title, place, _parts(file, body)))
     return Document(
         file,
-        {name: " ".join(str(value).split()) for name, value in header.items()},
+        {name: _flowed(str(value)) for name, value in header.items()},
         tuple(steps),
         tuple(_items(ending.get(KEY_POINTS, []))),
         tuple(_items(ending.get(REFERENCES, []))),

@@ -4,7 +4,6 @@ They stand at the end of each lesson's document. They do not count in the studen
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 from lessons.engine import parsing
 from lessons.engine.catalogue import FOLDER, lesson_names
@@ -12,8 +11,6 @@ from lessons.engine.predict import Choice, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.route import chosen, lessons_of, previous
 from lessons.engine.screen import Screen
-
-LETTERS: Final = "abcdefgh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def load() -> dict[str, tuple[Recall, ...]]:
 
 def _of(name: str) -> tuple[Recall, ...]:
     asked = parsing.load(FOLDER / f"{name}.md").recall
-    choices = (Choice(each.question, dict(zip(LETTERS, each.choices, strict=False))) for each in asked)
+    choices = (Choice(each.question, dict(zip(parsing.LETTERS, each.choices, strict=False))) for each in asked)
     return tuple(
         Recall(choice, each.right, each.because, each.key_point) for choice, each in zip(choices, asked, strict=True)
     )

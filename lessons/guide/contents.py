@@ -18,6 +18,7 @@ from lessons.engine.figures import Figures
 from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.minutes import minutes_of
+from lessons.engine.parsing import LETTERS
 from lessons.engine.predict import Choice, Prediction
 from lessons.engine.recall import Recall
 from lessons.engine.recorded_run import RecordedRun
@@ -83,7 +84,7 @@ class Asked:
         """The expected answer as text, such as "b, less than 2×" or "about 5 times"."""
         if self.expected not in self.options:
             return self.expected
-        return f"{'abcdefgh'[self.options.index(self.expected)]}, {self.expected}"
+        return f"{LETTERS[self.options.index(self.expected)]}, {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
