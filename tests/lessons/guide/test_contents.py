@@ -37,7 +37,7 @@ def test_each_question_has_the_usual_wrong_reasoning_and_a_right_answer_on_the_p
         for step in page.steps:
             if (asked := step.asked) is None:
                 continue
-            reasoned = asked.wrong_reasoning.startswith("Students ") and " But " in asked.wrong_reasoning
+            reasoned = asked.wrong_reasoning.startswith("Students ") and " but " in asked.wrong_reasoning.lower()
             expected = asked.expected_shown and (asked.right is not None) == bool(asked.options)
             visible = asked.measured or (html(asked.expected_shown) in shown and html(asked.expected_shown) in slides)
             wrong += [] if reasoned and expected and visible else [f"{page.name}.{step.name}"]
