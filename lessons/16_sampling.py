@@ -5,19 +5,17 @@ import re
 import sys
 import time
 from collections import Counter
-from statistics import mean, median
+from statistics import mean, median, pstdev
 
 from harness.errors import MachineError
 from harness.machine import environment
 from harness.profiles.flames import by_function
-from harness.profiles.stats import ProfiledScript, run_script
-from harness.rendering import units
 from harness.sampling.live import live
 from harness.sampling.pyspy import Samples, dump, lacking, record
 from lessons.engine.api import Figures, Interval, Lacking, Rows, Standing, largest, load
 from lessons.engine.command import main
 from lessons.probes import sample_figures as sampled
-from lessons.probes.live_programs import CALLS, OWN_SAMPLER, PLACES, RANDOM_WORK, SAFE_POINTS, TRAINING, mean_of_last
+from lessons.probes.live_programs import CALLS, PLACES, RANDOM_WORK, SAFE_POINTS, TRAINING, mean_of_last
 from lessons.probes.python_sampler import attach
 
 BUSY = 0.5
@@ -28,34 +26,23 @@ STEADY = 0.65
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-def one_look(lines: int = 10) -> tuple[str, int] | str:
+def one_look() -> str | None:
     if lacking():
-        return lacking()
+        return None
     with live(TRAINING) as program:
-        text = dump(program.pid)
-        before = len(program.lines())
-        program.wait_for(before + lines)
-        after = len(program.lines())
-    return text, after - before
+        return dump(program.pid)
 
 
-def one_look_figures(found: tuple[str, int] | str) -> Figures | Lacking:
-    if isinstance(found, str):
-        return Lacking(found)
-    text, lines_after = found
-    there = re.search(r"^ +train \(program\.py:(\d+)\)$", text, re.MULTILINE)
-    return {
-        "dump": sampled.shortened(text),
-        "needs": "c" if there else None,
-        "found": there is not None,
-        "line": int(there[1]) if there else None,
-        "lines_after": lines_after,
-    }
+def one_look_figures(text: str | None) -> Figures | Lacking:
+    if text is None:
+        return Lacking(lacking())
+    found = re.search(r"^ +train \(program\.py:\d+\)$", text, re.MULTILINE) is not None
+    return {"dump": sampled.shortened(text), "needs": "c" if found else None, "found": found}
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 Recorded = tuple[Samples, list[list[float]], float]
-"""Samples of the training loop, its own times in each step, and the share of a core that it used."""
+"""Samples of a program, the numbers in the lines that it printed, and the share of a core that it used."""
 
 PARTS = ("load", "forward", "backward", "update")
 
@@ -66,9 +53,7 @@ def a_recording(seconds: float = 1.5) -> Recorded | str:
     with live(TRAINING) as program:
         samples = record(program.pid, seconds, rate=200)
         program.wait_for(5)
-        busy, lines = program.busy(), program.lines()
-    rows = [[float(number) for number in line.split()] for line in lines]
-    return samples, rows, busy
+        return samples, program.rows(), program.busy()
 
 
 def a_recording_figures(found: Recorded | str) -> Figures | Lacking:
@@ -77,17 +62,13 @@ def a_recording_figures(found: Recorded | str) -> Figures | Lacking:
     samples, own_clock, busy = found
     disturbed = busy < BUSY
     shares = {name: sampled.share_of(samples, name).void_if(disturbed) for name in PARTS}
-    loads, rest = samples.with_function("load"), sum(samples.with_function(name) for name in PARTS[1:])
     load_s, rest_s = (sum(each) for each in zip(*own_clock, strict=True))
     clock = load_s / (load_s + rest_s)
     return {
         "flames": sampled.flames(samples),
-        "parts": Rows([(name, samples.with_function(name), samples.share(name)) for name in PARTS]),
+        "parts": Rows([(name, samples.share(name)) for name in PARTS]),
         "samples": len(samples),
         "most": largest(dict(zip("abcd", shares.values(), strict=True))),
-        "load_to_rest": Interval.share(loads, loads + rest)
-        .mapped(lambda share: share / max(1 - share, 1e-3))
-        .void_if(disturbed),
         "clock_share": clock,
         "difference": sampled.across(samples, lambda part: part.share("load") - clock).void_if(disturbed),
     }
@@ -97,18 +78,12 @@ def a_recording_figures(found: Recorded | str) -> Figures | Lacking:
 def costs(turns: int = 5, seconds: float = 0.1) -> list[list[float]] | str:
     if lacking():
         return lacking()
-    ways = (
-        (CALLS, 0, ""),
-        (CALLS, 100, ""),
-        (CALLS, 1000, ""),
-        (OWN_SAMPLER + CALLS, 0, ""),
-        (CALLS, 0, "-m cProfile"),
-    )
+    ways = (0, ""), (100, ""), (1000, ""), (0, "-m cProfile")
     found: list[list[float]] = []
     for _ in range(turns):
         found.append([])
-        for script, rate, options in ways:
-            with live(script, *options.split()) as program:
+        for rate, options in ways:
+            with live(CALLS, *options.split()) as program:
                 if rate:
                     record(program.pid, seconds, rate=rate)
                 else:
@@ -122,78 +97,55 @@ def costs(turns: int = 5, seconds: float = 0.1) -> list[list[float]] | str:
 def costs_figures(found: list[list[float]] | str) -> Figures | Lacking:
     if isinstance(found, str):
         return Lacking(found)
-    ratios = [[turn[way] / turn[0] for turn in found] for way in (1, 2, 3, 4)]
+    ratios = [[turn[way] / turn[0] for turn in found] for way in (1, 2, 3)]
     return {
         "ratios": Rows([(median(each), min(each), max(each)) for each in ratios]),
-        "slowest": largest(dict(zip("abcd", map(Interval.median, ratios), strict=True))),
-        "cprofile_to_pyspy": Interval.median(turn[4] / turn[1] for turn in found),
+        "slowest": largest(dict(zip("abc", map(Interval.median, ratios), strict=True))),
+        "cprofile_to_pyspy": Interval.median(turn[3] / turn[1] for turn in found),
     }
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-Recordings = tuple[Samples, Samples, ProfiledScript]
-"""A recording of one process, a recording with its child processes, and a profile of cProfile."""
-
-
-def threads_and_children(seconds: float = 0.7) -> Recordings | str:
+def threads_and_children(seconds: float = 0.7) -> tuple[Samples, Samples] | str:
     if lacking():
         return lacking()
-    with live(PLACES.replace("SECONDS", "1e6")) as program:
+    with live(PLACES) as program:
         usual = record(program.pid, seconds)
-        option = "--subprocesses"
-        with_option = record(program.pid, seconds, option)
-    script = PLACES.replace("SECONDS", str(seconds))
-    traced = run_script(script, "cProfile", "-o", "FILE")
-    return usual, with_option, traced
+        return usual, record(program.pid, seconds, "--subprocesses")
 
 
 WORKPLACES = ("in_main", "in_thread", "in_child")
 
 
-def threads_and_children_figures(found: Recordings | str) -> Figures | Lacking:
+def threads_and_children_figures(found: tuple[Samples, Samples] | str) -> Figures | Lacking:
     if isinstance(found, str):
         return Lacking(found)
-    usual, with_option, script = found
-    traced = {each.name for each in script.functions}
+    usual, with_option = found
     children = with_option.with_function("in_child")
+    seen = "".join("01"[usual.with_function(name) > 0] for name in WORKPLACES)
     return {
         "places": Rows(
             [
-                ("py-spy record", *(units.percent(usual.share(name)) for name in WORKPLACES)),
-                ("py-spy record --subprocesses", *(units.percent(with_option.share(name)) for name in WORKPLACES)),
-                ("cProfile", *("✓" if name in traced else "–" for name in WORKPLACES)),
+                ("py-spy record", *map(usual.share, WORKPLACES)),
+                ("py-spy record --subprocesses", *map(with_option.share, WORKPLACES)),
             ]
         ),
-        "seen": seen_places(usual),
-        "children_without": usual.with_function("in_child") if len(usual) else Interval.unknown(),
-        "children_with": children if children or len(with_option) >= 30 else Interval.unknown(),
-        "thread_traced": "in_thread" in traced,
+        "seen": {"100": "a", "110": "b", "111": "c"}.get(seen),
+        "children": children if children or len(with_option) >= 30 else Interval.unknown(),
     }
 
 
-def seen_places(samples: Samples) -> str | None:
-    """Return the letter of the option that names the places in these samples, or None if no option does."""
-    seen = "".join("01"[samples.with_function(name) > 0] for name in WORKPLACES)
-    return {"100": "a", "110": "b", "111": "c"}.get(seen)
-
-
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-Biased = tuple[Samples, list[list[float]], float]
-"""Samples from outside, the lines that the program printed, and the share of a core that it used."""
-
-
-def inside_and_outside(seconds: float = 1.2) -> Biased | str:
+def inside_and_outside(seconds: float = 1.2) -> Recorded | str:
     if lacking():
         return lacking()
     with live(SAFE_POINTS) as program:
         samples = record(program.pid, seconds, rate=200)
         program.wait_for(9)
-        busy, lines = program.busy(), program.lines()
-    rows = [[float(number) for number in line.split()] for line in lines]
-    return samples, rows, busy
+        return samples, program.rows(), program.busy()
 
 
-def inside_and_outside_figures(found: Biased | str) -> Figures | Lacking:
+def inside_and_outside_figures(found: Recorded | str) -> Figures | Lacking:
     if isinstance(found, str):
         return Lacking(found)
     samples, rows, busy = found
@@ -249,18 +201,17 @@ def how_many_figures(found: Groups | str) -> Figures | Lacking:
         return Lacking(found)
     share, groups, busy = found
     disturbed = busy < STEADY
-    small, large = (sampled.Group(size, counts) for size, counts in groups.items())
     rows = []
-    for each in (small, large):
-        ends = [interval(count, each.size) for count in each.counts]
+    for size, counts in groups.items():
+        ends = [interval(count, size) for count in counts]
         contained = sum(low <= share <= high for low, high in ends)
-        rows.append((each.size, len(ends), 2 * each.spread, 2 * each.binomial(share), contained))
+        measured = pstdev(count / size for count in counts) if counts else math.nan
+        rows.append((size, len(ends), 2 * measured, 2 * math.sqrt(share * (1 - share) / size), contained))
     return {
         "groups": Rows(rows),
         "share": share,
-        "margin_ratio": Interval.exact(math.sqrt(large.size / small.size)).void_if(disturbed),
-        "contained": Interval.share(rows[0][-1], len(small.counts)).void_if(disturbed),
-        "as_computed": small.relative(small.binomial(share)).void_if(disturbed),
+        "margin_ratio": Interval.exact(math.sqrt(rows[1][0] / rows[0][0])).void_if(disturbed),
+        "contained": Interval.share(rows[0][-1], len(groups[10])).void_if(disturbed),
     }
 
 
@@ -329,40 +280,6 @@ def two_runs_figures(found: list[Version] | str) -> Figures | Lacking:
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
-Native = tuple[list[Samples], list[float]]
-"""The samples and the training steps per second, each without and with `--native`."""
-
-
-def c_frames(seconds: float = 1.2, native: int = 1) -> Native | str:
-    if lacking() or not native:
-        return lacking() or "a short run does not read torch's C++ names"
-    with live(TRAINING) as program:
-        steps, found = list[float](), list[Samples]()
-        for options in ((), ("--native",)):
-            began, before = time.perf_counter(), len(program.lines())
-            found.append(record(program.pid, seconds, *options, rate=50))
-            passed = time.perf_counter() - began
-            steps.append((len(program.lines()) - before) / passed)
-    return found, steps
-
-
-def c_frames_figures(found: Native | str) -> Figures | Lacking:
-    if isinstance(found, str):
-        return Lacking(found)
-    (without, with_c), steps = found
-    without_c = len(without.only(lambda sample: sample.in_c)) / len(without) if len(without) else math.nan
-    backward = with_c.only(lambda sample: "backward" in sample.names)
-    return {
-        "tops": Rows([(sampled.cut(name), count / len(with_c)) for name, count in with_c.on_top().most_common(6)]),
-        "top": None if math.isnan(without_c) else "a" if without_c else "b",
-        "c_without": without_c,
-        "c_with": sampled.share_in_c(backward),
-        "steps_plain": steps[0],
-        "steps_native": steps[1],
-    }
-
-
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 Standard = tuple[Counter[tuple[str, ...]], list[list[float]], float]
 """Samples by stack, the lines of the program, and the share of a core that it used."""
 
@@ -376,9 +293,7 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
         except MachineError as error:
             return str(error)
         program.wait_for(9)
-        busy, lines = program.busy(), program.lines()
-    rows = [[float(number) for number in line.split()] for line in lines]
-    return stacks, rows, busy
+        return stacks, program.rows(), program.busy()
 
 
 def from_the_standard_library_figures(found: Standard | str) -> Figures | Lacking:

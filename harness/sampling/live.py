@@ -61,6 +61,10 @@ class LiveProgram:
         """Return the whole lines that the program has printed since the `with` block began, without the first one."""
         return self._printed()[self._seen + 1 :]
 
+    def rows(self) -> list[list[float]]:
+        """Return the numbers in each line of `lines`, which contains only numbers."""
+        return [[float(number) for number in line.split()] for line in self.lines()]
+
     def busy(self) -> float:
         """Return the share of a core that the program used since the `with` block began, at most about 1 per thread."""
         return (self._cpu_s() - self._cpu_before_s) / max(time.monotonic() - self._began_s, 1e-9)

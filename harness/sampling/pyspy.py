@@ -37,11 +37,6 @@ class StackSample:
         """The names of the functions in the stack, the outermost first."""
         return tuple(name for name, _ in self.stack)
 
-    @property
-    def in_c(self) -> bool:
-        """Whether the function at the top of the stack is a C function."""
-        return bool(self.stack) and not self.stack[-1][1].endswith((".py", ">"))
-
 
 @dataclass(frozen=True, slots=True)
 class Samples:
@@ -59,10 +54,6 @@ class Samples:
     def share(self, name: str) -> float:
         """Return the share of the samples whose stack contains the function `name`, or 0 without samples."""
         return self.with_function(name) / max(1, len(self))
-
-    def on_top(self) -> Counter[str]:
-        """Return how often each function was at the top of the stack."""
-        return Counter(sample.names[-1] for sample in self.taken if sample.stack)
 
     def only(self, wanted: Callable[[StackSample], bool]) -> "Samples":
         """Return the samples for which `wanted` is true."""

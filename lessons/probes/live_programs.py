@@ -59,19 +59,6 @@ while True:
 """
 """A program that calls `little` again and again. It prints the time of each round of 20 000 calls."""
 
-OWN_SAMPLER: Final = """
-import sys, threading, time
-me, seen = threading.get_ident(), []
-
-def look():
-    while True:
-        time.sleep(0.001)
-        seen.append(sys._current_frames()[me].f_code.co_name)
-
-threading.Thread(target=look, daemon=True).start()
-"""
-"""The beginning of a program that samples itself with a second thread."""
-
 PLACES: Final = """
 import subprocess, sys, threading, time
 
@@ -106,9 +93,9 @@ if sys.argv[1:2] == ["child"]:
     print("the child runs", flush=True)
     in_child(float(sys.argv[2]))
 else:
-    run(SECONDS)
+    run(1e6)
 """
-"""A program that works in its main thread, in a second thread and in a child process, for SECONDS seconds."""
+"""A program that works in its main thread, in a second thread and in a child process."""
 
 SAFE_POINTS: Final = """
 import signal, sys, threading, time

@@ -1,9 +1,6 @@
 """Figures that lesson 16 computes from samples: shares with their intervals, and flame graphs."""
 
-import math
 from collections.abc import Callable, Sequence
-from statistics import pstdev
-from typing import NamedTuple
 
 from harness.profiles.flames import difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
 from harness.rendering import units
@@ -18,12 +15,8 @@ NO_SAMPLE = Lacking("py-spy took no sample. Run the lesson again")
 
 def shortened(text: str, most: int = 74) -> str:
     """Return the threads in the output of `py-spy dump`, with lines of at most `most` characters."""
-    return "\n".join(cut(line, most) for line in text.strip().splitlines()[3:])
-
-
-def cut(text: str, most: int = 50) -> str:
-    """Return a text in at most `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    lines = text.strip().splitlines()[3:]
+    return "\n".join(line if len(line) <= most else f"{line[: most - 1]}…" for line in lines)
 
 
 def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) -> Interval:
@@ -72,32 +65,6 @@ def inner_share(first: Sequence[float], last: Sequence[float], column: int) -> I
     return Interval.share(c, round(python + c))
 
 
-class Group(NamedTuple):
-    """Groups of samples of the same size. `counts` are the samples with the function in each group."""
-
-    size: int
-    counts: list[int]
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of the shares of the groups, or 0 without groups."""
-        return pstdev(count / self.size for count in self.counts) if self.counts else 0.0
-
-    def binomial(self, share: float) -> float:
-        """Return the standard deviation that a share of this number of independent samples has."""
-        return math.sqrt(share * (1 - share) / self.size)
-
-    def relative(self, below: float) -> Interval:
-        """Return the spread of the groups divided by `below`.
-
-        The interval is two standard errors wide on each side. It is unknown for fewer than four groups.
-        """
-        if len(self.counts) < 4 or not below:
-            return Interval.unknown()
-        ratio = self.spread / below
-        return Interval.plus_minus(ratio, 2 * ratio / math.sqrt(2 * (len(self.counts) - 1)))
-
-
 def per_round(samples: Samples, round_s: float) -> Stacks:
     """Return the stacks of the samples with costs that add up to the seconds of a round."""
     return scaled([(tuple(map(bare, frames)), cost) for frames, cost in samples.stacks()], round_s)
@@ -107,14 +74,3 @@ def difference(before: Stacks, after: Stacks) -> Drawing:
     """Return the differential flame graph of two runs, with the widths of the run before the change."""
     picture = difference_svg(before, after, title="total, parse", widths="before", unit=units.seconds)
     return Drawing(flame_graph(fold_up(before), 74), picture)
-
-
-def share_in_c(samples: Samples) -> Interval | Lacking:
-    """Return the share of the samples with a C function at the top. It is lacking if py-spy finds no C function."""
-    in_c = samples.only(lambda sample: sample.in_c)
-    if len(samples) > 5 and not len(in_c):
-        return Lacking("needs a py-spy that finds C functions; this py-spy finds none on this machine")
-    share = Interval.share(len(in_c), len(samples))
-    quarters = across(samples, lambda part: len(part.only(lambda sample: sample.in_c)) / len(part))
-    # While the program waits for a core, all samples are alike. So only a low share in each quarter refutes.
-    return share.void_if(share.highest < 0.5 and not quarters.highest < 0.5)

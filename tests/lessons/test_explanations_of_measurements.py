@@ -97,7 +97,6 @@ def test_no_samples_decide_nothing() -> None:
     nothing = Samples(())
     for step, result in (
         ("a_recording", (nothing, [[1.0, 1.0]], 0.9)),
-        ("c_frames", ([nothing] * 2, [1.0, 1.0])),
         ("inside_and_outside", (nothing, [[1.0, 1.0, 0, 0, 0, 0]] * 2, 0.9)),
         ("how_many", (0.2, {10: [], 40: []}, 0.9)),
         ("two_runs", [(nothing, 1.0, 0.9)] * 2),
