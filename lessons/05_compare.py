@@ -3,10 +3,9 @@
 import math
 import os
 import pickle
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -97,69 +96,31 @@ def sizes_and_threads(
 def sizes_and_threads_figures(found: tuple[Grid, list[float], BackgroundLoad], run: Run) -> Figures:
     cells, small_gains, others = found
     (one, several), large = cells.threads, cells.sizes[-1]
+    # Several threads need several free cores.
+    lonely = (os.cpu_count() or 1) < 2
+    withheld = lonely or others.is_high
+    one_thread = {place: each for place, each in cells.cells.items() if place[2] == one}
+    shown = replace(cells, threads=(one,), cells=one_thread) if withheld else cells
     gains = {name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in cells.names}
     # The uncertainty of a ratio of medians: half the sum of IQR ÷ median.
     error = sum(each.iqr / each.median for (_, size, _), each in cells.cells.items() if size == large) / 2
     shift = Interval.plus_minus(math.log(gains["mul_sum"] / gains["bmm"]), error).widened(2 * run.noise)
     change = Interval.plus_minus(abs(shift.middle), error).widened(shift.noise).mapped(math.exp)
     lacking = Lacking("needs a second core; use a machine with at least two cores")
-    lonely = (os.cpu_count() or 1) < 2
     return {
-        "table": str(cells.compare()).strip(),
-        "grid": Drawing(cells.plot(), cells.svg()),
-        "gain_ratio": None if lonely or others.is_high else shift.mapped(math.exp),
+        "table": str(shown.compare()).strip(),
+        "grid": Drawing(shown.plot(), shown.svg()),
+        "withheld": withheld,
+        "gain_ratio": None if withheld else shift.mapped(math.exp),
         "mul_sum_gain": gains["mul_sum"],
         "bmm_gain": gains["bmm"],
         "small_gain": Interval.median(small_gains),
         "change": lacking if lonely else change.void_if(others.is_high),
         "threads": several,
-        "others": others.cores,
     }
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-Pairs = list[tuple[float, float]]
-
-
-def sixteen_shapes(seconds: float = 0.02, rounds: int = 40) -> tuple[list[Measurement], Pairs]:
-    several = max(2, os.cpu_count() or 1)
-    counts, lengths = (1, 64, 1024, 16_384), (1, 16, 64, 256)
-    timers, cells, pairs = {}, [], []
-    for threads, rows, length in product((1, several), counts, lengths):
-        a, b = torch.rand(2, rows, length)
-        for function in (mul_sum, bmm):
-            name = function.__name__
-            timer = Timer(
-                "function(a, b)",
-                globals={"function": function, "a": a, "b": b},
-                label="batched dot product",
-                sub_label=f"{rows} x {length}",
-                description=name,
-                num_threads=threads,
-            )
-            timers[name, threads, rows, length] = timer
-            cells.append(timer.blocked_autorange(min_run_time=seconds))
-    many_rows = timers["bmm", 1, 16_384, 1]
-    long_rows = timers["bmm", 1, 64, 256]
-    for _ in range(rounds):
-        many_s = many_rows.timeit(20).mean
-        pairs.append((many_s, long_rows.timeit(20).mean))
-    return cells, pairs
-
-
-def sixteen_shapes_figures(found: tuple[list[Measurement], Pairs]) -> Figures:
-    cells, pairs = found
-    table = str(Compare(cells)).strip()
-    one = {(each.sub_label, each.description): each.median for each in cells if each.num_threads == 1}
-    return {
-        "table": table,
-        "longer": Interval.median(many_s / long_s for many_s, long_s in pairs),
-        "rows": sum(" x " in line for line in table.splitlines()),
-        "wins": sum(one[shape, "bmm"] < one[shape, "mul_sum"] for shape in {shape for shape, _ in one}),
-    }
-
-
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 Steps = list[tuple[int, Duel]]
 
 
@@ -203,7 +164,7 @@ def where_figures(search: tuple[Steps, Duel, Duel]) -> Figures:
     }
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def sleeps(turns: int) -> Measurement:
     timer = Timer(
         "sleep(0.001 + random() / 250)",
@@ -221,7 +182,6 @@ def dressed(seconds: float = 0.08, turns: int = 30) -> list[str]:
     results.append(sleeps(turns))
 
     table = Compare(results)
-    plain = str(table)
     table.trim_significant_figures()
     table.highlight_warnings()
     table.colorize()
@@ -231,26 +191,22 @@ def dressed(seconds: float = 0.08, turns: int = 30) -> list[str]:
         file.write_text(coloured)
         in_file = file.read_text()
     unpickled = str(pickle.loads(pickle.dumps(table)))
-    return [plain, coloured, in_file, unpickled]
+    return [coloured, in_file, unpickled]
 
 
 def dressed_figures(texts: list[str]) -> Figures:
-    plain, coloured, in_file, unpickled = texts
-    cells = [cell.strip() for line in plain.splitlines() for cell in line.split("|")[1:]]
-    figures = [found[0] for cell in cells if (found := re.match(r"\d+(\.\d+)?", cell))]
+    coloured, in_file, unpickled = texts
     codes = in_file.count("\033[")
     return {
-        "plain": plain.strip(),
         "coloured": coloured.strip(),
         "row": ascii(next(line for line in in_file.splitlines() if "64 numbers" in line))[1:-1],
         "holds": "b" if codes else "a",
         "codes": codes,
-        "with_one": sum(len(each.partition(".")[2]) == 1 for each in figures) / len(figures),
         "pickled_same": unpickled == coloured,
     }
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 def again(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
 
@@ -293,7 +249,7 @@ def no_difference_figures(found: tuple[Grid, list[Duel]]) -> Figures:
     }
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def with_a_mistake(turns: int = 5, seconds: float = 0.01) -> list[Measurement]:
     tensors = dict(zip("ab", torch.rand(2, 1, 64), strict=True))
     result = []

@@ -1,5 +1,6 @@
 """The explanations of lessons 01 to 11, 16 and 17, for made-up results and for machines that lack a part."""
 
+from itertools import product
 from math import isnan
 from random import Random
 from statistics import mean
@@ -11,8 +12,11 @@ from sessions import MadeUp
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
+from harness.machine.clocks import BackgroundLoad
+from harness.machine.environment import Environment
 from harness.memory.resident import MemoryUse, Timeline
 from harness.sampling.pyspy import Samples
+from harness.torch_benchmark.grid import Grid
 from lessons.probes.neighbours import neighbours
 
 CORRECT_FIRST = MadeUp("01_correct_first")
@@ -47,6 +51,27 @@ def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribut
         answers = [Measurement(1, [draws.gauss(1, 0.02) for _ in range(30)], SPEC) for _ in range(5)]
         shares.append(AUTORANGE.apart(answers) / AUTORANGE.by_chance(answers).mean)
     assert mean(shares) == pytest.approx(1, rel=0.15)
+
+
+COMPARE = MadeUp("05_compare")
+
+
+def test_times_with_several_threads_are_withheld_if_other_programs_use_the_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    names, sizes, threads = ("mul_sum", "bmm"), (64, 1_048_576), (1, 2)
+    cells = {
+        (name, size, number): Measurement(
+            1, [1e-5] * 8, TaskSpec("pass", "pass", sub_label=str(size), description=name, num_threads=number)
+        )
+        for name, size, number in product(names, sizes, threads)
+    }
+    measured = Grid("", names, sizes, threads, cells, Environment.capture())
+    for cores, shown in ((0.0, True), (2.0, False)):
+        text, claims = COMPARE.explained("sizes_and_threads", (measured, [1.0], BackgroundLoad(cores)))
+        assert ("2 threads: ---" in text, "mul_sum, 2 threads" in text) == (shown, shown)
+        assert (claims["threads-move-margin"] != "inconclusive") == shown
 
 
 AB_TESTING = MadeUp("06_ab_testing")
