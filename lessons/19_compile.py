@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable
 from functools import partial
 from logging import Logger
+from textwrap import shorten
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.export import Dim, export
-from torch.utils.benchmark import Timer
 
 from harness.compilers.capture import Captured, captured, refusal, verdict, watch_recompilations
 from harness.compilers.inductor import torchscript_support, unsupported
@@ -42,19 +42,12 @@ def where_a_graph_ends_figures(ended: tuple[Captured, bool] | None) -> Figures |
     if ended is None:
         return Lacking(unsupported())
     found, same = ended
+    breaks = zip(found.lines, found.breaks, strict=True)
     return {
-        "breaks": Rows(
-            [(line, narrowed(reason, 40)) for line, reason in zip(found.lines, found.breaks, strict=True)]
-        ),
+        "breaks": Rows([(line, shorten(reason, 40)) for line, reason in breaks]),
         "letter": {1: "a", 2: "b", 3: "c"}.get(found.graphs),
         "same": same,
-    }  # fmt: skip
-
-
-def narrowed(text: str, width: int = 76) -> str:
-    """Return the first line of `text`, cut to at most `width` characters. A cut line ends in an ellipsis."""
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+    }
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -72,30 +65,24 @@ def whole(x: Tensor) -> tuple[Tensor, Tensor]:
     return y.cos(), mean
 
 
-Repaired = tuple[Captured, bool, str, str]
-
-
-def breaks_repaired() -> Repaired | None:
+def breaks_repaired() -> tuple[Captured, str, str] | None:
     if unsupported():
         return None
     x, log = torch.ones(200), logging.getLogger("train")
     one_left = captured(without_branch, x, log)
-    same = torch.equal(whole(x)[0], normalized(x, log))
     strict = partial(torch.compile, backend="eager", fullgraph=True)
     refused = refusal(lambda: strict(normalized)(x, log))
     accepted = refusal(lambda: strict(whole)(x))
-    return one_left, same, refused, accepted
+    return one_left, refused, accepted
 
 
-def breaks_repaired_figures(found: Repaired | None) -> Figures | Lacking:
+def breaks_repaired_figures(found: tuple[Captured, str, str] | None) -> Figures | Lacking:
     if found is None:
         return Lacking(unsupported())
-    one_left, same, refused, accepted = found
+    one_left, refused, accepted = found
     return {
         "letter": {1: "a", 2: "b", 3: "c"}.get(one_left.graphs),
-        "same": same,
         "tells": bool(refused) and not accepted,
-        "refused": narrowed(refused) or Lacking("torch raised no error"),
     }
 
 
@@ -135,7 +122,7 @@ def new_graph_figures(changes: list[tuple[int, str]] | None) -> Figures | Lackin
         return Lacking(unsupported())
     numbers, *others = (graphs for graphs, _ in changes)
     return {
-        "changes": Rows([(graphs, narrowed(reason, 42)) for graphs, reason in changes]),
+        "changes": Rows([(graphs, shorten(reason, 42)) for graphs, reason in changes]),
         "letter": None if numbers else "a",
         "others": sum(graphs == 1 for graphs in others),
     }
@@ -160,10 +147,7 @@ class Buffered(nn.Module):
         return x * self.n  # type: ignore[operator]
 
 
-Limited = list[tuple[int, int, str, list[str]]]
-
-
-def at_the_limit() -> Limited | None:
+def at_the_limit() -> list[tuple[int, int, list[str]]] | None:
     if unsupported():
         return None
     found = []
@@ -174,22 +158,19 @@ def at_the_limit() -> Limited | None:
         with watch_recompilations() as seen:
             for _ in range(20):
                 compiled(torch.ones(4))
-        guards = [each.reason for each in seen.recompilations] or [""]
-        counts = graphs.compiled, graphs.called
-        found.append((*counts, guards[-1], seen.limits))
+        found.append((graphs.compiled, graphs.called, seen.limits))
     return found
 
 
-def at_the_limit_figures(found: Limited | None) -> Figures | Lacking:
+def at_the_limit_figures(found: list[tuple[int, int, list[str]]] | None) -> Figures | Lacking:
     if found is None:
         return Lacking(unsupported())
-    (compiled, called, _, warnings), (of_buffered, *_) = found
+    (compiled, called, warnings), _ = found
     return {
-        "modules": Rows([(graphs, calls, narrowed(guard, 30)) for graphs, calls, guard, _ in found]),
+        "modules": Rows([counts for *counts, _ in found]),
         "letter": {8: "a", 12: "b", 20: "c"}.get(called),
         "compiled": compiled,
         "limit": int(torch._dynamo.config.recompile_limit),  # noqa: SLF001
-        "of_buffered": of_buffered,
         "warning": warnings[0] if warnings else Lacking("torch printed no warning"),
     }
 
@@ -203,10 +184,8 @@ def batch_sizes() -> list[int] | None:
     if unsupported():
         return None
     found = []
-    for dynamic, marked in (
-        *((None, False), (None, True)),
-        *((True, False), (False, False)),
-    ):
+    settings = (None, False), (None, True), (True, False), (False, False)
+    for dynamic, marked in settings:
         torch.compiler.reset()
         graphs = Graphs()
         with_graphs = partial(torch.compile, backend=graphs)
@@ -223,84 +202,69 @@ def batch_sizes() -> list[int] | None:
 def batch_sizes_figures(found: list[int] | None) -> Figures | Lacking:
     if found is None:
         return Lacking(unsupported())
-    default, marked, _, static = found
+    default, marked, *_ = found
     return {
         "graphs": Rows([(each,) for each in found]),
         "letter": {2: "a", 3: "b", 4: "c"}.get(default),
         "saved": default - marked,
-        "static": static,
     }
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-class RowSums(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return row_sums(x)
-
-
-class Thinned(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return row_sums(x[::2] if len(x) > 16 else x)
+def thinned(x: Tensor) -> Tensor:
+    return row_sums(x[::2] if len(x) > 16 else x)
 
 
 def range_of_sizes() -> list[str]:
     x, shapes = torch.ones(8, 3), ({0: Dim("batch", min=2, max=64)},)
-    program = export(RowSums(), (x,), dynamic_shapes=shapes)
+    exported = partial(export, args=(x,), dynamic_shapes=shapes)
+    program = exported(Model(row_sums))
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)
     loaded = torch.export.load(file).module()
-    fixed = export(Thinned(), (x,)).module()
-    calls: list[Callable[[], object]] = [
-        lambda: loaded(torch.ones(64, 3)),
-        lambda: loaded(torch.ones(65, 3)),
-        lambda: export(Thinned(), (x,), dynamic_shapes=shapes),
-        lambda: fixed(x),
-        lambda: fixed(torch.ones(20, 3)),
+    return [
+        refusal(lambda: loaded(torch.ones(64, 3))),
+        refusal(lambda: loaded(torch.ones(65, 3))),
+        refusal(lambda: exported(Model(thinned))),
     ]
-    return [refusal(call) for call in calls]
 
 
 def range_of_sizes_figures(errors: list[str]) -> Figures:
-    inside, outside, branch, same, other = map(bool, errors)
+    inside, outside, branch = map(bool, errors)
     return {
-        "calls": Rows([(not error, narrowed(error, 32)) for error in errors]),
+        "calls": Rows([(not error, shorten(error, 32)) for error in errors]),
         "letter": "c" if branch else None,
         "range_checked": outside and not inside,
-        "size_checked": other and not same,
     }
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-class Noisy(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x * random.random()
+def noisy(x: Tensor) -> Tensor:
+    return x * random.random()
 
 
-class TorchNoisy(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x * torch.rand(())
+def torch_noisy(x: Tensor) -> Tensor:
+    return x * torch.rand(())
 
 
-def frozen_numbers() -> tuple[int, int, int, str]:
+def frozen_numbers() -> tuple[int, int, str]:
     x = torch.ones(3)
-    frozen = export(Noisy(), (x,))
-    drawn = export(TorchNoisy(), (x,))
+    frozen = export(Model(noisy), (x,))
+    drawn = export(Model(torch_noisy), (x,))
 
     def results(run: Any) -> int:
         return len({float(run(x)[0]) for _ in range(3)})
 
-    runs = Noisy(), frozen.module(), drawn.module()
-    plain, exported, repaired = map(results, runs)
-    return plain, exported, repaired, frozen.graph_module.code
+    exported, repaired = map(results, (frozen.module(), drawn.module()))
+    return exported, repaired, frozen.graph_module.code
 
 
-def frozen_numbers_figures(found: tuple[int, int, int, str]) -> Figures:
-    plain, exported, repaired, code = found
+def frozen_numbers_figures(found: tuple[int, int, str]) -> Figures:
+    exported, repaired, code = found
     return {
         "code": code.strip(),
         "letter": {1: "a", 2: "b", 3: "c"}.get(exported),
-        "plain": plain,
         "exported": exported,
         "repaired": repaired,
     }
@@ -319,11 +283,10 @@ def four_compilers() -> list[dict[str, str]] | None:
         ways["trace"] = lambda f: trace(f, example_inputs=ones)
     ways["compile"] = partial(torch.compile, backend="eager")
     ways["export"] = lambda f: export(Model(f), (ones,)).module()
-    found = []
-    for f in CONSTRUCTS:
-        result = {name: verdict(ways[name], f, numbers) for name in ways}
-        found.append(result)
-    return found
+    return [
+        {name: verdict(way, f, numbers) for name, way in ways.items()}
+        for f in CONSTRUCTS
+    ]  # fmt: skip
 
 
 def four_compilers_figures(found: list[dict[str, str]] | None) -> Figures | Lacking:
@@ -337,42 +300,6 @@ def four_compilers_figures(found: list[dict[str, str]] | None) -> Figures | Lack
         "counts": Rows([(name, *counts[name]) for name in names if name in found[0]]),
         "accepted": missing or sum(counts["script"][:2]),
         "traces_wrong": missing or counts["trace"][1],
-        "compiled_right": counts["compile"][0],
-        "exports_wrong": counts["export"][1],
-    }
-
-
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
-def compiled_in_a_timer() -> tuple[int, int, str] | None:
-    if unsupported():
-        return None
-    torch.compiler.reset()
-    graphs, x = Graphs(), torch.ones(8)
-    compiled = torch.compile(scaled, backend=graphs)
-    known = {"compiled": compiled, "x": x}
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    compiled(x)
-    counts = [graphs.compiled]
-    with watch_recompilations() as found:
-        for used in (1, 2):
-            timer = Timer("compiled(x)", globals=known, num_threads=used)
-            timer.timeit(5)
-            counts.append(graphs.compiled)
-    torch.set_num_threads(threads)
-    guards = [each.reason for each in found.recompilations] or [""]
-    before, one, two = counts
-    return one - before, two - one, guards[0]
-
-
-def compiled_in_a_timer_figures(found: tuple[int, int, str] | None) -> Figures | Lacking:
-    if found is None:
-        return Lacking(unsupported())
-    one, two, guard = found
-    return {
-        "letter": {0: "a", 1: "b", 5: "c"}.get(one),
-        "same_threads": two,
-        "guard": narrowed(guard) or Lacking("torch compiled no graph"),
     }
 
 
