@@ -7,7 +7,6 @@ import subprocess
 import sys
 import timeit
 from _lsprof import profiler_entry
-from collections.abc import Callable, Sequence
 from cProfile import Profile
 from random import random
 from statistics import mean, median
@@ -72,7 +71,7 @@ def several_runs(turns: int = 120, number: int = 100) -> tuple[float, list[list[
 def several_runs_figures(found: tuple[float, list[list[float]]]) -> Figures:
     one_run_s, turns_s = found
     kinds = [[pick(runs_s) for runs_s in turns_s] for pick in (lambda runs_s: runs_s[0], mean, min)]
-    differ = [apart(values) for values in kinds]
+    differ = [max(values) / min(values) - 1 for values in kinds]
     pairs = list(zip(turns_s[::2], turns_s[1::2], strict=True))
     steadier = sum(abs(min(one) - min(other)) < abs(mean(one) - mean(other)) for one, other in pairs)
     return {
@@ -82,11 +81,6 @@ def several_runs_figures(found: tuple[float, list[list[float]]]) -> Figures:
         "one_run_s": one_run_s,
         "steadier": Interval.share(steadier, len(pairs)),
     }
-
-
-def apart(values: Sequence[float]) -> float:
-    """Return the largest value divided by the smallest, minus 1."""
-    return max(values) / min(values) - 1
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -118,8 +112,6 @@ def command_line_figures(found: tuple[list[int], subprocess.CompletedProcess[str
         "command": shlex.join(["python", *run.args[1:]]),
         "printed": run.stdout.strip(),
         "which": min(candidates, key=lambda letter: round(abs(printed_s * loops / candidates[letter] - 1), 2)),
-        "to_best": printed_s * loops / min(raw_s),
-        "warned": "unreliable" in run.stdout,
     }
 
 
@@ -213,9 +205,8 @@ def the_other_timer_figures(found: tuple[list[float], list[list[Measurement]], i
             [(each.number_per_run, all_s, each.median) for all_s, each in zip(python_s, (few, many), strict=True)]
         ),
         "repetitions": len(measured[0]),
-        "ten_times": "cb"[total > 3] if per_call < 3 else "a",
+        "ten_times": "cb"[total > 3] if per_call < 3 else None,
         "per_call": Interval.exact(per_call).with_noise(run.noise),
-        "requested": few.number_per_run,
         "extra": ran - few.number_per_run,
         "iqr_s": many.iqr,
     }
@@ -262,8 +253,6 @@ def one_thread_or_all_figures(found: tuple[Turns, BackgroundLoad]) -> Figures:
     return {
         "ways": Rows(rows),
         "threads": threads,
-        "one_ratio": rows[1][-1],
-        "all_ratio": rows[2][-1],
         "timer_to_timeit": timer_to_timeit if threads > 1 else lacking,
         "undisturbed": None if others.is_high or threads == 1 else timer_to_timeit,
         "same_threads": same_threads if threads > 1 else lacking,
@@ -308,82 +297,6 @@ def how_long_or_where_figures(found: tuple[float, float, list[profiler_entry]], 
         "longer": Interval.exact(profiled_s / plain_s).with_noise(run.noise),
         "plain_s": plain_s,
         "profiled_s": profiled_s,
-    }
-
-
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
-def feeds_itself() -> tuple[list[tuple[Measurement, Measurement]], list[float]]:
-    setup = "x = torch.rand(100, 100)"
-    wrong = Timer("x = x.mm(x)", setup=setup)
-    right = Timer("y = x.mm(x)", setup=setup)
-    times = [(wrong.timeit(20), right.timeit(20)) for _ in range(60)]
-
-    x, finite = torch.rand(100, 100), []
-    for _ in range(100):
-        x = x.mm(x)
-        finite.append(x.isfinite().double().mean().item())
-    return times, finite
-
-
-def feeds_itself_figures(found: tuple[list[tuple[Measurement, Measurement]], list[float]]) -> Figures:
-    times, finite = found
-    wrong_s, right_s = (median(each.median for each in side) for side in zip(*times, strict=True))
-    return {
-        "contains": "c" if finite[-1] == 0 else "b",
-        "finite": finite[-1],
-        "all_finite": sum(share == 1 for share in finite),
-        "none_finite": sum(share == 0 for share in finite),
-        "wrong_to_right": Interval.median(wrong.median / right.median for wrong, right in times),
-        "wrong_s": wrong_s,
-        "right_s": right_s,
-    }
-
-
-# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
-def first(text: str) -> list[str]:
-    return re.findall(r"(\d{4})-(\d\d)-(\d\d)", text)
-
-
-def second(text: str) -> list[str]:
-    return re.findall(r"(\d{4})-(\d\d)-(\d\d)", text)
-
-
-def benchmark(*functions: Callable[[str], object]) -> list[float]:
-    work: dict[str, object] = {"text": "from 2026-01-31 to 2026-02-28"}
-    times_s = []
-    for function in functions:
-        work["function"] = function
-        stmt = "function(text)"
-        times_s.append(timeit.timeit(stmt, globals=work, number=5))
-    return times_s
-
-
-def only_a_cold_start(turns: int = 20) -> list[list[list[float]]]:
-    rounds = []
-    for _ in range(turns):
-        re.purge()
-        one = benchmark(first, second)
-        re.purge()
-        other = benchmark(second, first)
-        warm = benchmark(first, second)
-        rounds.append([one, other[::-1], warm])
-    return rounds
-
-
-def only_a_cold_start_figures(rounds: list[list[list[float]]]) -> Figures:
-    cases = list(zip(*rounds, strict=True))
-    one, other, warm = (Interval.median(first_s / second_s for first_s, second_s in case) for case in cases)
-    slower = (one, other.inverse())
-    return {
-        "cases": Rows(
-            [
-                (*(median(times_s) for times_s in zip(*case, strict=True)), ratio.middle)
-                for case, ratio in zip(cases, (one, other, warm), strict=True)
-            ]
-        ),
-        "first_to_second": one,
-        "first_loses": Interval.every(end for each in slower for end in (each.low, each.high)),
-        "warm": warm,
     }
 
 
