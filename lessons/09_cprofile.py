@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +19,6 @@ from torch import nn
 
 from harness.charts import plots
 from harness.charts.pictures import bar_chart_svg
-from harness.machine import environment
 from harness.machine.devices import one_torch_thread
 from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
@@ -28,16 +26,7 @@ from harness.rendering import units
 from harness.storage.user_files import from_home, state_folder
 from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, Standing, largest, load
 from lessons.engine.command import main
-from lessons.probes.profilers import (
-    Profiled,
-    bytes_kept,
-    cpu_s,
-    many_functions,
-    plain,
-    timed,
-    traced,
-    tracing,
-)
+from lessons.probes.profilers import Profiled, cpu_s, plain, timed, tracing
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -127,7 +116,6 @@ def who_called_it_figures(profile: Printed) -> Figures:
     return {
         "tables": tables(printed),
         "parts": "b" if len(clean.callers) == 2 else "a",
-        "report_s": once_s,
         "longer": (once_s / once) / (often_s / often),
     }
 
@@ -165,7 +153,6 @@ def a_network_trained_figures(trained: Training) -> Figures:
     profile, early, late = trained
     functions = rows(profile)
     ranked = [each.name.rpartition(".")[2] for each in functions]
-    in_python_s = sum(each.own_s for each in functions if each.file != "~")
     return {
         "functions": Rows([cells(each) for each in functions[:5]]),
         "steps": functions[ranked.index("run_backward")].calls,
@@ -174,7 +161,6 @@ def a_network_trained_figures(trained: Training) -> Figures:
         "place_of_backward": ranked.index("run_backward") + 1,
         "early_loss": early,
         "late_loss": late,
-        "in_python": in_python_s / sum(each.own_s for each in functions),
     }
 
 
@@ -244,8 +230,8 @@ def what_asking_changes_figures(turns: list[list[float]]) -> Figures:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-Pictures = tuple[tuple[ProfiledFunction, ...], str, Path, tuple[str, ...]]
-"""A profile, its page in SnakeViz, the file with the page, and the addresses on which the server listened."""
+Pictures = tuple[str, Path, tuple[str, ...]]
+"""The page of a profile in SnakeViz, the file with the page, and the addresses on which the server listened."""
 
 
 def in_pictures(steps: int = 200) -> Pictures:
@@ -257,30 +243,20 @@ def in_pictures(steps: int = 200) -> Pictures:
         page, addresses = server.page(), server.listens_on()
         html = file.with_suffix(".html")
         html.write_text(server.standalone(), encoding="utf-8")
-    return rows(file), page, html, addresses
+    return page, html, addresses
 
 
 def in_pictures_figures(pictures: Pictures) -> Figures:
-    functions, page, file, addresses = pictures
+    page, file, addresses = pictures
     others: int | Lacking = sum(address != "127.0.0.1" for address in addresses)
     if not addresses:
         others = Lacking("this system does not show on which addresses a process listens")
     return {
-        "icicle": icicle(functions),
         "width": width_option(page),
         "other_addresses": others,
         "file": from_home(file),
         "photo": "snakeviz.png",
     }
-
-
-def icicle(functions: Sequence[ProfiledFunction]) -> str:
-    """Return the first two rows of the icicle as bars: the first function, and the functions that it calls."""
-    root = max(functions, key=lambda each: each.cumulative_s)
-    below = [(each.name, each.callers[root.name][1] or 0.0) for each in functions if root.name in each.callers]
-    ranked = sorted(below, key=lambda each: -each[1])[:3]
-    wide = [(root.name, root.cumulative_s), *((f"  {bare(name)}", seconds) for name, seconds in ranked)]
-    return plots.bars(wide, width=30, unit=units.seconds)
 
 
 def width_option(page: str) -> str | None:
@@ -355,18 +331,13 @@ def three_ways_to_look_figures(turns: list[dict[str, Profiled]]) -> Figures:
     sampled, traced_us = (sum(each[name] for name in PROGRAM) for each in (samples, micros))
     costs = {way: [turn[way].cpu_s / turn["plain"].cpu_s for turn in turns] for way in WAYS}
     bars = [(way, median(each)) for way, each in costs.items()]
-    of_much, of_much_traced = Interval.share(samples["much"], sampled), micros["much"] / (traced_us or 1)
     table = [(name, calls[name], samples[name] / (sampled or 1), micros[name] / (traced_us or 1)) for name in PROGRAM]
     return {
         "shares": Rows(table),
         "samples": sampled,
         "costs": Drawing(plots.bars(bars, unit=units.ratio), bar_chart_svg(bars, title="÷", unit=units.ratio)),
         "most_expensive": largest(dict(zip("abc", map(Interval.every, costs.values()), strict=True))),
-        "calls_ratio": calls["little"] / max(calls["much"], 1),
-        "of_much": of_much,
-        "missing_from_trace": of_much.mapped(lambda share: share - of_much_traced),
-        "waits_for_gil": environment.gil() != environment.GIL_OFF,
-        "gil_s": sys.getswitchinterval(),
+        "of_much": Interval.share(samples["much"], sampled),
     }
 
 
@@ -393,56 +364,15 @@ print(time.process_time() - began_s)
 
 def from_the_command_line_figures(runs: CommandRuns) -> Figures:
     printed, saved = runs
-    both = [[named(ran.functions, name) for name in ("clean", "load")] for ran in saved[-1]]
     return {
         "beginning": "\n".join(tables(printed).splitlines()[1:5]),
-        "functions": Rows([(c.name, c.ncalls, c.own_s, p.own_s) for c, p in zip(*both, strict=True)]),
         "slower": Interval.every(cpu_time(python) / cpu_time(c) for c, python in saved),
-        "difference": sum(abs(c.calls - p.calls) for c, p in zip(*both, strict=True)),
-        "has_new_name": sys.version_info >= (3, 15),
     }
 
 
 def cpu_time(ran: ProfiledScript) -> float:
     """Return the CPU time that the profiled script has printed, in seconds."""
     return float(ran.printed.split()[0])
-
-
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
-def each_event(call: Callable[[], object]) -> list[object]:
-    events: list[object] = []
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        name = frame.f_code.co_name
-        events.append((name, event, time.perf_counter()))
-
-    sys.setprofile(note)
-    call()
-    sys.setprofile(None)
-    return events
-
-
-Taken = tuple[str, int, int]
-"""A profiler with the bytes that it takes for few and for many calls."""
-
-
-def memory_of_a_profiler(times: int = 4) -> list[Taken]:
-    few, many = many_functions(times), many_functions(10 * times)
-    found = []
-    for way in (counting, sampling, traced, each_event):
-        few_bytes = bytes_kept(way, few)
-        many_bytes = bytes_kept(way, many)
-        found.append((way.__name__, few_bytes, many_bytes))
-    return found
-
-
-def memory_of_a_profiler_figures(found: list[Taken]) -> Figures:
-    growth = {name: many / few for name, few, many in found}
-    return {
-        "bytes": Rows([each[1:] for each in found]),
-        "profile_growth": growth["traced"],
-        "trace_growth": growth["each_event"],
-    }
 
 
 lesson = load(__name__, recorder=record_page)

@@ -2,7 +2,6 @@
 
 import cProfile
 import time
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -49,16 +48,11 @@ def plain(call: Call) -> Counter[str]:
 def tracing(call: Call) -> Counter[str]:
     """Return the own time of each function in microseconds, as `cProfile` measures it."""
     own_us = Counter[str]()
-    for each in rows(traced(call)):
-        own_us[each.name] += round(1e6 * each.own_s)
-    return own_us
-
-
-def traced(call: Call) -> cProfile.Profile:
-    """Return the profile of a call."""
     profile = cProfile.Profile()
     profile.runcall(call)
-    return profile
+    for each in rows(profile):
+        own_us[each.name] += round(1e6 * each.own_s)
+    return own_us
 
 
 def cpu_s(call: Callable[..., object], *arguments: object) -> float:
@@ -73,26 +67,3 @@ def timed(profiler: Callable[[Call], Counter[str]], calls: int) -> Profiled:
     began_s = time.process_time()
     found = profiler(lambda: program(calls))
     return Profiled(time.process_time() - began_s, found)
-
-
-def many_functions(times: int) -> Call:
-    """Return a function that calls each of 1000 functions this number of times."""
-    functions: dict[str, Call] = {}
-    exec("\n".join(f"def f{n}(): return {n}" for n in range(1000)), {}, functions)  # noqa: S102 - our own text
-
-    def call_all() -> None:
-        for _ in range(times):
-            for function in functions.values():
-                function()
-
-    return call_all
-
-
-def bytes_kept(profiler: Callable[[Call], object], call: Call) -> int:
-    """Return the bytes that the result of a profiler takes after a call, as `tracemalloc` counts them."""
-    tracemalloc.start()
-    result = profiler(call)
-    now_bytes, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    del result
-    return now_bytes
