@@ -1,6 +1,5 @@
 """Lesson 06: compare the same code in two environments, and find out how often such a comparison is wrong."""
 
-import json
 import math
 import pickle
 import timeit
@@ -9,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from random import choice
-from statistics import median, quantiles
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 
@@ -20,7 +19,7 @@ from torch.utils.benchmark import CallgrindStats, Compare, Measurement, Timer
 import lessons
 from harness.paired.noise import p95
 from harness.torch_benchmark.result_store import Result, SavedResult, load, save, table, with_environment
-from lessons.engine.api import Figures, Interval, Rows, Samples, smallest
+from lessons.engine.api import Figures, Interval, Rows, smallest
 from lessons.engine.api import load as load_lesson
 from lessons.engine.command import main
 from lessons.probes.other_process import elsewhere
@@ -43,7 +42,7 @@ def recorded() -> tuple[SavedResult, ...]:
     return load(folder / "06_counts.jsonl")
 
 
-Copies = tuple[list[Measurement], list[Result], str, list[SavedResult]]
+Copies = tuple[list[Measurement], list[Result], list[SavedResult]]
 
 
 def kept(seconds: float = 0.2) -> Copies:
@@ -54,33 +53,24 @@ def kept(seconds: float = 0.2) -> Copies:
         file = Path(folder, "today.jsonl")
         saved = with_environment([result])
         save(saved, file)
-        line, loaded = file.read_text(), load(file)
+        loaded = load(file)
     results, both = [result, result_copy], [counts, counts_copy]
-    return results, both, line, [*saved, *loaded]
+    return results, both, [*saved, *loaded]
 
 
 def kept_figures(copies: Copies) -> Figures:
-    (result, result_copy), (counts, counts_copy), line, (saved, loaded) = copies
+    (result, result_copy), (counts, counts_copy), (saved, loaded) = copies
     usual, plain = recorded()
     assert isinstance(counts, CallgrindStats)
     assert isinstance(plain.result, CallgrindStats)
     (counts_again,) = with_environment([counts_copy], usual.environment)
     equal = (result == result_copy, counts == counts_copy)
     return {
-        "json": short_json(line),
         "equal": {(True, True): "a", (True, False): "b", (False, False): "c"}.get(equal),
         "counts_same": counts_again == usual,
         "line_same": saved == loaded,
-        "samples": len(result.times),
-        "instructions": counts.counts(),
         "more": plain.result.counts() / counts.counts() - 1,
     }
-
-
-def short_json(line: str) -> str:
-    """Return the fields of a line of JSON, one per line, with long values shortened."""
-    shown = {name: json.dumps(value) for name, value in json.loads(line).items()}
-    return "\n".join(f"{name:>15}  {text if len(text) < 58 else text[:55] + '...'}" for name, text in shown.items())
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -116,21 +106,13 @@ def two_environments_figures(results: list[SavedResult]) -> Figures:
     nameless = [replace(each, task_spec=replace(each.task_spec, env=None)) for each in (one, other)]
     merged = sum("|" in line for line in str(Compare(nameless)).splitlines()[2:])
     prints = [each.environment.fingerprint() for each in results]
-    (a_low, a_high), (b_low, b_high) = (quartiles(each) for each in (one, other))
     return {
         "table": str(table(results)).strip(),
         "merged": merged,
         "prints": " and ".join(prints),
         "prints_differ": prints[0] != prints[1],
         "differences": "; ".join(results[0].environment.differences(results[1].environment)),
-        "slower": Interval(other.median / one.median, b_low / a_high, b_high / a_low),
     }
-
-
-def quartiles(result: Measurement) -> tuple[float, float]:
-    """Return the first and the third quartile of the samples, in seconds."""
-    low, _, high = quantiles(result.times, n=4, method="inclusive") if len(result.times) > 1 else [result.median] * 3
-    return low, high
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -159,8 +141,6 @@ def same_again_figures(times_s: list[float]) -> Figures:
     different = [each for each in back if each]
     return {
         "errors": Rows([(min(each), median(each), max(each), within(each)) for each in errors.values()]),
-        "back": Samples(back),
-        "abba": Samples(turn),
         "tests": len(back),
         "slower": Interval.share(sum(each > 0 for each in different), len(different)),
         "back_to_abba": log_ratio(back, turn).widened(max(abs(chance.low), abs(chance.high))).mapped(math.exp),
@@ -195,10 +175,6 @@ def aa_errors(times_s: Sequence[float], order: str) -> list[float]:
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-DRIFT = 0.04
-"""The growth of the list in step 4 after each measurement, as a fraction of its first length."""
-
-
 def orders() -> dict[str, str]:
     return {
         "AAAA BBBB": "A" * 16 + "B" * 16,
@@ -224,10 +200,8 @@ def drifting(rounds: int = 300) -> dict[str, list[float]]:
 
 def drifting_figures(found: dict[str, list[float]]) -> Figures:
     medians = [Interval.median(values) for values in found.values()]
-    growth = [by_growth(order) for order in orders().values()]
-    names = zip(found, medians, growth, strict=True)
     return {
-        "differences": Rows([(name, each.middle, expected) for name, each, expected in names]),
+        "differences": Rows([(name, each.middle) for name, each in zip(found, medians, strict=True)]),
         "rounds": len(next(iter(found.values()))),
         "least": smallest(dict(zip("abc", map(size_of, medians), strict=True))),
         "blocks": medians[0],
@@ -240,15 +214,6 @@ def size_of(difference: Interval) -> Interval:
     ends = sorted(map(abs, (difference.low, difference.high)))
     nearest = 0.0 if difference.low <= 0 <= difference.high else ends[0]
     return Interval(abs(difference.middle), nearest, ends[1])
-
-
-def by_growth(order: str) -> float:
-    """Return the relative difference (time of B ÷ time of A - 1) that the growth of the list alone would cause.
-
-    The list grows after each measurement of A or B. We assume that a time is proportional to the list's length.
-    """
-    spent = {side: sum(1 + DRIFT * turn for turn, each in enumerate(order) if each == side) for side in "AB"}
-    return round(spent["B"] / spent["A"] - 1, 12)
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -300,20 +265,8 @@ def peeking_figures(said: Decisions) -> Figures:
         "alarms": Rows([tuple(shares[look - 1] for look in (10, 20, 50, 100)) for shares in (once, peeked, bets)]),
         "tests": tests,
         "peeked": Interval.share(peeked[-1] * tests, tests),
-        "times_as_often": times_as_often(peeked[-1], once[-1], tests),
         "bets": Interval.share(bets[-1] * tests, tests),
     }
-
-
-def times_as_often(often: float, rarely: float, tests: int) -> Interval:
-    """Return the share `often` divided by the share `rarely`, as an interval.
-
-    `often` and `rarely` are shares of `tests` comparisons. The interval includes the uncertainty of both shares.
-    """
-    least = 1 / tests
-    times = often / max(rarely, least)
-    doubts = (Interval.share(share * tests, tests).half_width / max(share, least) for share in (often, rarely))
-    return Interval.plus_minus(times, times * math.hypot(*doubts))
 
 
 def share_by(said: Sequence[Sequence[bool]]) -> list[float]:
