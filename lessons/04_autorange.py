@@ -1,11 +1,9 @@
 """Lesson 04: how many calls to time together as one sample, and how precise the result is."""
 
-import math
 import timeit
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -68,12 +66,11 @@ def one_long_run() -> list[tuple[int, float]]:
 
 
 def one_long_run_figures(runs: list[tuple[int, float]]) -> Figures:
-    *searched, (calls, seconds) = runs
+    *searched, (calls, _) = runs
     discarded = sum(each for each, _ in searched)
     return {
         "runs": Rows([(calls, s, s / calls) for calls, s in [*searched[::3], runs[-1]]]),
         "calls": calls,
-        "seconds": seconds,
         "discarded": discarded,
         "discarded_share": discarded / calls,
     }
@@ -142,7 +139,6 @@ def beside_neighbours_figures(rounds: list[Round], run: Run) -> Figures:
         "moves": Rows([(min(each), median(each), max(each)) for each in (means, medians)]),
         "rounds": len(rounds),
         "median_more": more.void_if(crowded or few or (unnoticed and not together)),
-        "felt": felt,
         "mean_further": further.widened(run.noise).void_if(unnoticed or few),
         "warned": sum(loud.has_warnings for _, loud, _ in rounds),
     }
@@ -163,8 +159,6 @@ def one_slow_statement_figures(measured: list[Measurement]) -> Figures:
         "iqr_s": short.iqr,
         "warned": short.has_warnings,
         "more_samples": len(long.times),
-        # If something disturbs the search, a block contains more than one call of the statement.
-        "disturbed": long.number_per_run > 1,
     }
 
 
@@ -205,66 +199,14 @@ def until_steady(times: int = 5, limit: float = 0.3) -> list[Measurement]:
 
 
 def until_steady_figures(answers: list[Measurement]) -> Figures:
-    steady = [each for each in answers if len(each.times) >= FEWEST_BLOCKS and each.iqr / each.median < 0.05]
+    medians = [each.median for each in answers]
+    steady = [len(each.times) >= FEWEST_BLOCKS and each.iqr / each.median < 0.05 for each in answers]
     return {
         "turns": Rows([(each.median, each.iqr / each.median, len(each.times)) for each in answers]),
-        "range": apart(answers),
-        "steady": len(steady),
+        "range": max(medians) / min(medians) - 1,
+        "steady": sum(steady),
         "times": len(answers),
-        "by_chance": by_chance(steady).mean,
-        "to_chance": wandered(steady),
     }
-
-
-def apart(answers: Sequence[Measurement]) -> float:
-    """Return the largest median divided by the smallest, minus 1; NaN without measurements."""
-    medians = [each.median for each in answers]
-    return max(medians) / min(medians) - 1 if medians else math.nan
-
-
-class Range(NamedTuple):
-    """The distribution of a range (largest minus smallest value): its mean, and the limits of its middle 95 %."""
-
-    mean: float
-    least: float
-    most: float
-
-
-RANGES = {
-    2: Range(1.13, 0.04, 3.17),
-    3: Range(1.69, 0.30, 3.68),
-    4: Range(2.06, 0.59, 3.98),
-    5: Range(2.33, 0.85, 4.20),
-}
-"""The range of 2 to 5 normally distributed values, in standard deviations.
-
-The means are the constants d₂ of control charts. The limits are percentage points of the range.
-"""
-
-
-def by_chance(answers: Sequence[Measurement]) -> Range:
-    """Return the range that the medians would have if all blocks came from one normal distribution, as fractions.
-
-    For n normal values, the standard error of the median is 1.25/√n standard deviations, and the IQR is 1.35 standard
-    deviations. Return NaN for fewer than two measurements, and for measurements without a spread (of one block).
-    """
-    if len(answers) < 2:
-        return Range(math.nan, math.nan, math.nan)
-    error = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
-    return Range(*(each * (error or math.nan) for each in RANGES[len(answers)]))
-
-
-def wandered(answers: Sequence[Measurement]) -> Interval:
-    """Return the range of the medians divided by the range that chance would give; unknown if `by_chance` is NaN.
-
-    By chance, a few medians can be close together or far apart. The interval is therefore wide on both sides.
-    """
-    chance = by_chance(answers)
-    times = apart(answers) / chance.mean
-    if math.isnan(times):
-        return Interval.unknown()
-    low, high = chance.mean / chance.most, chance.mean / chance.least
-    return Interval(times, times * low, max(times, 0.1 * (1 - 1 / high)) * high)
 
 
 lesson = load(__name__)

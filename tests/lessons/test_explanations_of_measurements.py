@@ -2,8 +2,6 @@
 
 from itertools import product
 from math import isnan
-from random import Random
-from statistics import mean
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -33,24 +31,11 @@ def test_the_bound_accepts_any_order_of_the_sum_and_nothing_beyond_rounding() ->
         assert not CORRECT_FIRST.three_checks(beyond, a, b)[2]
 
 
-AUTORANGE = MadeUp("04_autorange")
-SPEC = TaskSpec(stmt="pass", setup="pass")
-
-
 def test_neighbours_are_ended_when_the_measurement_fails() -> None:
     with pytest.raises(ZeroDivisionError), neighbours(per_core=2):
         raise ZeroDivisionError
     left = [str(each.cmdline()) for each in psutil.Process().children(recursive=True)]
     assert [each for each in left if "time() % 0.1" in each] == []
-
-
-def test_the_distance_that_chance_explains_is_that_of_medians_from_one_distribution() -> None:
-    """The medians of samples from one distribution have, on average, the range that `by_chance` returns."""
-    draws, shares = Random(5), []
-    for _ in range(400):
-        answers = [Measurement(1, [draws.gauss(1, 0.02) for _ in range(30)], SPEC) for _ in range(5)]
-        shares.append(AUTORANGE.apart(answers) / AUTORANGE.by_chance(answers).mean)
-    assert mean(shares) == pytest.approx(1, rel=0.15)
 
 
 COMPARE = MadeUp("05_compare")
