@@ -1,6 +1,6 @@
 """Lesson 18: threads with and without Python's global lock (the GIL), races, and the threads of torch.
 
-A few steps need a free-threaded build of Python. Without one, they show a recorded run.
+Without a free-threaded build of Python, a step that needs it shows a recorded run.
 """
 
 import math
@@ -15,25 +15,12 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import torch
 
 from harness.threads.accesses import Recorder, ThreadEvent
-from harness.threads.builds import (
-    free_threaded,
-    lacking_free_threaded,
-    lacking_interpreters,
-    usual,
-    with_interpreters,
-)
-from harness.threads.scaling import can_limit, limited_to, undisturbed
+from harness.threads.builds import free_threaded, lacking_free_threaded, usual
+from harness.threads.scaling import can_limit, limited_to
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.shared_counts import Counts, lost_counts, two_threads
 from lessons.probes.speedups import CORES, NO_SECOND_CORE, Scaled, against, letter_of, scaling, speeds
-from lessons.probes.workers import Workers, measure_workers
-
-BUSY = 0.5
-"""If starting threads used less than this part of a core's time, other programs delayed the threads.
-
-Without other programs, it was 0.7 or more, and with four busy programs on two cores 0.02 to 0.27.
-"""
 
 TWO_CORES = 1.6
 """If two threads that compute used less than the time of this number of cores, other programs used the rest."""
@@ -91,45 +78,6 @@ def without_the_lock_figures(found: Scaled | None) -> Figures | Lacking:
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-def meetings() -> str:
-    return """
-import json
-OBJECT, ITEMS = object(), []
-
-def own_list():
-    items = []
-    for i in range(1000):
-        items.append(i)
-
-def imports():
-    for _ in range(300):
-        import json
-
-def one_list():
-    for i in range(1000):
-        ITEMS.append(i)
-        ITEMS.pop()
-
-def one_object():
-    for _ in range(1000):
-        found = OBJECT
-"""
-
-
-def shared_objects(turns: int = 12) -> Scaled | None:
-    names = "own_list", "imports", "one_list", "one_object"
-    return scaling(free_threaded(), meetings(), names, turns)
-
-
-def shared_objects_figures(found: Scaled | None) -> Figures | Lacking:
-    if found is None:
-        return Lacking(lacking_free_threaded())
-    chosen = {name: found[1][name] for name in ("own_list", "one_list", "one_object")}
-    letters = {"": "a", "own_list one_object": "b", "own_list": "c", "own_list one_list one_object": "d"}
-    return {**speeds(found), "slow": letter_of(chosen, letters), **against(found, "own_list", "one_object")}
-
-
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def counting() -> str:
     return """
 hits = 0
@@ -179,7 +127,7 @@ def lost_updates_figures(found: dict[str, Counts]) -> Figures:
     return figures
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def repaired() -> str:
     return """
 import threading
@@ -220,7 +168,7 @@ def two_repairs_figures(found: dict[str, Counts]) -> Figures:
     return {"repairs": Rows(rows), "cost": ratios[0], "lost": sum(abs(row[-1]) for row in rows)}
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 def two_counters(recorder: Recorder) -> Any:
     shared = recorder.shared(hits=0, total=0)
     lock = recorder.lock("lock")
@@ -264,28 +212,7 @@ def locked_share(events: Sequence[ThreadEvent], name: str) -> float:
     return sum(held) / len(held) if held else math.nan
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-def other_workers(turns: int = 8) -> Workers | None:
-    build = with_interpreters()
-    return measure_workers(build, turns) if build else None
-
-
-def other_workers_figures(found: Workers | None) -> Figures | Lacking:
-    if found is None:
-        return Lacking(lacking_interpreters())
-    start_s, turns, disturbed = found.start_s, undisturbed(found.turns), median(found.busy) < BUSY
-    ratios = zip(start_s["interpreter"], start_s["thread"], strict=True)
-    return {
-        "build": found.build,
-        "workers": Rows([(median(each),) for each in start_s.values()]),
-        "disturbed": disturbed,
-        "cost": Interval.median(one / other for one, other in ratios).void_if(disturbed),
-        "speedup": median(turn.by_threads for turn in found.turns),
-        "against": Interval.median(turn.against_processes for turn in turns) if CORES > 1 else NO_SECOND_CORE,
-    }
-
-
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def sums(barrier: threading.Barrier, x: torch.Tensor) -> set[int]:
     torch.exp(x)
     barrier.wait()
@@ -313,11 +240,10 @@ def threads_of_torch_figures(found: dict[int, int]) -> Figures:
         "threads": Rows(list(found.items())),
         "which": {2: "a", 4: "b", 5: "c", 8: "d"}.get(found[4]),
         "with_4": found[4],
-        "with_1": found[1],
     }
 
 
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 Rates = dict[tuple[int, int], tuple[float, float]]
 """Calls per second and cores used, by the numbers of Python threads and of torch's threads for each of them."""
 
@@ -364,8 +290,6 @@ def too_many_threads_figures(found: list[Rates]) -> Figures:
         "rates": Rows([(*way, calls) for way, (calls, _) in rates.items()]),
         "disturbed": disturbed,
         "part": part.void_if(disturbed) if limited else Lacking("this system cannot limit threads to cores: use Linux"),
-        "team": rates[1, 2][0] / rates[1, 1][0],
-        "team_slower": not disturbed and rates[1, 2][0] < rates[1, 1][0],
     }
 
 

@@ -1,4 +1,4 @@
-"""Find builds of Python on this machine: a free-threaded build, the usual build, and one with sub-interpreters."""
+"""Find builds of Python on this machine: a free-threaded build, and the usual build."""
 
 import json
 import os
@@ -19,29 +19,21 @@ _FREE: Final = tuple(f"{name}{end}" for name in _USUAL for end in ("t", "-nogil"
 _TIMEOUT_S: Final = 30
 
 _QUESTION: Final = """
-import importlib.util, json, sys
-names = ("concurrent.interpreters", "_interpreters")
-def there(name):
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ImportError:
-        return False
+import json, sys
 print(json.dumps({
     "version": ".".join(map(str, sys.version_info[:3])),
     "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
-    "interpreters": next(filter(there, names), ""),
 }))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PythonBuild:
-    """An interpreter of Python. `interpreters` is the name of its module for sub-interpreters, or "" if it has none."""
+    """An interpreter of Python. `gil` is whether it runs with the GIL."""
 
     path: str
     version: str
     gil: bool
-    interpreters: str = ""
 
     @property
     def name(self) -> str:
@@ -76,11 +68,6 @@ def free_threaded() -> PythonBuild | None:
     return _first(*([named] if named else [sys.executable, *_on_path(*_FREE)]), gil=False)
 
 
-def with_interpreters() -> PythonBuild | None:
-    """Return a build with the GIL and a module for sub-interpreters (Python 3.13 or newer), or None."""
-    return _first(sys.executable, *_on_path(*_USUAL), gil=True, interpreters=True)
-
-
 def install() -> str:
     """Return the command that installs a free-threaded build beside the usual one."""
     return "dnf install python3.14-freethreading" if programs.manager() == "dnf" else "uv python install 3.14t"
@@ -103,14 +90,8 @@ def lacking_free_threaded() -> str:
     return "" if free_threaded() else needed
 
 
-def lacking_interpreters() -> str:
-    """Return "" if there is a build with sub-interpreters, or else what is missing, and how to get it."""
-    return "" if with_interpreters() else "needs Python 3.13 or newer with the GIL: uv python install 3.14"
-
-
-def _first(*paths: str, gil: bool, interpreters: bool = False) -> PythonBuild | None:
-    builds = (build for build in map(build_of, paths) if build and build.gil is gil)
-    return next((build for build in builds if build.interpreters or not interpreters), None)
+def _first(*paths: str, gil: bool) -> PythonBuild | None:
+    return next((build for build in map(build_of, paths) if build and build.gil is gil), None)
 
 
 def _on_path(*names: str) -> tuple[str, ...]:

@@ -27,10 +27,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def interpreter(folder: Path, name: str, version: str, *, gil: bool, interpreters: str = "") -> str:
+def interpreter(folder: Path, name: str, version: str, *, gil: bool) -> str:
     """Write a script that answers as an interpreter does, and return its path."""
     file = folder / name
-    said = f'{{"version": "{version}", "gil": {str(gil).lower()}, "interpreters": "{interpreters}"}}'
+    said = f'{{"version": "{version}", "gil": {str(gil).lower()}}}'
     file.write_text(f"#!/bin/sh\necho '{said}'\n", encoding="utf-8")
     file.chmod(0o755)
     return str(file)
@@ -40,7 +40,6 @@ def test_an_interpreter_is_asked_for_its_version_and_another_program_is_no_build
     build = builds.build_of(sys.executable)
     assert build is not None
     assert build.name == f"Python {'.'.join(map(str, sys.version_info[:3]))}{'' if GIL else 't'}"
-    assert bool(build.interpreters) is (sys.version_info >= (3, 13))
     file = tmp_path / "python3.14t"
     for text in ("#!/bin/sh\nexit 3\n", "#!/bin/sh\necho []\n", "#!/bin/sh\necho no JSON\n", "broken"):
         file.write_text(text, encoding="utf-8")
@@ -66,18 +65,14 @@ def test_a_free_threaded_build_is_found(place: Path, name: str, monkeypatch: pyt
     assert "does not run as Python" in builds.lacking_free_threaded()
 
 
-def test_a_usual_build_and_one_with_interpreters_are_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_usual_build_is_found_beside_a_free_threaded_interpreter(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", interpreter(place, "free", "3.14.2", gil=False))
     assert builds.usual() is None
     other = interpreter(place, "python3.13", "3.13.5", gil=True)
     assert builds.usual() == builds.PythonBuild(other, "3.13.5", gil=True)
     assert builds.free_threaded() == builds.PythonBuild(sys.executable, "3.14.2", gil=False)
-    monkeypatch.setattr(sys, "executable", interpreter(place, "this", "3.11.2", gil=True))
-    assert builds.with_interpreters() is None
-    assert "uv python install 3.14" in builds.lacking_interpreters()
-    path = interpreter(place, "python3.14", "3.14.2", gil=True, interpreters="concurrent.interpreters")
-    assert (build := builds.with_interpreters()) is not None
-    assert (build.path, builds.lacking_interpreters()) == (path, "")
 
 
 HERE = PythonBuild(sys.executable, "3", gil=True)
