@@ -15,7 +15,6 @@ from torch.utils.benchmark import Measurement, Timer
 from torch.utils.cpp_extension import load_inline
 
 from harness.compilers.capture import refusal
-from harness.errors import MachineError
 from harness.extensions import (
     build,
     build_library,
@@ -81,7 +80,6 @@ def c_without_python_figures(found: tuple[int, int, int] | None) -> Figures | La
         "differ": differ,
         "answers": Rows([(undeclared,), (declared,)]),
         "letter": "a" if undeclared == declared else "b",
-        "wrong": undeclared != declared,
     }
 
 
@@ -124,7 +122,7 @@ def a_module_in_c_figures(times: Times | None) -> Figures | Lacking:
     if times is None:
         return Lacking(lacking())
     python, c = times.values()
-    return {"times": Rows([(median(python),), (median(c),)]), "gain": quotients(python, c)}
+    return {"gain": quotients(python, c)}
 
 
 def quotients(times: list[float], others: list[float]) -> Interval:
@@ -133,56 +131,6 @@ def quotients(times: list[float], others: list[float]) -> Interval:
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-def broken() -> dict[str, tuple[str, str]]:
-    return {
-        "functions": ("Py_RETURN_NONE;", "return NULL;"),
-        "method table": ('{"nothing", nothing', '{"other", nothing'),
-        "module definition": ("-1, methods", "-1, NULL"),
-        "init function": ("PyInit_runs", "PyInit_other"),
-    }
-
-
-def one_part_broken() -> dict[str, list[str]] | None:
-    if lacking():
-        return None
-    errors = MachineError, ImportError, AttributeError, SystemError
-    failures = {}
-    for part, (right, mistake) in broken().items():
-        source = module_source().replace(right, mistake)
-        reached = []
-        try:
-            build(source, "runs")
-            reached.append("compiled")
-            runs = build_module(source, "runs")
-            reached.append("imported")
-            runs.nothing()
-        except errors as error:
-            reached.append(f"{type(error).__name__}: {error}")
-        failures[part] = reached
-    return failures
-
-
-def one_part_broken_figures(failures: dict[str, list[str]] | None) -> Figures | Lacking:
-    if failures is None:
-        return Lacking(lacking())
-    found = [failures.get(part, [*"never"]) for part in broken()]
-    messages = [shortened(each[-1]) for each in found]
-    return {
-        "stages": Rows([("compiled" in each, "imported" in each, each[-1].partition(":")[0]) for each in found]),
-        "messages": "\n".join(messages),
-        "letter": {1: "a", 2: "b", 3: "c"}.get(len(found[-1])),
-        "not_compiled": sum("compiled" not in each for each in found),
-        "null_is_error": "SystemError" in messages[0],
-    }
-
-
-def shortened(text: str, most: int = 76) -> str:
-    """Return a message as one line, shortened to at most `most` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 class Versions(NamedTuple):
     signatures: list[int]
     answers: list[int]
@@ -222,11 +170,10 @@ def an_extension_is_no_jit_figures(found: Versions | None) -> Figures | Lacking:
         "ways": Rows(rows),
         "letter": {100: "a", 800: "b"}.get(found.answers[1]),
         "more_versions": found.signatures[-1] - found.signatures[0],
-        "ready_share": extension_s / jit_s,
     }
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def nothing() -> None:
     pass
 
@@ -257,22 +204,15 @@ def price_of_a_call_figures(times: Times | None) -> Figures | Lacking:
     if times is None:
         return Lacking(lacking())
     extension, python, by_ctypes, by_torch, *loops = times.values()
-    few, many = (quotients(*loops[:2]), quotients(*loops[2:]))
     gains = [(p / c) / (q / d) for p, c, q, d in zip(*loops, strict=True)]
     return {
         "empty": Rows([(median(each),) for each in (extension, python, by_ctypes, by_torch)]),
         "by_ctypes": quotients(by_ctypes, extension),
-        "loops": Rows(
-            [
-                (4, median(loops[0]), median(loops[1]), few.middle),
-                (4096, median(loops[2]), median(loops[3]), many.middle),
-            ]
-        ),
         "few_to_many": Interval.median(gains),
     }
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 def released_in_c() -> str:
     return """
 static PyObject *released(PyObject *self, PyObject *n) {
@@ -309,7 +249,6 @@ def held_or_released_figures(found: dict[str, Spins] | None) -> Figures | Lackin
     return {
         "ways": Rows([(way, each.ticks, each.wall_s, each.cpu_s) for way, each in found.items()]),
         "letter": running_beside(found),
-        "held_ticks": found["held"].ticks + found["PyDLL"].ticks,
         "at_once": used if usable_cores() > 1 else Lacking("a second core is missing: use a machine with two cores"),
     }
 
@@ -321,7 +260,7 @@ def running_beside(found: dict[str, Spins]) -> str | None:
     return options.get(ran, "d" if len(ran) == len(found) else None)
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def in_cpp() -> str:
     return """
 #include <torch/csrc/Exceptions.h>
@@ -365,12 +304,11 @@ def from_cpp_figures(found: tuple[float, int, str] | str) -> Figures | Lacking:
         "cpp_s": cpp_s,
         "cpp_to_c": c_s if isinstance(c_s, Lacking) else cpp_s / c_s,
         "differ": differ,
-        "message": message,
         "refused": "takes uint8" in message,
     }
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 Pairs = list[tuple[Measurement, Measurement]]
 """Measurements that were taken alternately with the Python Timer and the C++ Timer."""
 
