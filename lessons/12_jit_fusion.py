@@ -3,7 +3,6 @@
 import math
 import operator
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from statistics import median
@@ -16,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx
 
-from harness.compilers.capture import Captured, OperationTraffic, captured, guards_of, traffic
+from harness.compilers.capture import OperationTraffic, guards_of, traffic
 from harness.compilers.inductor import (
     cannot_compile,
     kernel_of,
@@ -27,12 +26,10 @@ from harness.compilers.inductor import (
     unsupported,
 )
 from harness.compilers.new_processes import Start, Starts, calls_to_break_even, starts
-from harness.machine.environment import usable_cores
 from harness.paired.duel import Duel, duel
-from lessons.engine.api import Figures, Interval, Lacking, Rows, Standing, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.collatz import compiled_ahead
-from lessons.probes.neighbours import two_cores_free
 from lessons.probes.programs import GELU_PROGRAM, NUMBA_PROGRAM, start_figures
 
 
@@ -73,7 +70,6 @@ def three_ways_to_run_figures(times: dict[str, list[float]]) -> Figures:
         "ways": Rows(rows if ahead else [*rows, (None, None, None)]),
         "first_to_plain": jit[1] / plain[1],
         "first_to_later": jit[1] / median(jit[2:]),
-        "gain": Interval.median(one / other for one, other in zip(plain[2:], jit[2:], strict=True)),
     }
 
 
@@ -82,10 +78,7 @@ def twice(x: Any) -> Any:
     return x + x
 
 
-ByType = tuple[list[tuple[float, int]], Starts]
-
-
-def once_for_each_type(measuring: int = 1) -> ByType:
+def once_for_each_type(measuring: int = 1) -> tuple[list[tuple[float, int]], Starts]:
     compiled = numba.njit(twice)
     arrays = np.ones(1), np.ones(3), np.ones(3, np.float32)
     calls = []
@@ -97,13 +90,11 @@ def once_for_each_type(measuring: int = 1) -> ByType:
     return calls, starts(NUMBA_PROGRAM, measuring=bool(measuring))
 
 
-def once_for_each_type_figures(found: ByType) -> Figures:
+def once_for_each_type_figures(found: tuple[list[tuple[float, int]], Starts]) -> Figures:
     calls, cached = found
-    compiled = calls[-1][-1]
     return {
         "calls": Rows(calls),
-        "compiled": compiled,
-        "letter": {1: "a", 4: "b", 6: "c"}.get(compiled),
+        "letter": {1: "a", 4: "b", 6: "c"}.get(calls[-1][-1]),
         "filled_to_empty": start_figures(cached)["filled_to_empty"],
     }
 
@@ -111,10 +102,6 @@ def once_for_each_type_figures(found: ByType) -> Figures:
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
 def curve(x: Any) -> Any:
     return 1 + x * (0.5 + x * (0.25 + x * (0.125 + x * 0.0625)))
-
-
-def softened(x: Any) -> Any:
-    return 0.5 * x * (1 + np.tanh(0.8 * (x + 0.0447 * x * x * x)))
 
 
 def fused(formula: Callable[[Any], Any]) -> Any:
@@ -130,32 +117,15 @@ def fused(formula: Callable[[Any], Any]) -> Any:
     return loop
 
 
-def eight_passes_made_one(budget_s: float = 0.8) -> dict[str, Duel]:
-    x, found = np.random.default_rng(0).random(1 << 18), {}
-    race = partial(duel, "loop(x)", "formula(x)", budget_s=budget_s)
-    for formula in (curve, softened):
-        loop = fused(formula)
-        loop(x)  # compiles before the measurement
-        known = {"loop": loop, "formula": formula, "x": x}
-        found[formula.__name__] = race(globals=known)
-    return found
+def eight_passes_made_one(budget_s: float = 0.8) -> Duel:
+    x, loop = np.random.default_rng(0).random(1 << 18), fused(curve)
+    loop(x)  # compiles before the measurement
+    known = {"loop": loop, "curve": curve, "x": x}
+    return duel("loop(x)", "curve(x)", globals=known, budget_s=budget_s)
 
 
-def eight_passes_made_one_figures(found: dict[str, Duel]) -> Figures:
-    of_curve, of_softened = map(Interval.duel, found.values())
-    return {
-        "gains": Rows([(name, each.ratio, each.low, each.high) for name, each in found.items()]),
-        "curve_gain": of_curve,
-        "softened_is_slower": of_softened.compare(at_least=1) is Standing.REFUTED,
-        "more": quotient(of_curve, of_softened),
-    }
-
-
-def quotient(one: Interval, other: Interval) -> Interval:
-    """Return the interval of `one` ÷ `other`, two positive values. It is unknown if both can be infinite."""
-    pairs = ((one.middle, other.middle), (one.lowest, other.highest), (one.highest, other.lowest))
-    ends = [a / b if b else math.inf for a, b in pairs]
-    return Interval.unknown() if any(map(math.isnan, ends)) else Interval(*ends)
+def eight_passes_made_one_figures(found: Duel) -> Figures:
+    return {"gain": Interval.duel(found)}
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -168,28 +138,24 @@ def brighten(x: Tensor) -> Tensor:
     return x * 2 if x.sum() > 0 else x - 1
 
 
-Traced = tuple[str, int, int, str]
-
-
-def declare_or_run() -> Traced:
+def declare_or_run() -> tuple[str, int, int, bool]:
     done = len(traffic(fx.symbolic_trace, gelu))
     called = len(traffic(gelu, torch.rand(64)))
-    graph, refused = str(fx.symbolic_trace(gelu).graph), ""
+    graph, refused = str(fx.symbolic_trace(gelu).graph), False
     try:
         fx.symbolic_trace(brighten)
-    except ValueError as error:
-        refused = str(error)
+    except ValueError:
+        refused = True
     return graph, done, called, refused
 
 
-def declare_or_run_figures(found: Traced) -> Figures:
+def declare_or_run_figures(found: tuple[str, int, int, bool]) -> Figures:
     graph, done, called, refused = found
     return {
         "graph": narrowed(graph),
         "called": called,
         "done_share": done / called,
-        "is_refused": bool(refused),
-        "refused": narrowed(refused.partition("\n")[0]),
+        "is_refused": refused,
     }
 
 
@@ -199,10 +165,7 @@ def narrowed(text: str, width: int = 76) -> str:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-Guarded = tuple[list[tuple[int, str, int]], tuple[str, ...], Captured]
-
-
-def graphs_behind_guards() -> Guarded | None:
+def graphs_behind_guards() -> tuple[list[tuple[int, str, int]], tuple[str, ...]] | None:
     if unsupported():
         return None
     graphs: list[fx.GraphModule] = []
@@ -219,28 +182,22 @@ def graphs_behind_guards() -> Guarded | None:
         calls.append((size, "float32", len(graphs)))
     compiled(torch.ones(64, dtype=torch.float64))
     calls.append((64, "float64", len(graphs)))
-    return calls, guards_of(gelu), captured(brighten, torch.ones(64))
+    return calls, guards_of(gelu)
 
 
-def graphs_behind_guards_figures(found: Guarded | None) -> Figures | Lacking:
+def graphs_behind_guards_figures(found: tuple[list[tuple[int, str, int]], tuple[str, ...]] | None) -> Figures | Lacking:
     if found is None:
         return Lacking(unsupported())
-    calls, guards, branch = found
-    _, again, second, third, dtype = (graphs for *_, graphs in calls)
+    calls, guards = found
     return {
         "calls": Rows(calls),
-        "guards": narrowed("\n".join(guards)),
-        "letter": {1: "a", 3: "b", 4: "c"}.get(dtype),
-        "any_size": (second - again, third - second) == (1, 0),
-        "branch_graphs": branch.graphs,
+        "guards": "\n".join(guards),
+        "letter": {1: "a", 3: "b", 4: "c"}.get(calls[-1][-1]),
     }
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-Written = tuple[tuple[OperationTraffic, ...], str, Duel | None]
-
-
-def the_loop_that_was_written(budget_s: float = 0.8) -> Written:
+def the_loop_that_was_written(budget_s: float = 0.8) -> tuple[tuple[OperationTraffic, ...], str, Duel | None]:
     torch.set_num_threads(1)
     x = torch.rand(1 << 20)
     passes = traffic(gelu, x)
@@ -254,7 +211,7 @@ def the_loop_that_was_written(budget_s: float = 0.8) -> Written:
     return passes, code, race(globals=known)
 
 
-def the_loop_that_was_written_figures(found: Written) -> Figures:
+def the_loop_that_was_written_figures(found: tuple[tuple[OperationTraffic, ...], str, Duel | None]) -> Figures:
     passes, code, contest = found
     moved, once = sum(each.moved_bytes for each in passes), 2 * passes[-1].written_bytes
     reason = Lacking(cannot_compile() or "torch wrote no code: run the lesson again")
@@ -264,7 +221,6 @@ def the_loop_that_was_written_figures(found: Written) -> Figures:
         "once": once,
         "moved_to_once": moved / once,
         "code": narrowed(body_of(code)) if code else reason,
-        "functions": code.count('extern "C"') if code else reason,
         "gain": Interval.duel(contest) if contest else reason,
     }
 
@@ -277,10 +233,7 @@ def body_of(written: str, most: int = 8) -> str:
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-Prices = tuple[dict[int, Duel], Starts]
-
-
-def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> Prices | None:
+def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> tuple[dict[int, Duel], Starts] | None:
     if cannot_compile():
         return None
     prepare()
@@ -293,7 +246,7 @@ def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> Prices | None
     return duels, starts(GELU_PROGRAM, measuring=bool(measuring))
 
 
-def when_it_has_paid_figures(found: Prices | None) -> Figures | Lacking:
+def when_it_has_paid_figures(found: tuple[dict[int, Duel], Starts] | None) -> Figures | Lacking:
     if found is None:
         return Lacking(cannot_compile())
     duels, cached = found
@@ -310,6 +263,13 @@ def when_it_has_paid_figures(found: Prices | None) -> Figures | Lacking:
         "large_to_small": quotient(large, small),
         **start_figures(cached),
     }
+
+
+def quotient(one: Interval, other: Interval) -> Interval:
+    """Return the interval of `one` ÷ `other`, two positive values. It is unknown if both can be infinite."""
+    pairs = ((one.middle, other.middle), (one.lowest, other.highest), (one.highest, other.lowest))
+    ends = [a / b if b else math.inf for a, b in pairs]
+    return Interval.unknown() if any(map(math.isnan, ends)) else Interval(*ends)
 
 
 def paid_after(start: Start | None, contest: Duel) -> Interval:
@@ -345,40 +305,21 @@ def ready_at(graph: fx.Graph) -> dict[int, list[str]]:
     return ready
 
 
-Independent = tuple[dict[int, list[str]], Duel, list[list[float]], bool]
-
-
-def what_does_not_wait(budget_s: float = 0.6) -> Independent:
+def what_does_not_wait(budget_s: float = 0.6) -> tuple[dict[int, list[str]], Duel]:
     torch.set_num_threads(1)
     ready = ready_at(fx.symbolic_trace(attend).graph)
     x, (q, k, v) = torch.rand(1, 64), torch.rand(3, 64, 64)
-    wide = torch.cat([q, k, v], 1)
-    known = {"x": x, "q": q, "k": k, "v": v, "wide": wide}
+    known = {"x": x, "q": q, "k": k, "v": v, "wide": torch.cat([q, k, v], 1)}
     three = "x @ q; x @ k; x @ v"
-    one = duel("x @ wide", three, globals=known, budget_s=budget_s)
-    a, turns, free = torch.rand(1024, 1024), [], two_cores_free()
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(10):
-            stamps = [perf_counter()]
-            _ = a @ a, a @ a
-            stamps.append(perf_counter())
-            list(pool.map(torch.mm, [a, a], [a, a]))
-            turns.append([*stamps, perf_counter()])
-    return ready, one, turns, free and two_cores_free()
+    wide = duel("x @ wide", three, globals=known, budget_s=budget_s)
+    return ready, wide
 
 
-def what_does_not_wait_figures(found: Independent) -> Figures:
-    ready, one, turns, free = found
-    later = [(b - a, c - b) for a, b, c in turns[1:]]  # the first repetition starts the threads
-    in_turn_s, at_once_s = (median(each) for each in zip(*later, strict=True))
-    first = len(ready[min(ready)])
-    gain = Interval.median(in_turn / at_once for in_turn, at_once in later).void_if(not free)
+def what_does_not_wait_figures(found: tuple[dict[int, list[str]], Duel]) -> Figures:
+    ready, wide = found
     return {
-        "ready": Rows([(n, ", ".join(names)) for n, (_, names) in enumerate(sorted(ready.items()), start=1)]),
-        "first": first,
-        "times": Rows([(one.baseline_s,), (one.candidate_s,), (in_turn_s,), (at_once_s,)]),
-        "wide_gain": Interval.duel(one),
-        "two_cores": gain if usable_cores() > 1 else Lacking("a second core is missing: use a machine with two cores"),
+        "first": len(ready[min(ready)]),
+        "wide_gain": Interval.duel(wide),
     }
 
 

@@ -17,8 +17,6 @@ from typing import Final
 from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.errors import MachineError
-from harness.rendering import units
-from harness.rendering.tables import Table
 from harness.rendering.wrapping import waiting
 from harness.statements import indented
 from harness.storage import disk_cache
@@ -60,13 +58,6 @@ class Starts:
     filled: Start | None = None
     measured: str = ""
     reason: str = ""
-
-    def table(self) -> Table:
-        """Return a table of the two starts, with one row per start."""
-        named = (("empty", self.empty), ("filled", self.filled))
-        rows = [(name, each.import_s, each.first_s, each.again_s) for name, each in named if each is not None]
-        heads = {"cache": None, "imports": units.seconds, "first call": units.seconds, "second call": units.seconds}
-        return Table.of(f"Two fresh processes, measured on {self.measured}", heads, rows)
 
 
 def starts(program: str, *, measuring: bool = True) -> Starts:

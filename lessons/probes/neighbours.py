@@ -1,12 +1,9 @@
 """Busy neighbours: processes that compute in bursts and so disturb the measurements of other programs."""
 
-import hashlib
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 BURSTS = """if True:
@@ -32,13 +29,3 @@ def neighbours(per_core: int) -> Iterator[None]:
         for each in started:
             each.kill()
             each.wait()
-
-
-def two_cores_free() -> bool:
-    """Return whether two threads that compute without the GIL now run at the same time, each on its own core."""
-    data = bytes(64 << 20)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(hashlib.sha256, [b"", b""]))  # starts the threads
-        cpu_s, wall_s = time.process_time(), time.perf_counter()
-        list(pool.map(hashlib.sha256, [data, data]))
-        return time.process_time() - cpu_s > 1.8 * (time.perf_counter() - wall_s)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from harness.compilers.new_processes import Starts
-from lessons.engine.api import Figures, Lacking, Rows
+from lessons.engine.api import Figures, Lacking
 
 NUMBA_PROGRAM: Final = """
 import numba
@@ -37,16 +37,13 @@ def call():
 
 
 def start_figures(found: Starts) -> Figures:
-    """Return the rows `starts` of two starts, the date `measured`, and the ratio `filled_to_empty` of the first calls.
+    """Return `empty_s`, `filled_to_empty` and the date `measured` of two starts. All are lacking without times.
 
-    A row contains the seconds of the imports, of the first call and of the second call. All three figures are lacking
-    if there are no times.
+    `empty_s` is the time of the first call with an empty cache, in seconds. `filled_to_empty` is the time of the first
+    call with a filled cache divided by `empty_s`.
     """
     empty, filled = found.empty, found.filled
     if empty is None or filled is None:
-        return dict.fromkeys(("starts", "measured", "filled_to_empty"), Lacking(found.reason))
-    return {
-        "starts": Rows([(each.import_s, each.first_s, each.again_s) for each in (empty, filled)]),
-        "measured": found.measured,
-        "filled_to_empty": filled.first_s / empty.first_s,
-    }
+        return dict.fromkeys(("empty_s", "filled_to_empty", "measured"), Lacking(found.reason))
+    ratio = filled.first_s / empty.first_s
+    return {"empty_s": empty.first_s, "filled_to_empty": ratio, "measured": found.measured}
