@@ -9,19 +9,12 @@ import dis
 import io
 import math
 import operator
-import os
 import sys
-import tempfile
 import textwrap
 import tokenize
 from collections.abc import Callable
 from functools import reduce
-from importlib.machinery import SourceFileLoader
-from importlib.util import cache_from_source
-from pathlib import Path
-from statistics import median
-from timeit import timeit
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 
 import torch
 
@@ -38,11 +31,6 @@ def checked(measured: int, wanted: int) -> int | Lacking:
     if measured == wanted or is_checked_version():
         return measured
     return Lacking(f"the opcodes differ in {version_note()}")
-
-
-def own_version() -> str:
-    """Return the version of this Python, such as "3.13.0"."""
-    return sys.version.split()[0]
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -71,7 +59,7 @@ def from_text_to_opcodes_figures(found: Stages) -> Figures:
         "cache": len(code.co_code) - 2 * len(listed),
         "multiplications": checked(left, 0),
         "constant": max(each for each in folded.co_consts if isinstance(each, int)),
-        "version": own_version(),
+        "version": sys.version.split()[0],
         "unchecked": not is_checked_version(),
     }
 
@@ -305,96 +293,6 @@ def old_tricks_figures(found: tuple[Duel, bool, Duel]) -> Figures:
         "same": same,
         "cached": Interval.duel(cached),
         "literal": Interval.duel(literal),
-    }
-
-
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
-def written(path: Path, answer: int) -> None:
-    one = "def f{0}(a, b):\n    return [a * {0} + b, {0}]\n"
-    functions = [one.format(n) for n in range(300)]
-    text = "".join([f"answer = {answer}\n", *functions])
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, (1, 1))  # sets the modification time
-
-
-def imported(path: Path) -> ModuleType:
-    module = ModuleType("many")
-    SourceFileLoader("many", str(path)).exec_module(module)
-    return module
-
-
-def what_an_import_writes(times: int = 20) -> tuple[list[tuple[float, float]], list[int]]:
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-    taken, answers = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "many.py"
-        written(path, answer=1)
-        pyc = Path(cache_from_source(str(path)))
-        for _ in range(times):
-            pyc.unlink(missing_ok=True)
-            first_s = timeit(lambda: imported(path), number=1)
-            again_s = timeit(lambda: imported(path), number=1)
-            taken.append((first_s, again_s))
-        written(path, answer=2)
-        for modified in (1, 2):
-            os.utime(path, (modified, modified))
-            answers.append(imported(path).answer)
-    sys.dont_write_bytecode = before
-    return taken, answers
-
-
-def what_an_import_writes_figures(found: tuple[list[tuple[float, float]], list[int]]) -> Figures:
-    taken, (stale, fresh) = found
-    return {
-        "without_s": median(first for first, _ in taken),
-        "with_s": median(again for _, again in taken),
-        "saved": Interval.median(first / again for first, again in taken),
-        "answer": {1: "a", 2: "b"}.get(stale),
-        "stale": stale == 1,
-        "fresh": fresh,
-    }
-
-
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
-def operation(text: str) -> list[str]:
-    code = compile(text, "<text>", "eval")
-    around = {"RESUME", "LOAD_NAME", "RETURN_VALUE"}
-    names = [each.opname for each in dis.get_instructions(code)]
-    return [name for name in names if name not in around]
-
-
-def opcodes_of_older_versions() -> tuple[dict[str, list[str]], set[str]]:
-    texts = ["a + b", "a * b", "a[b]", "a(b)"]
-    texts += ["a.f(b)", "a is b", "not a"]
-    names = {text: operation(text) for text in texts}
-    used: set[str] = set()
-    for sign in "+ - * / // % ** @ << >> & | ^".split():  # noqa: SIM905
-        used.update(operation(f"a {sign} b"))
-    return names, used
-
-
-RECORDED = {
-    "a + b": ("BINARY_ADD", "BINARY_ADD"),
-    "a * b": ("BINARY_MULTIPLY", "BINARY_MULTIPLY"),
-    "a[b]": ("BINARY_SUBSCR", "BINARY_SUBSCR"),
-    "a(b)": ("CALL_FUNCTION", "CALL_FUNCTION"),
-    "a.f(b)": ("LOAD_ATTR CALL_FUNCTION", "LOAD_METHOD CALL_METHOD"),
-    "a is b": ("COMPARE_OP", "IS_OP"),
-    "not a": ("UNARY_NOT", "UNARY_NOT"),
-}
-"""The result of `operation` for each expression, recorded with CPython 3.6.15 and 3.10.13."""
-
-
-def opcodes_of_older_versions_figures(found: tuple[dict[str, list[str]], set[str]]) -> Figures:
-    names, used = found
-    rows = [(text, *RECORDED[text], " ".join(own)) for text, own in names.items()]
-    return {
-        "rows": Rows(rows),
-        "different": len(used),
-        "one_for_all": checked(len(used), 1),
-        "opcode": min(used),
-        "changed": sum(row[1] != row[3] for row in rows),
-        "version": own_version(),
     }
 
 

@@ -56,12 +56,6 @@ def test_on_an_unchecked_version_other_opcodes_skip_a_claim(monkeypatch: pytest.
     BYTECODE.check("instructions_that_adapt", adapts, "held")
 
 
-def test_an_import_writes_a_pyc_file_even_where_python_writes_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    BYTECODE.check("what_an_import_writes", BYTECODE.what_an_import_writes(), {"stale-pyc": "held"})
-    assert sys.dont_write_bytecode
-
-
 def test_without_a_compiler_a_step_about_extensions_names_the_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = importlib.import_module("lessons.14_extensions")
     monkeypatch.setattr(lesson, "lacking", lambda **_: "a C compiler is missing: apt-get install gcc")
