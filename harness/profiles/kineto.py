@@ -9,7 +9,6 @@ import json
 import math
 import os
 import zlib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,15 +86,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The complete events of a trace, sorted by their start, and the number of events of each phase."""
+    """The complete events of a trace, sorted by their start."""
 
     events: tuple[Event, ...]
-    phases: Counter[str]
-
-    @property
-    def arrows(self) -> int:
-        """The number of arrows between events, for example from an operator to its backward operator."""
-        return min(self.phases["s"], self.phases["f"])
 
     def within(self, outer: Event) -> tuple[Event, ...]:
         """Return the event `outer` and all events of the same thread that lie completely within its time."""
@@ -104,16 +97,6 @@ class Trace:
             for each in self.events
             if each.thread == outer.thread and outer.start_us <= each.start_us and each.end_us <= outer.end_us
         )
-
-    def partial_overlaps(self) -> int:
-        """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
-        pairs, tolerance_us, running = 0, 0.01, dict[tuple[str, str], list[Event]]()
-        for each in self.events:
-            before = [one for one in running.get(each.thread, ()) if one.end_us > each.start_us + tolerance_us]
-            starts, ends = each.start_us - tolerance_us, each.end_us - tolerance_us
-            pairs += sum(one.start_us < starts and one.end_us < ends for one in before)
-            running[each.thread] = [*before, each]
-        return pairs
 
 
 def read_trace(file: Path) -> Trace:
@@ -134,8 +117,7 @@ def _trace(whole: Any) -> Trace:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise ValueError("it has no list of events")
     events = [_event(each) for each in found if each.get("ph") == "X"]
-    phases = Counter(str(each.get("ph")) for each in found)
-    return Trace(tuple(sorted(events, key=lambda each: (each.start_us, -each.duration_us))), phases)
+    return Trace(tuple(sorted(events, key=lambda each: (each.start_us, -each.duration_us))))
 
 
 def _event(found: dict[str, Any]) -> Event:

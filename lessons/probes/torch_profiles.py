@@ -19,37 +19,30 @@ from harness.profiles.servers import serving
 PLUGIN_PACKAGES = ("tensorboard", "torch-tb-profiler")
 
 
-class NamedModules(NamedTuple):
-    """How many events name a module (None: this torch lacks the option), and torch's warning about the option."""
+def named_modules(call: Callable[[], object]) -> int | None:
+    """Profile a call with `with_modules=True`, and return how many events of the trace name a module.
 
-    events: int | None
-    warning: str
-
-
-def named_modules(call: Callable[[], object]) -> NamedModules:
-    """Profile a call with `with_modules=True`, and look for modules in the trace. torch 2.15 warns about the option."""
-    with warnings.catch_warnings(record=True) as seen, TemporaryDirectory(prefix="fairclock-trace-") as folder:
-        warnings.simplefilter("always")
+    Return None if this torch lacks the option. torch 2.15 warns about it.
+    """
+    with warnings.catch_warnings(), TemporaryDirectory(prefix="fairclock-trace-") as folder:
+        warnings.simplefilter("ignore")
         file = Path(folder, "trace.json")
         try:
             with profile(activities=[ProfilerActivity.CPU], with_modules=True) as found:
                 call()
         except TypeError:
-            return NamedModules(None, "")
+            return None
         found.export_chrome_trace(str(file))
-        events = file.read_text(encoding="utf-8").count("Module Hierarchy")
-    return NamedModules(events, next((text for each in seen if "with_modules" in (text := str(each.message))), ""))
+        return file.read_text(encoding="utf-8").count("Module Hierarchy")
 
 
 class TensorBoard(NamedTuple):
     """The answers of a TensorBoard server, or the `reason` why it could not run.
 
-    `page_bytes` is the size of the first page. `workers` are the names of the traces that the plugin has loaded, and
-    `views` the plugin's views of them.
+    `workers` are the names of the traces that the plugin has loaded, and `views` the plugin's views of these traces.
     """
 
     reason: str = ""
-    page_bytes: int = 0
     workers: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
 
@@ -68,11 +61,12 @@ def look_at(folder: str, *, start: bool) -> TensorBoard:
                 body = server.fetch(f"/data/plugin/pytorch_profiler/{path}?{urlencode(query)}") or b"{}"
                 return json.loads(gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)
 
-            page, ends_s = server.fetch("/") or b"", time.monotonic() + 60
+            ends_s = time.monotonic() + 60
             while (found := ask("runs")).get("loading") and time.monotonic() < ends_s:
                 time.sleep(0.2)
             run = found["runs"][0]
-            views = ask("views", run=run)["views"]
-            return TensorBoard("", len(page), tuple(ask("workers", run=run, view=views[0])), tuple(views))
+            views = ask("views", run=run)  # a list, or in newer versions of the plugin an object with a list
+            views = views["views"] if isinstance(views, dict) else views
+            return TensorBoard("", tuple(ask("workers", run=run, view=views[0])), tuple(views))
     except (MachineError, OSError, EOFError, ValueError, LookupError, TypeError):
         return TensorBoard("needs a TensorBoard that starts and answers on this machine")

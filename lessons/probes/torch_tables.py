@@ -1,4 +1,4 @@
-"""Figures that lesson 11 computes from torch's profiles: columns of printed tables, shapes, stacks and traces."""
+"""Figures that lesson 11 computes from torch's profiles: columns of printed tables, stacks and traces."""
 
 import re
 from collections.abc import Iterable
@@ -35,19 +35,6 @@ def columns(printed: str, *names: str) -> str:
     widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
     aligned = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in kept)
     return "\n".join("  ".join(cells).rstrip() for cells in aligned)
-
-
-def flops_by_hand(shapes: str) -> float:
-    """Return the number of operations of a convolution of the small ResNet: twice the number of its multiplications.
-
-    `shapes` are the shapes of its images and weights. In this network, the convolutions that double the number of
-    channels have a stride of two.
-    """
-    (images, channels, height, width), (outputs, _, rows, cols) = (
-        [int(n) for n in re.findall(r"\d+", each)] for each in shapes.split("×")[:2]
-    )
-    stride = 2 if outputs == 2 * channels else 1
-    return 2 * images * (height // stride) * (width // stride) * outputs * channels * rows * cols
 
 
 def called_from(frame: str) -> str:
