@@ -3,8 +3,6 @@
 Inputs are drawn with fixed seeds, so each machine draws the same inputs.
 """
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
@@ -15,24 +13,10 @@ from torch import Tensor
 from torch.utils.benchmark import Timer
 
 from harness.torch_benchmark import fuzz
-from harness.torch_benchmark.fuzz import (
-    BinaryOpFuzzer,
-    BinaryOpSparseFuzzer,
-    FuzzedParameter,
-    FuzzedTensor,
-    Fuzzer,
-    ParameterAlias,
-    Sample,
-    SpectralOpFuzzer,
-    UnaryOpFuzzer,
-    UnaryOpSparseFuzzer,
-    label,
-    limited,
-    take,
-)
+from harness.torch_benchmark.fuzz import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias, Sample, label, take
 from lessons.engine.api import Figures, Interval, Rows, load
 from lessons.engine.command import main
-from lessons.engine.published import RECIPE_FUZZED, RECIPE_SHAPES
+from lessons.engine.published import RECIPE_FUZZED
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -53,15 +37,11 @@ def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
 
 def a_range_of_sizes_figures(sizes: dict[str, list[int]]) -> Figures:
     ranges = ((1, 10), (10, 100), (100, 1000), (1000, 10_001))
-    small = share(sizes["uniform"], 1, 100)
     return {
         "shares": Rows([(name, *(share(each, *ends) for ends in ranges)) for name, each in sizes.items()]),
         "draws": len(sizes["uniform"]),
-        "small": small,
-        "small_in_1000": max(1000 * small, 1),
+        "small_in_1000": max(1000 * share(sizes["uniform"], 1, 100), 1),
         "small_by_log": share(sizes["loguniform"], 1, 100),
-        "torch": torch.__version__.partition("+")[0],
-        "repaired": fuzz.REPAIRED,
     }
 
 
@@ -109,9 +89,7 @@ def tensors_from_parameters_figures(found: tuple[list[Sample], list[Sample]]) ->
         kinds[kind_of(sample)].append(sample.tensors["x"].is_contiguous())
     flat = kinds["one dimension"]
     return {
-        "first": Rows([(each.label,) for each in samples[:6]]),
         "kinds": Rows([(len(each), sum(each)) for each in kinds.values()]),
-        "flat": len(flat),
         "flat_contiguous": sum(flat) / len(flat),
         "draws": len(samples),
         "different": sum(not same(one, other) for one, other in zip(samples, again, strict=True)),
@@ -146,8 +124,6 @@ def a_label_that_does_not_lie_figures(named: list[tuple[str, Tensor]]) -> Figure
     return {
         "names": Rows([(name, label(x)) for name, x in named[:6]]),
         "right": len(right) / len(named),
-        "wrong": 1 - len(right) / len(named),
-        "rightly_named": len(right),
         "hidden": sum(not x.is_contiguous() for x in right) / len(right),
     }
 
@@ -174,13 +150,7 @@ def the_input_that_hurts_figures(turns: dict[int, list[tuple[float, float]]]) ->
     middles = {n: tuple(map(median, zip(*rounds, strict=True))) for n, rounds in turns.items()}
     both = zip(turns[2000], turns[2048], strict=True)
     return {
-        "times": Rows(
-            [
-                (n, plain, transposed, transposed / plain, transposed / n**2)
-                for n, (plain, transposed) in middles.items()
-            ]
-        ),
-        "rounds": len(turns[2048]),
+        "times": Rows([(n, one, other, other / one, other / n**2) for n, (one, other) in middles.items()]),
         "ratio": Interval.every(transposed / plain for plain, transposed in turns[2048]),
         "powers": Interval.every(b / 2048**2 / (a / 2000**2) for (_, a), (_, b) in both),
     }
@@ -242,7 +212,6 @@ def a_contest_figures(contest: list[Timed]) -> Figures:
         "slowed": slowed,
         "by_layout": Interval.every(by_layout[slowed]),
         "published_fuzzed": RECIPE_FUZZED[2] / RECIPE_FUZZED[1],
-        "published_most": max(max(one / other, other / one) for _, one, other in RECIPE_SHAPES),
     }
 
 
@@ -264,13 +233,9 @@ def smaller_and_still_slow(rounds: int = 5) -> dict[int, list[float]]:
 
 
 def smaller_and_still_slow_figures(ratios: dict[int, list[float]]) -> Figures:
-    slow = smallest_slow(ratios)
     return {
         "ratios": Rows([(n, min(each), median(each), max(each)) for n, each in ratios.items()]),
-        "slow": slow,
-        "slow_bytes": 4 * slow.middle**2,
-        "smallest": Interval.every(ratios[min(ratios)]),
-        "exceptions": faster_again(ratios),
+        "slow": smallest_slow(ratios),
     }
 
 
@@ -285,18 +250,9 @@ def smallest_slow(ratios: Mapping[int, Sequence[float]]) -> Interval:
     return Interval(min(certain), min(possible), min(certain)) if certain else Interval.unknown()
 
 
-def faster_again(ratios: Mapping[int, Sequence[float]]) -> float:
-    """Return the number of sizes above the smallest slow size that are slow in no repetition.
-
-    Return NaN if there is no smallest slow size.
-    """
-    size = smallest_slow(ratios).middle
-    return math.nan if math.isnan(size) else sum(max(each) < SLOW for n, each in ratios.items() if n > size)
-
-
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-Price = tuple[str, Sample, list[float]]
-"""The name of a fuzzer, an input that it drew, and for each turn the seconds per element of an operator."""
+Prices = dict[str, list[tuple[str, list[float]]]]
+"""By the name of a fuzzer: the label of each input that it drew, and the seconds per element of each turn."""
 
 
 def one_op(name: str, x: Tensor, y: Tensor | None) -> object:
@@ -305,56 +261,41 @@ def one_op(name: str, x: Tensor, y: Tensor | None) -> object:
     return torch.neg(x) if y is None else torch.add(x, y)
 
 
-def a_fuzzer_for_every_operator(draws: int = 12, turns: int = 3) -> list[Price]:
+def a_fuzzer_for_every_operator(draws: int = 12, turns: int = 3) -> Prices:
     fuzzers = {
-        "unary": UnaryOpFuzzer(seed=5),
-        "binary": BinaryOpFuzzer(seed=5),
-        "sparse unary": UnaryOpSparseFuzzer(seed=5),
-        "sparse binary": BinaryOpSparseFuzzer(seed=5),
-        "spectral": SpectralOpFuzzer(seed=5),
+        "unary": fuzz.UnaryOpFuzzer(seed=5),
+        "binary": fuzz.BinaryOpFuzzer(seed=5),
+        "sparse unary": fuzz.UnaryOpSparseFuzzer(seed=5),
+        "sparse binary": fuzz.BinaryOpSparseFuzzer(seed=5),
+        "spectral": fuzz.SpectralOpFuzzer(seed=5),
     }
-    prices = []
+    prices = {}
     for name, fuzzer in fuzzers.items():
-        limited(
+        fuzz.limited(
             fuzzer,
             max_elements=1 << 18,
             max_allocation_bytes=1 << 26,
         )
+        found = []
         for sample in take(fuzzer, draws):
             x, y = sample.tensors["x"], sample.tensors.get("y")
             names = {"one_op": one_op, "name": name, "x": x, "y": y}
             op = "one_op(name, x, y)"
             timer = Timer(op, globals=names, timer=thread_time)
             times = [timer.timeit(3).median for _ in range(turns)]
-            per_element_s = [s / x.numel() for s in times]
-            prices.append((name, sample, per_element_s))
+            found.append((sample.label, [s / x.numel() for s in times]))
+        prices[name] = found
     return prices
 
 
-def a_fuzzer_for_every_operator_figures(prices: list[Price]) -> Figures:
-    lines, binary, sparse = [], [], []
-    for name, group in itertools.groupby(prices, key=lambda price: price[0]):
-        drawn_ = list(group)
-        ranked = sorted((median(per_element_s), sample.label) for _, sample, per_element_s in drawn_)
-        lines.append((name, ranked[0][0], *ranked[-1]))
-    for name, sample, per_element_s in prices:
-        if name == "binary":
-            binary.append(per_element_s)
-        if "sparse" in name and sample.tensors["x"].sparse_dim() > 1:
-            sparse.append(stored(sample.tensors["x"]) / sample.parameters["density"])
+def a_fuzzer_for_every_operator_figures(prices: Prices) -> Figures:
+    ranked = {name: sorted((median(each), label) for label, each in drawn) for name, drawn in prices.items()}
+    binary = [per_element_s for _, per_element_s in prices["binary"]]
     return {
-        "prices": Rows(lines),
+        "prices": Rows([(name, each[0][0], *each[-1]) for name, each in ranked.items()]),
         "draws": len(binary),
-        "drawing": len(lines),
         "moves": Interval.every(max(turn) / min(turn) for turn in zip(*binary, strict=True)),
-        "stored": median(sparse),
     }
-
-
-def stored(tensor: Tensor) -> float:
-    """Return the number of stored elements of a sparse tensor divided by the number of possible elements."""
-    places: int = math.prod(tensor.shape[: tensor.sparse_dim()])
-    return tensor._nnz() / places  # noqa: SLF001 - there is no public method for uncoalesced tensors
 
 
 lesson = load(__name__)

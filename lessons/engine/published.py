@@ -2,29 +2,10 @@
 
 from typing import Final
 
-RECIPE_SHAPES: Final = (
-    ("1 × 1", 5.9e-6, 11.2e-6),
-    ("1 × 64", 6.4e-6, 11.4e-6),
-    ("1 × 1024", 6.7e-6, 14.2e-6),
-    ("1 × 10000", 10.2e-6, 23.7e-6),
-    ("64 × 1", 6.3e-6, 11.5e-6),
-    ("64 × 64", 8.6e-6, 15.4e-6),
-    ("64 × 1024", 39.4e-6, 204.4e-6),
-    ("64 × 10000", 274.9e-6, 748.5e-6),
-    ("1024 × 1", 7.7e-6, 17.8e-6),
-    ("1024 × 64", 40.3e-6, 76.4e-6),
-    ("1024 × 1024", 432.4e-6, 2795.9e-6),
-    ("1024 × 10000", 22_657.3e-6, 11_899.5e-6),
-    ("10000 × 1", 16.9e-6, 74.8e-6),
-    ("10000 × 64", 300.3e-6, 609.4e-6),
-    ("10000 × 1024", 23_098.6e-6, 27_246.1e-6),
-    ("10000 × 10000", 267_073.7e-6, 118_823.7e-6),
-)
 RECIPE_FUZZED: Final = ("2140 × 1296", 2000e-6, 41_000e-6)
-"""The times of mul-sum and of bmm with one thread, on an input that a fuzzer drew and that is not contiguous.
+"""The seconds per call of mul-sum and of bmm with one thread, on an input that a fuzzer drew. It is not contiguous.
 
-`RECIPE_SHAPES` are the times on the sixteen shapes that the author chose. Both are in seconds, from PyTorch's benchmark
-recipe. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
+Source: PyTorch's benchmark recipe, docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
 """
 
 ON_A_GPU: Final = ((27.6e-6, 2775.5e-6), (25.3e-6, 22.4e-6), (232.93e-6, 181.04e-6))
