@@ -7,7 +7,6 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from textwrap import shorten
 
 from harness.machine import lanes
 from harness.suite import (
@@ -60,12 +59,7 @@ def one_definition() -> tuple[Benchmark, ...]:
 
 def one_definition_figures(works: tuple[Benchmark, ...]) -> Figures:
     rows = [
-        (
-            each.runtime,
-            each.autograd,
-            "C++" if each.is_cpp else "Python",
-            shorten(each.args.stmt.splitlines()[-1], 48, placeholder=" …"),
-        )
+        (each.runtime, each.autograd, "C++" if each.is_cpp else "Python", each.args.stmt.splitlines()[-1])
         for each in works
         if each.args.num_threads == 1
     ]
@@ -115,16 +109,13 @@ def names_within_names_figures(flat: Named) -> Figures:
         "names": Rows(
             [(" · ".join(label), len(works), works[0].args.stmt.splitlines()[0]) for label, works in flat.items()]
         ),
-        "total": len(flat),
         "variants": sum(label[0] == "Variants" for label in flat),
         "calls": sum(stmt in {"y = model(x)", "auto y = model->forward(x);"} for stmt in called),
     }
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-def troubled(
-    threads: tuple[int, ...],
-) -> dict[str, TimerArgs | GroupedBenchmark]:
+def troubled(threads: tuple[int, ...]) -> dict[str, TimerArgs | GroupedBenchmark]:
     sound = GroupedStmts(
         "x @ x",
         setup=GroupedSetup("x = torch.ones(256, 256)"),
@@ -150,13 +141,7 @@ def workers_and_cores(most_threads: int = 2) -> Suite:
 
 def workers_and_cores_figures(suite: Suite) -> Figures:
     rows = [
-        (
-            " · ".join(each.label),
-            each.num_threads,
-            each.median_s,
-            " ".join(map(str, each.cores)),
-            each.failure.partition(":")[0],
-        )
+        (each.label[0], each.num_threads, each.median_s, " ".join(map(str, each.cores)), each.failure.partition(":")[0])
         for each in suite.results
     ]
     sound = [each for each in suite.results if each.label[0] not in {"raises", "ends its process"}]
@@ -164,7 +149,6 @@ def workers_and_cores_figures(suite: Suite) -> Figures:
     return {
         "results": Rows(rows),
         "sound": len(sound),
-        "measured": measured,
         "share": "a" if not measured else "b" if measured < len(sound) else "c",
         "right_cores": sum(len(set(each.cores)) == min(each.num_threads, cores) for each in sound),
         "cores": cores,
@@ -190,7 +174,6 @@ def every_form(whole: int = 1) -> Suite:
 
 Form = tuple[str, str, str]
 EAGER, COMPILED = ("Eager", "Forward", "Python"), ("Compiled", "Forward", "Python")
-IN_CPP, BACKWARD = ("Eager", "Forward", "C++"), ("Eager", "Forward + Backward", "Python")
 
 
 def every_form_figures(suite: Suite, run: Run) -> Figures:
@@ -202,8 +185,6 @@ def every_form_figures(suite: Suite, run: Run) -> Figures:
     slower = Interval.every(long / short for long in compiled for short in eager).with_noise(run.noise)
     return {
         "forms": Rows([(*name, each.median_s, each.instructions_per_run) for name, each in forms.items()]),
-        "python_to_cpp": instruction_ratio(suite, EAGER, IN_CPP),
-        "backward_to_forward": instruction_ratio(suite, BACKWARD, EAGER),
         "compiled_to_eager": slower if eager and compiled else Lacking(missing(suite, COMPILED)),
     }
 
@@ -211,13 +192,6 @@ def every_form_figures(suite: Suite, run: Run) -> Figures:
 def form(result: Result) -> Form:
     """Return the runtime, the autograd mode and the language of a result."""
     return result.runtime, result.autograd, result.language
-
-
-def instruction_ratio(suite: Suite, more: Form, less: Form) -> float | Lacking:
-    """Return the instructions of one version divided by those of another version."""
-    known = {form(each): each.instructions_per_run for each in suite.results if each.instructions_per_run}
-    absent = next((each for each in (more, less) if each not in known), None)
-    return Lacking(missing(suite, absent)) if absent else known[more] / known[less]
 
 
 def missing(suite: Suite, wanted: Form) -> str:
@@ -256,7 +230,6 @@ def two_runs_compared_figures(compared: SuiteComparison, run: Run) -> Figures:
     return {
         "pairs": Rows(rows),
         "most_by_count": max(counts) if counts else uncounted,
-        "most_by_time": Interval.exact(max(times)) if times else Interval.unknown(),
         "agreement": agreement(counts, times),
         "same": SAME,
     }
