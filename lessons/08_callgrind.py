@@ -4,7 +4,6 @@ Step 3 makes the counts of torch that take a long time, and keeps them in the us
 these counts.
 """
 
-import sys
 from pathlib import Path
 from time import thread_time
 
@@ -12,7 +11,7 @@ import torch
 from torch.utils.benchmark import CallgrindStats, FunctionCounts, Timer
 
 from harness.callgrind.collect import Snippet, SnippetCounts, collect, collect_all
-from harness.callgrind.lookups import address, denoise, picture, searches
+from harness.callgrind.lookups import denoise, picture
 from harness.callgrind.script import ScriptCounts, count_scripts
 from harness.callgrind.tools import lacking
 from harness.charts import plots
@@ -47,11 +46,9 @@ def counted_twice_figures(found: tuple[list[ScriptCounts], list[ScriptCounts]] |
     if found is None:
         return Lacking(lacking())
     fixed, by_chance = ([each.instructions for each in some] for some in found)
-    apart = abs(fixed[1] - fixed[0])
     return {
         "counts": Rows([fixed, by_chance]),
-        "apart": apart,
-        "share": Interval.exact(apart / fixed[0]),
+        "share": Interval.exact(abs(fixed[1] - fixed[0]) / fixed[0]),
         "values": len({fixed[0], *by_chance}),
     }
 
@@ -96,8 +93,6 @@ def a_count_is_no_time_figures(found: Orders | None) -> Figures | Lacking:
     return {
         "orders": Rows([(first, min(in_order_s)), (second, min(jumping_s))]),
         "n": n,
-        "apart": abs(second - first),
-        "apart_per_number": abs(second - first) / n,
         "slower": Interval.every(b / a for a, b in zip(in_order_s, jumping_s, strict=True)),
     }
 
@@ -136,7 +131,7 @@ def a_statement_of_torch_figures(counted: dict[str, SnippetCounts]) -> Figures |
     python = counted["Python"]
     if python.reason:
         return Lacking(python.reason)
-    stats, removed = python.stats, [searches(each.stats()) for each in python.all]
+    stats = python.stats
     return {
         "repeats": Rows(
             [
@@ -146,12 +141,7 @@ def a_statement_of_torch_figures(counted: dict[str, SnippetCounts]) -> Figures |
         ),
         "runs": stats.number_per_run,
         "per_run": stats.counts() / stats.number_per_run,
-        "printed": "\n".join(repr(stats).splitlines()[1:]),
         "different": len({each.counts() for each in python.all}),
-        "fewest_searches": min(each.sum() for each in removed),
-        "removed_by_torch": stats.counts() - stats.counts(denoise=True),
-        "python": sys.version.split()[0],
-        "nameless": any(address(function) for _, function in removed[-1]),
     }
 
 
@@ -169,7 +159,11 @@ def group_by_file(function: str) -> str:
     return "/".join(Path(file).parts[-2:])
 
 
-Places = tuple[CallgrindStats, FunctionCounts, FunctionCounts, str]
+def without_file(function: str) -> bool:
+    return function.startswith("???")
+
+
+Places = tuple[CallgrindStats, FunctionCounts, FunctionCounts, FunctionCounts, str]
 
 
 def where_it_is() -> Places | str:
@@ -180,15 +174,17 @@ def where_it_is() -> Places | str:
     torch.set_printoptions(linewidth=76)
     printed = repr(short[:9])
     torch.set_printoptions(profile="default")
-    names = python.stats.stats().transform(function_name)
-    files = python.stats.stats().transform(group_by_file)
-    return python.stats, names, files, printed
+    own = python.stats.stats()
+    names = own.transform(function_name)
+    files = own.transform(group_by_file)
+    unknown = own.filter(without_file)
+    return python.stats, names, files, unknown, printed
 
 
 def where_it_is_figures(found: Places | str) -> Figures | Lacking:
     if isinstance(found, str):
         return Lacking(found)
-    stats, names, files, printed = found
+    stats, names, files, unknown, printed = found
     own, total = stats.stats(), stats.counts()
     bars = [(shortened(each.function, 36), float(each.count)) for each in list(names)[:6]]
     return {
@@ -200,9 +196,7 @@ def where_it_is_figures(found: Places | str) -> Figures | Lacking:
         "files": Rows([(shortened(each.function), each.count, each.count / total) for each in list(files)[:6]]),
         "largest": max(each.count for each in own) / total,
         "inclusive": stats.stats(inclusive=True).sum() / total,
-        "unknown_files": own.filter(lambda function: function.startswith("???")).sum() / total,
-        "nameless": sum(bool(address(function)) for _, function in own),
-        "all_functions": len(own),
+        "unknown_files": unknown.sum() / total,
     }
 
 
@@ -266,53 +260,11 @@ def what_a_broadcast_costs_figures(found: Difference | str) -> Figures | Lacking
         "more": delta.sum(),
         "more_per_run": delta.sum() / 100,
         "more_share": delta.sum() / plain.sum(),
-        "fast_set_up": delta.filter(lambda function: "fast_set_up" in function).sum(),
         "left": sum(abs(each.count) for each in left),
-        "files": len(delta.transform(group_by_file)),
     }
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-def manages_memory(function: str) -> bool:
-    words = ("malloc", "alloc", "memalign", "free", "empty")
-    return any(word in function_name(function) for word in words)
-
-
-def yours(function: str) -> bool:
-    return "mutex" in function or "gil" in function
-
-
-Filtered = tuple[FunctionCounts, FunctionCounts, FunctionCounts, FunctionCounts]
-
-
-def a_filter() -> Filtered | str:
-    python = collect(in_python())
-    if python.reason:
-        return python.reason
-    own = python.stats.stats()
-
-    def neither(function: str) -> bool:
-        return not manages_memory(function) and not yours(function)
-
-    memory, rest = own.filter(manages_memory), own.filter(neither)
-    return own, memory, own.filter(yours), rest
-
-
-def a_filter_figures(found: Filtered | str) -> Figures | Lacking:
-    if isinstance(found, str):
-        return Lacking(found)
-    own, memory, yours_, rest = found
-    kinds = zip(("manages_memory", "yours", "neither"), (memory, yours_, rest), strict=True)
-    kept = {each for counts in (memory, yours_) for each in counts}
-    return {
-        "kinds": Rows([(name, len(counts), counts.sum(), counts.sum() / own.sum()) for name, counts in kinds]),
-        "kept": Rows([(shortened(each.function), each.count) for each in list(memory.transform(function_name))[:6]]),
-        "memory": Interval.exact(memory.sum() / own.sum()),
-        "apart": abs(sum(each.count for each in kept) + rest.sum() - own.sum()),
-    }
-
-
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 def two_loops() -> str:
     return """
         using at::Tensor;

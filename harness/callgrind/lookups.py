@@ -48,12 +48,6 @@ for _ in range(LOOKS):
 """
 
 
-def searches(counts: FunctionCounts) -> FunctionCounts:
-    """Return only the counts of functions that look up keys in dictionaries. `search_names` finds these functions."""
-    found = search_names(function for _, function in counts)
-    return counts.filter(lambda function: function in found)
-
-
 def denoise(counts: FunctionCounts) -> FunctionCounts:
     """Return the counts without dictionary lookups. torch's `denoise` keeps the lookups of new Python versions."""
     noise = search_names(function for _, function in counts)
