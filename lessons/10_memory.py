@@ -26,7 +26,7 @@ from harness.memory.resident import (
     timeline,
 )
 from harness.rendering import units
-from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, largest, load
+from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 
 WHOLE = 4 * 12_500_000
@@ -59,7 +59,6 @@ def memory_of_a_number_figures(found: tuple[dict[str, int], float]) -> Figures:
         "sizes": Rows(list(sizes.items())),
         "list_bytes": list_bytes,
         "float_bytes": sizes["1.0"],
-        "boxed": list_bytes / 8,
         "shallow": sizes["torch.zeros(n)"] / (8 * 100_000),
     }
 
@@ -91,43 +90,10 @@ def reference_counts(numbers: int = 12_500_000) -> tuple[int, bool, bool, int]:
 def reference_counts_figures(found: tuple[int, bool, bool, int]) -> Figures:
     count, freed, stays, cycle_bytes = found
     by_collector = "b" if cycle_bytes > WHOLE / 2 else None
-    return {
-        "when": by_collector if stays else "a",
-        "count": count,
-        "freed": freed,
-        "stays": stays,
-        "cycle_bytes": cycle_bytes,
-        "counts_argument": count > 1,
-    }
+    return {"when": by_collector if stays else "a", "count": count, "freed": freed, "cycle_bytes": cycle_bytes}
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-def malloc_and_free(n_bytes: int = 50_000_000) -> list[int]:
-    c = ctypes.CDLL(None)
-    c.malloc.argtypes = [ctypes.c_size_t]
-    c.malloc.restype = ctypes.c_void_p
-    c.free.argtypes = [ctypes.c_void_p]
-    gc.collect()
-    before, sizes = resident_bytes(), []
-    pointer = c.malloc(n_bytes)
-    sizes.append(resident_bytes())
-    ctypes.memset(pointer, 1, n_bytes)
-    sizes.append(resident_bytes())
-    note = hex(pointer)
-    del pointer
-    gc.collect()
-    sizes.append(resident_bytes())
-    c.free(int(note, 16))
-    sizes.append(resident_bytes())
-    return [size - before for size in sizes]
-
-
-def malloc_and_free_figures(growth: list[int]) -> Figures:
-    stays = growth[2] / WHOLE
-    return {"growth": Rows([(each,) for each in growth]), "stays": stays, "returned": 1 - stays}
-
-
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def array_on_the_stack() -> str:
     return """
 __attribute__((noinline))
@@ -139,26 +105,36 @@ long long address(void) {
 """
 
 
-def the_stack() -> list[int]:
+def heap_and_stack(n_bytes: int = 50_000_000) -> tuple[int, list[int]]:
+    c = ctypes.CDLL(None)
+    c.malloc.restype = ctypes.c_void_p
+    gc.collect()
+    before_bytes = resident_bytes()
+    pointer = c.malloc(ctypes.c_size_t(n_bytes))
+    ctypes.memset(pointer, 1, n_bytes)
+    note = hex(pointer)
+    del pointer
+    gc.collect()
+    more_bytes = resident_bytes() - before_bytes
+    c.free(ctypes.c_void_p(int(note, 16)))
     if lacking(python=False):  # no C compiler
-        return []
+        return more_bytes, []
     address = ctypes.CDLL(build_library(array_on_the_stack())).address
     address.restype = ctypes.c_longlong
-    return [address(), address()]
+    return more_bytes, [address(), address()]
 
 
-def the_stack_figures(addresses: list[int]) -> Figures | Lacking:
-    if not addresses:
-        return Lacking(lacking(python=False))
-    return {"apart": abs(addresses[1] - addresses[0])}
+def heap_and_stack_figures(found: tuple[int, list[int]]) -> Figures:
+    more_bytes, addresses = found
+    apart = abs(addresses[1] - addresses[0]) if addresses else Lacking(lacking(python=False))
+    return {"returned": 1 - more_bytes / WHOLE, "apart": apart}
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def traced_and_resident(numbers: int = 12_500_000) -> dict[str, tuple[int, int]]:
     ways: dict[str, Callable[[], object]] = {
         "bytearray": lambda: bytearray(b"x") * (4 * numbers),
         "torch.ones": lambda: torch.ones(numbers),
-        "torch.empty": lambda: torch.empty(numbers),
     }
     return {
         name: (traced_bytes(make), peak_of(make).kept_bytes)
@@ -170,11 +146,10 @@ def traced_and_resident_figures(found: dict[str, tuple[int, int]]) -> Figures:
     return {
         "objects": Rows([(name, traced, resident) for name, (traced, resident) in found.items()]),
         "traced": found["torch.ones"][0] / WHOLE,
-        "empty": found["torch.empty"][1] / WHOLE,
     }
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 def after_freeing(numbers: int = 12_500_000) -> tuple[MemoryUse, int, int, int]:
     large = peak_of(lambda: torch.ones(numbers).sum())
     before_bytes = resident_bytes()
@@ -191,14 +166,13 @@ def after_freeing_figures(found: tuple[MemoryUse, int, int, int]) -> Figures:
     stays = left_bytes / all_bytes if all_bytes else math.nan
     return {
         "growth": Rows([(large.added_bytes, large.kept_bytes), (all_bytes, left_bytes)]),
-        "large_stays": large.kept_bytes / large.added_bytes if large.added_bytes else math.nan,
         "stays": stays,
         "returned": 1 - stays,
         "used_bytes": used_bytes,
     }
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def script(numbers: int) -> str:
     return f"""
 import time
@@ -223,59 +197,11 @@ def line_by_line(numbers: int = 5_000_000) -> tuple[Line, ...]:
 
 def line_by_line_figures(lines: tuple[Line, ...]) -> Figures:
     arrays = {each.text.strip(): (each.more_bytes or 0.0) / (8 * 5_000_000) for each in lines}
-    return {"lines": of_lines(lines), "product": arrays["c = (a + b) * (a - b)"]}
+    rows = [(each.number, each.text, each.resident_bytes, each.more_bytes) for each in lines]
+    return {"lines": Rows(rows), "product": arrays["c = (a + b) * (a - b)"]}
 
 
-def of_lines(lines: tuple[Line, ...]) -> Rows:
-    """Return the rows of memory_profiler's table: number, code, resident memory, and growth of each line."""
-    return Rows([(each.number, each.text, each.resident_bytes, each.more_bytes) for each in lines])
-
-
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
-def training_script(steps: int) -> str:
-    return f"""
-import torch
-from torch import nn
-from torch.autograd import grad
-from torch.nn.functional import cross_entropy
-
-@profile
-def train(network, x, y):
-    weights = list(network.parameters())
-    for _ in range({steps}):
-        loss = cross_entropy(network(x), y)
-        slopes = grad(loss, weights)
-        with torch.no_grad():
-            for w, slope in zip(weights, slopes):
-                w.sub_(slope, alpha=0.5)
-
-layers = nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)
-x = torch.randn(75_000, 64)
-y = (x @ torch.randn(64, 10)).argmax(1)
-torch.set_num_threads(1)
-train(nn.Sequential(*layers), x, y)
-"""
-
-
-def memory_of_training(steps: int = 5) -> tuple[Line, ...]:
-    return line_table(training_script(steps))
-
-
-def memory_of_training_figures(lines: tuple[Line, ...]) -> Figures:
-    hidden_bytes = 4 * 75_000 * 128
-    growth = {
-        letter: sum((each.more_bytes or 0.0) / max(each.times, 1) for each in lines if start in each.text)
-        for letter, start in (("a", "loss ="), ("b", "slopes ="), ("c", "w.sub_"))
-    }
-    return {
-        "lines": of_lines(lines),
-        "most": largest({letter: Interval.exact(bytes_) for letter, bytes_ in growth.items()}),
-        "forward": growth["a"] / hidden_bytes,
-        "backward": growth["b"] / hidden_bytes,
-    }
-
-
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 def spike() -> None:
     time.sleep(0.02)
     torch.ones(12_500_000)
@@ -294,15 +220,13 @@ def over_time(plotted: int = 1) -> tuple[Timeline, list[int], MemoryUse, float]:
 
 def over_time_figures(found: tuple[Timeline, list[int], MemoryUse, float]) -> Figures:
     curve, samples, peak, now_mib = found
-    seen = max(samples) - min(samples)
     stored: float | Lacking = peak.added_bytes / WHOLE
     if not peak.exact:
         stored = Lacking("this system does not store a peak that a process can reset: run the lesson on Linux")
     return {
         "curve": Drawing(sparkline(curve), curve.svg),
-        "curve_samples": len(curve.samples),
         "curve_s": curve.samples[-1][0],
-        "seen": seen / WHOLE,
+        "seen": (max(samples) - min(samples)) / WHOLE,
         "samples": len(samples),
         "stored": stored,
         "now_bytes": now_mib * 2**20,
@@ -317,7 +241,7 @@ def sparkline(curve: Timeline) -> str:
     return f"{units.size(min(sizes))} {plots.sparkline(high)} {units.size(curve.peak_bytes)}"
 
 
-# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ─────────────────────────────────────────────────────────────────────────────────────────
 def with_names(x: Tensor) -> Tensor:
     scaled = x * 1.5
     shifted = scaled - 0.25
@@ -353,12 +277,11 @@ def fewer_lines_figures(found: dict[str, MemoryUse]) -> Figures:
     return {
         "peaks": Rows(list(peaks.items())),
         "saved": 1 - peaks["one_line"] / peaks["with_names"],
-        "names_more": peaks["with_names"] / peaks["one_line"],
         "blocks": peaks["sum_in_blocks"],
     }
 
 
-# ── 11 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ─────────────────────────────────────────────────────────────────────────────────────────
 def timed(call: Callable[[], object]) -> tuple[float, int]:
     faults, began_s = page_faults() or 0, time.thread_time()
     call()
@@ -389,7 +312,6 @@ def new_memory_figures(turns: list[dict[str, tuple[float, int]]]) -> Figures:
     rows = [(way, min(turn[way][0] for turn in turns), turns[-1][way][1] if counted else None) for way in turns[0]]
     return {
         "ways": Rows(rows),
-        "turns": len(turns),
         "to_out": Interval.every(turn[new][0] / turn[out][0] for turn in turns),
     }
 

@@ -34,7 +34,7 @@ _INNER: Final = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a profiled function, and how often it ran.
+    """One line of a profiled function.
 
     `resident_bytes` is the resident memory of the process after the line, `more_bytes` the increase by the line. They
     are None if the line never ran. The first line of a function has the memory of the whole process as its increase.
@@ -44,7 +44,6 @@ class Line:
     text: str
     resident_bytes: float | None = None
     more_bytes: float | None = None
-    times: int = 0
 
 
 def line_table(script: str | Path, *, timeout_s: float = TIMEOUT_S) -> tuple[Line, ...]:
@@ -93,10 +92,7 @@ class LineTrace:
         """Return the trace function of a frame that begins or goes on, or None. Arguments as in `sys.settrace`."""
         if frame.f_code not in self._code_map:
             return None
-        if isinstance(frame.f_trace, TracedFrame):
-            self._go_on(frame.f_code, frame.f_trace.line)
-            return frame.f_trace
-        return TracedFrame(self, frame.f_lineno)
+        return frame.f_trace if isinstance(frame.f_trace, TracedFrame) else TracedFrame(self, frame.f_lineno)
 
     def measure(self, code: CodeType, line: int) -> None:
         """Add the memory after a line to the table of its function."""
@@ -104,16 +100,10 @@ class LineTrace:
             self._code_map.trace(code, line, self._last.get(id(self._code_map[code])))
             self._last[id(self._code_map[code])] = line
 
-    def _go_on(self, code: CodeType, line: int) -> None:
-        """Count the line at which a generator goes on once, although it is measured before its pause and at its end."""
-        with self._lock:
-            if seen := self._code_map[code].get(line):
-                self._code_map[code][line] = *seen[:2], seen[2] - 1
-
     def rows(self) -> list[tuple[object, ...]]:
         """Return the fields of each `Line`, function after function."""
         return [
-            (number, text.rstrip(), *((seen[1] * MIB, seen[0] * MIB, seen[2]) if seen else ()))
+            (number, text.rstrip(), *((seen[1] * MIB, seen[0] * MIB) if seen else ()))
             for file, lines in self._code_map.items()
             for number, seen in lines
             if (text := linecache.getline(file, number))
