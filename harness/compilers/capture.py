@@ -147,11 +147,6 @@ class Recompilation:
     function: str
     reasons: dict[int, str]
 
-    @property
-    def reason(self) -> str:
-        """The failed guard of the newest graph, or "" if torch logged none."""
-        return self.reasons[max(self.reasons)] if self.reasons else ""
-
     @classmethod
     def parse(cls, message: str) -> Self | None:
         """Return the recompilation that a message of torch describes, or None for other messages."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 RECIPE_FUZZED: Final = ("2140 × 1296", 2000e-6, 41_000e-6)
-"""The seconds per call of mul-sum and of bmm with one thread, on an input that a fuzzer drew. It is not contiguous.
+"""The seconds per call of mul-sum and of bmm with one thread, on a drawn input that is not contiguous.
 
 Source: PyTorch's benchmark recipe, docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
 """
