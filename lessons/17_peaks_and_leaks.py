@@ -19,13 +19,13 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 from harness.charts import plots
-from harness.memory.allocations import Allocated, Recording, lacking_memray, of_function, record_allocations
-from harness.memory.resident import MemoryUse, peak_of, traced_peak
+from harness.memory.allocations import Recording, lacking_memray, of_function, record_allocations
+from harness.memory.resident import traced_peak
 from harness.memory.tensors import TensorMemory, tensor_memory
 from harness.rendering import units
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load, smallest
 from lessons.engine.command import main
-from lessons.probes.live_memory import CudaMemory, LiveStage, live_stages, read_record, write_record
+from lessons.probes.cuda_memory import CudaMemory, read_record, write_record
 
 LARGE_BYTES = 4 * 10_000_000
 """The size of a large tensor in this lesson, 38.1 MiB.
@@ -78,61 +78,24 @@ def between_two_samples_figures(found: tuple[list[float], list[float], int]) -> 
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-def each_allocation(peaks: int = 20) -> tuple[Recording, Recording, MemoryUse] | None:
+def each_allocation(peaks: int = 20) -> Recording | None:
     if lacking_memray():
         return None
-    found = record_allocations(lambda: program(peaks))
-    empty = record_allocations(lambda: torch.empty(10_000_000))
-    resident = peak_of(lambda: torch.empty(10_000_000))
-    return found, empty, resident
+    return record_allocations(lambda: program(peaks))
 
 
-def each_allocation_figures(found: tuple[Recording, Recording, MemoryUse] | None) -> Figures | Lacking:
+def each_allocation_figures(found: Recording | None) -> Figures | Lacking:
     if found is None:
         return Lacking(lacking_memray())
-    recorded, empty, resident = found
-    held = of_function(recorded.at_peak, "program")
+    blocks, held = found.at_peak[:4], of_function(found.at_peak, "program")
     return {
-        "blocks": of_blocks(recorded.at_peak[:4]),
-        "held_part": held / recorded.peak_bytes,
+        "blocks": Rows([(next(iter(each.stack), "?"), each.allocator, each.times, each.n_bytes) for each in blocks]),
+        "held_part": held / found.peak_bytes,
         "held": held / LARGE_BYTES,
-        "requested": empty.peak_bytes / LARGE_BYTES,
-        "resident_bytes": resident.added_bytes,
     }
-
-
-def of_blocks(blocks: tuple[Allocated, ...]) -> Rows:
-    """Return the rows of memray's report: the innermost function of each block, the allocator, the number, the size."""
-    return Rows([(next(iter(each.stack), "?"), each.allocator, each.times, each.n_bytes) for each in blocks])
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-def native_frames(native: int = 1) -> Allocated | None:
-    if lacking_memray() or not native:
-        return None
-    make = partial(torch.ones, 10_000_000)
-    return record_allocations(make, native=True).at_peak[0]
-
-
-def native_frames_figures(found: Allocated | None) -> Figures | Lacking:
-    if found is None:
-        return Lacking(lacking_memray() or "a short run does not look up the names of C++ functions")
-    names = [short_name(frame) for frame in found.stack]
-    return {
-        "names": "\n".join(names[:6]),
-        "size": found.n_bytes,
-        "who": "b" if names and names[0].startswith(("c10::", "at::")) else None,
-        "cpp": sum("::" in name for name in names),
-    }
-
-
-def short_name(frame: str) -> str:
-    """Return the name of a function without its arguments and template parameters."""
-    name = frame.partition("(")[0].partition("<")[0]
-    return name[:60] or frame[:60]
-
-
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 def joined(blocks: list[Tensor]) -> Tensor:
     whole = torch.empty(0)
     for block in blocks:
@@ -172,43 +135,7 @@ def temporary_allocations_figures(found: dict[str, Recording] | None) -> Figures
     }
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-def script() -> str:
-    return """
-def load():
-    return bytearray(20_000_000)
-
-def prepare():
-    return bytearray(30_000_000)
-
-data = load()
-pause("loaded")
-batch = prepare()
-del data
-pause("prepared")
-"""
-
-
-def live_view() -> list[LiveStage] | None:
-    if lacking_memray():
-        return None
-    return live_stages(script(), ["load", "prepare"])
-
-
-def live_view_figures(found: list[LiveStage] | None) -> Figures | Lacking:
-    if found is None:
-        return Lacking(lacking_memray())
-    first, last = found[0].n_bytes, found[-1].n_bytes
-    listed = tuple(name for name in ("load", "prepare") if last[name] >= 1e6)
-    return {
-        "stages": Rows([(each.name, each.n_bytes["load"], each.n_bytes["prepare"]) for each in found]),
-        "listed": {("load", "prepare"): "a", ("prepare",): "b", (): "c"}.get(listed),
-        "first": first["load"] / 20e6,
-        "last": last["load"] / 20e6,
-    }
-
-
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 class Batch:
     def __init__(self) -> None:
         self.numbers = torch.ones(2_000_000)
@@ -254,7 +181,7 @@ def leak_through_cycles_figures(found: tuple[list[TensorMemory], Recording | Non
     }
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 def double(x: Tensor) -> Tensor:
     return x * 2
 
@@ -284,7 +211,7 @@ def leak_through_a_cache_figures(found: tuple[TensorMemory, TensorMemory, int]) 
     }
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 def network() -> nn.Sequential:
     layers = [(nn.Linear(64, 64), nn.Tanh()) for _ in range(16)]
     return nn.Sequential(*(nn.Sequential(*layer) for layer in layers))
@@ -319,7 +246,7 @@ def curve_line(curve: tuple[int, ...]) -> str:
     return f"{plots.sparkline(high)} {units.size(max(curve, default=0))}"
 
 
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 def in_segments(model: nn.Sequential, segments: int) -> Callable[[Tensor], Tensor]:
     if not segments:
         return model
@@ -357,7 +284,7 @@ def checkpointing_figures(found: dict[int, tuple[TensorMemory, int]]) -> Figures
     }
 
 
-# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 def a_snapshot() -> CudaMemory | None:
     return read_record()
 

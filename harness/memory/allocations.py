@@ -9,7 +9,6 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ WITHIN, MOST_FRAMES = 100, 12
 class Allocated:
     """Allocations of one kind: their sum in bytes, their number, the allocator's function, and the stack.
 
-    A frame of the stack is "function:line", the innermost first. C and C++ functions may have no line.
+    A frame of the stack is "function:line", the innermost first.
     """
 
     n_bytes: int
@@ -56,12 +55,12 @@ def lacking_memray() -> str:
     return "" if importlib.util.find_spec("memray") else f"memray is missing: {INSTALL}"
 
 
-def record_allocations(call: Callable[[], object], *, native: bool = False) -> Recording:
+def record_allocations(call: Callable[[], object]) -> Recording:
     """Call a function once while memray records, and return the recording. memray must be installed.
 
-    The result of the call exists until the end of the recording. Allocations of other threads count too. With `native`,
-    the stacks contain C and C++ functions. Exceptions of the call are not caught. Raise `MachineError` if memray is
-    missing, and `UsageError` if the call only returns a coroutine or an iterator.
+    The result of the call exists until the end of the recording. Allocations of other threads count too. Exceptions of
+    the call are not caught. Raise `MachineError` if memray is missing, and `UsageError` if the call only returns a
+    coroutine or an iterator.
     """
     if lacking_memray():
         raise MachineError(lacking_memray())
@@ -69,7 +68,7 @@ def record_allocations(call: Callable[[], object], *, native: bool = False) -> R
     memray.set_log_level(logging.ERROR)  # its warnings name addresses that it has corrected
     with tempfile.TemporaryDirectory(prefix="fairclock-memray-") as folder:
         file = Path(folder) / "memory.bin"
-        with memray.Tracker(file, native_traces=native):
+        with memray.Tracker(file):
             result = first_result(call)
         del result
         with memray.FileReader(file) as reader:
@@ -78,9 +77,9 @@ def record_allocations(call: Callable[[], object], *, native: bool = False) -> R
                 reader.metadata.peak_memory,
                 sum(sizes),
                 len(sizes),
-                _largest_first(reader.get_high_watermark_allocation_records(merge_threads=True), native),
-                _largest_first(reader.get_temporary_allocation_records(merge_threads=True, threshold=WITHIN), native),
-                _largest_first(reader.get_leaked_allocation_records(merge_threads=True), native),
+                _largest_first(reader.get_high_watermark_allocation_records(merge_threads=True)),
+                _largest_first(reader.get_temporary_allocation_records(merge_threads=True, threshold=WITHIN)),
+                _largest_first(reader.get_leaked_allocation_records(merge_threads=True)),
             )
     return found
 
@@ -90,25 +89,13 @@ def of_function(found: Iterable[Allocated], function: str) -> int:
     return sum(each.n_bytes for each in found if each.stack and each.stack[0].partition(":")[0] == function)
 
 
-def native_stack(record: Any) -> list[Any]:
-    """Return the C and C++ frames of a record of memray, and its Python frames.
-
-    In a Python without symbols, memray does not merge them. Native are those before the first frame without a name.
-    """
-    merged, python = record.hybrid_stack_trace(), record.stack_trace()
-    if merged[:1] != python[:1]:  # a C function asks for memory, so it is the innermost one
-        return list(merged)
-    return [*takewhile(lambda frame: frame[0] != "<unknown>", record.native_stack_trace()), *python]
-
-
-def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...]:
-    """Return records of memray. Only with `native`, look up C and C++ functions, of the first, which takes seconds."""
+def _largest_first(records: Iterable[Any]) -> tuple[Allocated, ...]:
+    """Return records of memray, the largest first."""
     import memray  # noqa: PLC0415 - an optional package
 
     found: list[Allocated] = []
     for record in sorted(records, key=lambda record: -int(record.size)):
-        stack = native_stack(record) if native and not found else record.stack_trace()
-        frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in stack[:MOST_FRAMES])
+        frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in record.stack_trace()[:MOST_FRAMES])
         allocator = memray.AllocatorType(record.allocator).name.lower()
         found.append(Allocated(record.size, record.n_allocations, allocator, frames))
     return tuple(found)
