@@ -1,6 +1,5 @@
 """Lesson 03: how to time work that a GPU does after the call has returned."""
 
-from collections.abc import Sequence
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -12,10 +11,8 @@ from torch.utils.benchmark import Timer
 from harness.machine.devices import gpu_bytes_per_s, pick_stream
 from lessons.engine.api import Figures, Interval, Rows, Run, load
 from lessons.engine.command import main
-from lessons.engine.published import ON_A_GPU
 
 HAS_GPU = torch.cuda.is_available()
-FIRST_TIMEIT_S, SECOND_TIMEIT_S, TIMER_S = ON_A_GPU
 
 
 def where() -> str:
@@ -26,11 +23,6 @@ def where() -> str:
         "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU. Each step "
         "also shows the figures of a recorded run on a GPU."
     )
-
-
-def spread(times: Sequence[float]) -> tuple[float, float, float]:
-    """Return the shortest, the median and the longest time."""
-    return min(times), median(times), max(times)
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -66,10 +58,8 @@ def launch_and_wait(turns: int = 9, launches: int = 20) -> list[tuple[float, flo
 def launch_and_wait_figures(timed: list[tuple[float, float]]) -> Figures:
     returned_s, done_s = zip(*timed, strict=True)
     return {
-        "times": Rows([spread(returned_s), spread(done_s)]),
+        "times": Rows([(median(returned_s),), (median(done_s),)]),
         "share": Interval.median(returned / done for returned, done in timed),
-        "launch_s": median(returned_s) / 20,
-        "work_s": median(done_s) / 20,
     }
 
 
@@ -97,10 +87,9 @@ def how_often(turns: int = 25, launches: int = 50) -> list[list[float]]:
 
 
 def how_often_figures(timed: list[list[float]]) -> Figures:
-    never, after_each, once = timed
+    _, after_each, once = timed
     return {
-        "times": Rows([spread(each) for each in timed]),
-        "share": Interval.median(short / real for short, real in zip(never, once, strict=True)),
+        "times": Rows([(median(each),) for each in timed]),
         "wait_s": Interval.median(each - real for each, real in zip(after_each, once, strict=True)),
     }
 
@@ -127,7 +116,7 @@ def own_clock(turns: int = 9, launches: int = 400) -> list[tuple[float, float]]:
 def own_clock_figures(timed: list[tuple[float, float]]) -> Figures:
     host_s, device_s = zip(*timed, strict=True)
     return {
-        "times": Rows([spread(host_s), spread(device_s)]),
+        "times": Rows([(median(host_s),), (median(device_s),)]),
         "difference": Interval.median(abs(host / device - 1) for host, device in timed),
     }
 
@@ -166,12 +155,8 @@ def timer_clocks_figures(found: dict[str, list[tuple[float, float]]]) -> Figures
         "times": Rows(
             [(name, *map(median, zip(*turns, strict=True)), median(parts[name])) for name, turns in found.items()]
         ),
-        "plain": Interval.median(parts["perf_counter"]),
         "default": Interval.median(parts["default"]),
         "waiting": Interval.median(parts["waits"]),
-        "has_gpu": HAS_GPU,
-        "published_timeit_s": SECOND_TIMEIT_S[0],
-        "published_timer_s": TIMER_S[0],
     }
 
 
@@ -204,10 +189,8 @@ def first_bmm(calls: int = 30) -> list[float]:
 def first_bmm_figures(calls_s: list[float], run: Run) -> Figures:
     first_s, *later_s = calls_s
     return {
-        "times": Rows([(each,) for each in (first_s, *spread(later_s))]),
+        "times": Rows([(first_s,), (median(later_s),)]),
         "first_to_later": Interval.median(first_s / each for each in later_s).with_factor(run.noise),
-        "published_first_s": FIRST_TIMEIT_S[1],
-        "published_again_s": SECOND_TIMEIT_S[1],
     }
 
 
@@ -238,7 +221,7 @@ def cold_and_warm(turns: int = 25) -> list[tuple[float, float]]:
 def cold_and_warm_figures(timed: list[tuple[float, float]]) -> Figures:
     warm_s, cold_s = zip(*timed, strict=True)
     return {
-        "times": Rows([spread(warm_s), spread(cold_s)]),
+        "times": Rows([(median(warm_s),), (median(cold_s),)]),
         "cold_to_warm": Interval.median(cold / warm for warm, cold in timed),
     }
 

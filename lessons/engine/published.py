@@ -8,13 +8,6 @@ RECIPE_FUZZED: Final = ("2140 × 1296", 2000e-6, 41_000e-6)
 Source: PyTorch's benchmark recipe, docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
 """
 
-ON_A_GPU: Final = ((27.6e-6, 2775.5e-6), (25.3e-6, 22.4e-6), (232.93e-6, 181.04e-6))
-"""The seconds per call of mul-sum and of bmm, two versions of a batched dot product of tensors of 10000×1024, on a GPU.
-
-The rows are the first result of `timeit`, the second result of `timeit`, and the result of torch's Timer. `timeit` ran
-without synchronization. Source: PyTorch's benchmark recipe.
-"""
-
 QUICK_START_TIMERS: Final = (("Python", 2.34e-6, 0.07e-6), ("C++", 1.21e-6, 0.03e-6))
 """The median and the IQR of the time of `x * y` on 128 numbers, timed from Python and from C++, in seconds.
 
