@@ -52,12 +52,7 @@ class Claim:
         return SettledClaim(self, measured, standing, reason, value)
 
     def skipped(self, reason: str) -> "SettledClaim":
-        """Return this claim as skipped, without its bounds.
-
-        `reason` names what the machine lacks, and how to get it. Raise `ValueError` if `reason` is empty.
-        """
-        if not reason.strip():
-            raise ValueError(f"Claim {self.id}: a skipped claim needs a reason.")
+        """Return this claim as skipped, without bounds. `reason` names what the machine lacks, and how to get it."""
         without_bounds = replace(self, at_least=-math.inf, at_most=math.inf)
         return SettledClaim(without_bounds, Interval.unknown(), Standing.SKIPPED, reason, "")
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lessons.engine.predict import Choice
 from lessons.engine.templates import Condition, Place, Template
 
 
@@ -142,14 +143,13 @@ class DocumentStep:
 
 @dataclass(frozen=True, slots=True)
 class RecallBlock:
-    """A question about the lesson for the start of the next lesson, with the letter of the right option.
+    """A question about the lesson for the start of the next lesson. `answer` is the letter of the right option.
 
     `because` explains the answer in one sentence. `key_point` is a part of the key point from which it follows.
     """
 
-    question: str
-    choices: tuple[str, ...]
-    right: str
+    choice: Choice
+    answer: str
     because: str
     key_point: str
 

@@ -16,7 +16,6 @@ from lessons.engine.document import Block, ClaimBlock, DocumentStep, QuestionBlo
 from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
 from lessons.engine.interval import Interval, Standing
 from lessons.engine.markup import plain
-from lessons.engine.parsing import LETTERS
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import Choice, Guess, Judgement, Prediction, PredictionResult, StudentAnswer, Truth
 from lessons.engine.templates import LackingFigureError, Place, Template, formatter, value_of
@@ -72,32 +71,8 @@ class Photo:
 Part = Paragraph | Answer | ClaimLine | Table | Picture | Photo
 
 
-@dataclass(frozen=True, slots=True)
-class Standings:
-    """The results of claims in templates: `{% if claim.held %}`."""
-
-    standing: Standing
-    value: Interval
-
-    @property
-    def held(self) -> bool:
-        """Whether the claim was held."""
-        return self.standing is Standing.HELD
-
-    @property
-    def refuted(self) -> bool:
-        """Whether the claim was refuted."""
-        return self.standing is Standing.REFUTED
-
-    @property
-    def unclear(self) -> bool:
-        """Whether the claim was inconclusive."""
-        return self.standing is Standing.INCONCLUSIVE
-
-    @property
-    def skipped(self) -> bool:
-        """Whether the claim was skipped."""
-        return self.standing is Standing.SKIPPED
+STANDINGS: Final = dict(zip(("held", "refuted", "unclear", "skipped"), Standing, strict=True))
+"""The results of claims by their names in templates: `{% if claim.held %}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +82,6 @@ class Explained:
     parts: tuple[Part, ...]
     claims: tuple[SettledClaim, ...]
     prediction: PredictionResult | None = None
-
-
-class _AllLacking(dict[str, Lacking]):
-    """The figures of a step that is lacking as a whole: each has the same reason."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.reason = reason
-
-    def __missing__(self, name: str) -> Lacking:
-        return Lacking(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +94,7 @@ class Measured:
     @property
     def values(self) -> dict[str, object]:
         """The values that templates can use."""
-        own = {} if isinstance(self.figures, Lacking) else self.figures
-        earlier = {
-            name: _AllLacking(each.reason) if isinstance(each, Lacking) else each for name, each in self.earlier.items()
-        }
-        return {**earlier, **own}
+        return {**self.earlier, **({} if isinstance(self.figures, Lacking) else self.figures)}
 
     def lacking(self, names: frozenset[str], place: Place) -> str:
         """Return the reason why one of these figures is lacking, or "". Raise `DocumentError` if one does not exist."""
@@ -166,7 +126,10 @@ def explained(
     claims = {block.id: settle(block, measured) for block in step.claims}
     for id_, standing in (forced or {}).items():
         claims[id_] = replace(claims[id_], standing=standing)
-    results = {block.name: Standings(claims[block.id].standing, claims[block.id].measured) for block in step.claims}
+    results = {
+        block.name: {name: claims[block.id].standing is each for name, each in STANDINGS.items()}
+        for block in step.claims
+    }
     parts: list[Part] = []
     asked = None
     if step.question and prediction:
@@ -195,7 +158,7 @@ def question_as(block: QuestionBlock, text: str) -> Prediction:
         return Guess(text, block.guess, block.near)
     if not block.choices:
         return Choice.ranges(text, block.limits, formatter(block.unit, block.place))
-    return Choice(text, dict(zip(LETTERS, block.choices, strict=False)), block.limits)
+    return Choice.of(text, block.choices, block.limits)
 
 
 def truth(block: QuestionBlock, measured: Measured) -> Truth:

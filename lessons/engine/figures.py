@@ -25,6 +25,10 @@ class Lacking:
         if not self.reason.strip():
             raise ValueError("A figure that is lacking needs a reason.")
 
+    def __getitem__(self, _name: str) -> "Lacking":
+        """Return this reason for each figure, because a step can be lacking as a whole."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:

@@ -26,10 +26,6 @@ class Standing(StrEnum):
     INCONCLUSIVE = "inconclusive"
     SKIPPED = "skipped"
 
-    def words(self, *, held: str, refuted: str, unclear: str) -> str:
-        """Return the text that fits this result. For a skipped claim, it is empty."""
-        return {self.HELD: held, self.REFUTED: refuted, self.INCONCLUSIVE: unclear}.get(self, "")
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:

@@ -23,6 +23,7 @@ from lessons.engine.document import (
     Shown,
     Words,
 )
+from lessons.engine.predict import LETTERS, Choice
 from lessons.engine.templates import Condition, DocumentError, Place, Template, formatter
 
 __all__ = ["DocumentError", "load", "parse"]
@@ -30,7 +31,6 @@ __all__ = ["DocumentError", "load", "parse"]
 KEY_POINTS: Final = "Key points"
 REFERENCES: Final = "References"
 RECALL: Final = "Recall"
-LETTERS: Final = "abcdefgh"
 SHOWN: Final = ("table", "histogram", "drawing", "output", "photo")
 
 _STEP: Final = re.compile(r"(?P<title>.*?)\s*\{#(?P<name>\w+)(?P<optional>\s+\.optional)?\}$")
@@ -281,4 +281,5 @@ def _recall(given: Directive) -> RecallBlock:
     choices, right = given.items("choices"), given.take("right")
     if given.kind != "recall" or right not in LETTERS[: len(choices)] or not right:
         raise given.place.error("A {recall} needs :choices: and the letter of the right one as :right:.")
-    return given.finish(RecallBlock(given.text, choices, right, given.take("because"), given.take("key-point")))
+    choice = Choice.of(given.text, choices)
+    return given.finish(RecallBlock(choice, right, given.take("because"), given.take("key-point")))

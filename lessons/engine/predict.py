@@ -11,12 +11,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Final
 
 from harness.rendering import units
 from lessons.engine import numbers
 from lessons.engine.interval import Interval, Standing, interval_of
 from lessons.engine.phrases import phrase
+
+LETTERS: Final = "abcdefgh"
+"""The letters of the options of a question."""
 
 BETWEEN = " " * 5
 """The spaces between two options on one line."""
@@ -63,26 +66,6 @@ class PredictionResult:
     right: bool | None
 
 
-class Prediction(Protocol):
-    """A question with methods that read and judge an answer."""
-
-    @property
-    def question(self) -> str:
-        """The text of the question, in full sentences."""
-
-    def offer(self) -> str:
-        """Return the line below the question. It shows what the student may type."""
-
-    def parse(self, typed: str) -> StudentAnswer | None:
-        """Return the answer that a typed line means, or None if the line is not an answer."""
-
-    def accepts(self) -> str:
-        """Return a short sentence about what to type."""
-
-    def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
-        """Return the comparison of an answer with the right answer. A skipped question has the answer None."""
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A question with a few options. `options` maps the letter of each option to its text, in the order shown.
@@ -100,12 +83,17 @@ class Choice:
             raise ValueError(f"{self.question!r} needs one limit fewer than options, in ascending order.")
 
     @classmethod
+    def of(cls, question: str, texts: Iterable[str], limits: Sequence[float] = ()) -> "Choice":
+        """Return a question with these options, whose letters are a, b and so on."""
+        return cls(question, dict(zip(LETTERS, texts, strict=False)), limits)
+
+    @classmethod
     def ranges(cls, question: str, limits: Sequence[float], unit: Callable[[float], str]) -> "Choice":
         """Return a question whose options are ranges. For the limit 2 s, they are "less than 2 s" and "2 s or more"."""
         ends = [re.sub(r"(\.\d*[1-9])0+", r"\1", unit(limit)) for limit in limits]  # 1.5× instead of 1.50×
         between = [phrase("{low} to {high}", low=low, high=high) for low, high in pairwise(ends)]
         texts = [phrase("less than {end}", end=ends[0]), *between, phrase("{end} or more", end=ends[-1])]
-        return cls(question, dict(zip("abcdefgh", texts, strict=False)), limits)
+        return cls.of(question, texts, limits)
 
     def offer(self) -> str:
         """Return one line with all options and their letters."""
@@ -125,7 +113,7 @@ class Choice:
         return f"Type {', '.join(others)} or {last}"
 
     def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
-        """Return whether the answer is right, with the words for the student.
+        """Return whether the answer is right, with the words for the student. A skipped question has the answer None.
 
         A measured interval can contain values of several options. An answer that is one of these options is then
         neither right nor wrong. Any other answer is wrong.
@@ -181,7 +169,7 @@ class Guess:
         return f"Type a number{of} above 0, such as 3, 2.5e3, 1,000, 60k{more}"
 
     def judge(self, answer: StudentAnswer | None, truth: Truth) -> Judgement:
-        """Return whether the answer is right, with the words for the student.
+        """Return whether the answer is right, with the words for the student. A skipped question has the answer None.
 
         The words for a wrong answer state by which factor it is too high or too low. If the answer is near one part of
         the measured interval but not near all of it, it is neither right nor wrong.
@@ -207,6 +195,10 @@ class Guess:
 
     def _text(self, value: float) -> str:
         return f"{units.number(value)} {self.unit}".strip()
+
+
+Prediction = Choice | Guess
+"""A question. `offer` is the line below it, and `accepts` a sentence about what to type."""
 
 
 def ask(prediction: Prediction, read: Callable[[], str], show: Callable[[str], None]) -> StudentAnswer | None:

@@ -3,53 +3,35 @@
 They stand at the end of each lesson's document. They do not count in the student's score.
 """
 
-from dataclasses import dataclass
-
 from lessons.engine import parsing
 from lessons.engine.catalogue import FOLDER, lesson_names
-from lessons.engine.predict import Choice, ask
+from lessons.engine.document import RecallBlock
+from lessons.engine.predict import ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.route import chosen, lessons_of, previous
 from lessons.engine.screen import Screen
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """A question about a lesson. `answer` is the letter of the right option, and `because` explains it in one sentence.
-
-    `key_point` is a part of the lesson's key point from which the answer follows.
-    """
-
-    choice: Choice
-    answer: str
-    because: str
-    key_point: str
-
-
-def load() -> dict[str, tuple[Recall, ...]]:
+def load() -> dict[str, tuple[RecallBlock, ...]]:
     """Return the recall questions about each lesson, by the name of the lesson."""
-    return {name: _of(name) for name in lesson_names()}
+    return {name: _about(name) for name in lesson_names()}
 
 
-def _of(name: str) -> tuple[Recall, ...]:
-    asked = parsing.load(FOLDER / f"{name}.md").recall
-    choices = (Choice(each.question, dict(zip(parsing.LETTERS, each.choices, strict=False))) for each in asked)
-    return tuple(
-        Recall(choice, each.right, each.because, each.key_point) for choice, each in zip(choices, asked, strict=True)
-    )
+def _about(name: str) -> tuple[RecallBlock, ...]:
+    return parsing.load(FOLDER / f"{name}.md").recall
 
 
-def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str, tuple[Recall, ...]]:
+def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str, tuple[RecallBlock, ...]]:
     """Return the last complete lesson before `lesson` in the student's path, and the questions about it.
 
     If there is no such lesson, return "" and no questions.
     """
     taken = {name for name, progress in done.items() if progress.complete}
     before = previous(lesson, lessons_of(chosen()), taken)
-    return (before, _of(before)) if before else ("", ())
+    return (before, _about(before)) if before else ("", ())
 
 
-def play(lesson: str, questions: tuple[Recall, ...], screen: Screen) -> None:
+def play(lesson: str, questions: tuple[RecallBlock, ...], screen: Screen) -> None:
     """Ask the student the questions about `lesson`. After each answer, print the right answer and the reason."""
     screen.recall(lesson, len(questions))
     for number, each in enumerate(questions, start=1):
@@ -59,7 +41,7 @@ def play(lesson: str, questions: tuple[Recall, ...], screen: Screen) -> None:
         screen.reveal(words, right=judged.right, label="Answer")
 
 
-def as_markdown(lesson: str, questions: tuple[Recall, ...]) -> str:
+def as_markdown(lesson: str, questions: tuple[RecallBlock, ...]) -> str:
     """Return a cell of a notebook with the questions, and with their answers below them in a part that unfolds."""
     asked, answers = [], []
     for number, each in enumerate(questions, start=1):

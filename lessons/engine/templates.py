@@ -16,9 +16,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from harness.errors import UsageError
 from harness.rendering import units
-from lessons.engine import words
 from lessons.engine.figures import Lacking
 from lessons.engine.interval import Interval
+
+
+def signed(value: float, unit: str = "number") -> str:
+    """Return a number in `unit`, with a plus sign if it is positive. In "percent", 0.03 is "+3 %"."""
+    return f"{'+' if value > 0 else ''}{UNITS[unit](value)}"
+
 
 UNITS: Final[Mapping[str, Callable[..., str]]] = {
     "seconds": units.seconds,
@@ -28,12 +33,16 @@ UNITS: Final[Mapping[str, Callable[..., str]]] = {
     "count": units.count,
     "number": units.number,
     "some": units.some,
-    "change": words.change,
-    "signed": lambda value, unit="number": words.signed(UNITS[unit])(value),
-    "followed": lambda value, after, unit="count": words.followed(after, UNITS[unit])(value),
-    "yes_no": words.yes_no,
+    "signed": signed,
+    "change": lambda fraction: signed(round(fraction, 6), "percent"),
+    "followed": lambda value, after, unit="count": f"{UNITS[unit](value)} {after}",
+    "yes_no": lambda value: "yes" if value else "no",
 }
-"""The filters that turn a number, or the middle of an interval, into text."""
+"""The filters that turn a number, or the middle of an interval, into text.
+
+`change` is a relative change in percent with its sign. Changes of less than a millionth are "0 %". `followed` adds
+words after the value: with "of 5", 4 is "4 of 5".
+"""
 
 
 class LackingFigureError(Exception):
@@ -167,42 +176,29 @@ class Condition:
     @classmethod
     def parse(cls, text: str, place: Place) -> "Condition":
         """Return a condition such as `x >= 1.5`, `0.7 <= x <= 1`, `x <= y`, `x == 0` or `x` (x is true)."""
-        try:
-            output = cast("nodes.Output", _environment().parse("{{ " + text + " }}").body[0])
-            expression = output.nodes[0]
-            if isinstance(expression, nodes.Name):
-                return cls(expression.name, 1.0, 1.0)
-            compared = cast("nodes.Compare", expression)
-            sides = [_side(each) for each in (compared.expr, *(each.expr for each in compared.ops))]
-            signs = [each.op for each in compared.ops]
-        except (TemplateError, AttributeError, IndexError, TypeError) as error:
-            raise place.error(_WANTED.format(text)) from error
-        match (sides, signs):
-            case ([str(figure), bound], ["gteq"]):
-                return cls(figure, at_least=bound)
-            case ([str(figure), bound], ["lteq"]):
-                return cls(figure, at_most=bound)
-            case ([str(figure), bound], ["eq"]):
-                return cls(figure, bound, bound)
-            case ([low, str(figure), high], ["lteq", "lteq"]):
-                return cls(figure, low, high)
-        raise place.error(_WANTED.format(text))
+        found = _CONDITION.fullmatch(text)
+        if not found:
+            raise place.error(_WANTED.format(text))
+        figure, sign = found["figure"], found["sign"]
+        low, bound = (_bound(each) if each else None for each in found.group("low", "bound"))
+        if not sign:
+            return cls(figure, 1.0, 1.0)
+        return cls(figure, low if sign == "<=" else bound, None if sign == ">=" else bound)
 
 
+def _bound(text: str) -> float | str:
+    return text if text[0].isalpha() or text[0] == "_" else float(text)
+
+
+_FIGURE: Final = r"[^\W\d]\w*(?:\.\w+)?"
+_BOUND: Final = rf"{_FIGURE}|-?\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?"
+_CONDITION: Final = re.compile(
+    rf"(?:(?P<low>{_BOUND}) *<= *(?={_FIGURE} *<=))?(?P<figure>{_FIGURE})(?: *(?P<sign><=|>=|==) *(?P<bound>{_BOUND}))?"
+)
 _WANTED: Final = (
     "{!r} is not a condition. Write a figure and its bounds: `x >= 1.5`, `x <= y`, `0.7 <= x <= 1`, `x == 0`, or `x` "
     "for a figure that must be true."
 )
-
-
-def _side(node: nodes.Expr) -> float | str:
-    if isinstance(node, nodes.Neg):
-        return -float(cast("nodes.Const", node.node).value)
-    if isinstance(node, nodes.Const):
-        return float(node.value)
-    if isinstance(node, nodes.Getattr):
-        return f"{cast('nodes.Name', node.node).name}.{node.attr}"
-    return cast("nodes.Name", node).name
 
 
 def value_of(name: str, values: Mapping[str, object]) -> object:

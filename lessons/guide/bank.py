@@ -11,6 +11,7 @@ from typing import Final
 
 from harness.glossary import Term
 from lessons.engine.markup import plain
+from lessons.engine.predict import LETTERS
 from lessons.guide.contents import LessonPage
 from lessons.guide.task_texts import TaskTexts, WrongAnswer
 
@@ -56,7 +57,7 @@ class Question:
     @property
     def letter(self) -> str:
         """The letter of the right option."""
-        return "abcdefgh"[self.right]
+        return LETTERS[self.right]
 
 
 def questions_of(page: LessonPage) -> Iterator[Question]:

@@ -12,15 +12,13 @@ from lessons.engine import explain, recall
 from lessons.engine import glossary as glossary_screen
 from lessons.engine.catalogue import LessonEntry, lesson_names
 from lessons.engine.claim import SettledClaim
-from lessons.engine.document import ClaimBlock, DocumentStep, QuestionBlock
+from lessons.engine.document import ClaimBlock, DocumentStep, QuestionBlock, RecallBlock
 from lessons.engine.explain import UNKNOWN, Explained, Measured, Part, Photo, Picture
 from lessons.engine.figures import Figures
 from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.minutes import minutes_of
-from lessons.engine.parsing import LETTERS
-from lessons.engine.predict import Choice, Prediction
-from lessons.engine.recall import Recall
+from lessons.engine.predict import LETTERS, Choice, Prediction
 from lessons.engine.recorded_run import RecordedRun
 from lessons.guide import charts, task_texts
 from lessons.guide.results import LessonResults
@@ -131,7 +129,7 @@ class LessonPage:
     lesson: Lesson
     steps: tuple[StepPage, ...]
     tasks: tuple[TaskTexts, ...]
-    recall: tuple[Recall, ...]
+    recall: tuple[RecallBlock, ...]
     terms: tuple[glossary.Term, ...]
     results: LessonResults | None
 
@@ -192,7 +190,7 @@ def load_all(results: Mapping[str, LessonResults]) -> dict[str, LessonPage]:
 def page_of(
     lesson: Lesson,
     tasks: Sequence[TaskTexts],
-    questions: Sequence[Recall],
+    questions: Sequence[RecallBlock],
     terms: Sequence[glossary.Term],
     results: LessonResults | None,
 ) -> LessonPage:

@@ -8,12 +8,13 @@ from itertools import groupby
 from typing import Final
 
 from lessons.engine.markup import plain
+from lessons.engine.predict import LETTERS
 from lessons.guide.bank import KINDS, OPTIONS, Question
 from lessons.guide.rendering import render
 
 COLUMNS: Final = (
     *("id", "lesson", "kind", "points", "minutes", "question", "code"),
-    *(f"option {letter}" for letter in "abcdefgh"[:OPTIONS]),
+    *(f"option {letter}" for letter in LETTERS[:OPTIONS]),
     *("right", "explanation"),
 )
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)

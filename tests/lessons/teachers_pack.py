@@ -9,9 +9,9 @@ import small_lesson
 from once import once
 
 from harness.glossary import Term
+from lessons.engine.document import RecallBlock
 from lessons.engine.figures import Samples
 from lessons.engine.predict import Choice
-from lessons.engine.recall import Recall
 from lessons.guide import contents, results
 from lessons.guide import pages as pack
 from lessons.guide.contents import LessonPage
@@ -74,7 +74,7 @@ def terms() -> list[Term]:
 
 def small_page(found: LessonResults | None = RESULTS) -> LessonPage:
     """Return the page of the small lesson."""
-    recall = Recall(Choice("What is `2 * 1`?", {"a": "one", "b": "two"}), "b", "It always is.", "one")
+    recall = RecallBlock(Choice("What is `2 * 1`?", {"a": "one", "b": "two"}), "b", "It always is.", "one")
     return contents.page_of(small_lesson.lesson, [task()], [recall], terms(), found)
 
 

@@ -17,6 +17,7 @@ from harness.errors import UsageError
 from lessons.engine import conditions, notebook, predict, recall
 from lessons.engine.claim import Claim
 from lessons.engine.conditions import TOO_BUSY, Conditions
+from lessons.engine.document import RecallBlock
 from lessons.engine.interval import Interval, Standing
 from lessons.engine.notebook import Guide
 from lessons.engine.notebook_screen import for_this_process, markdown
@@ -253,7 +254,7 @@ def test_a_notebook_asks_only_about_a_lesson_that_was_taken(
     assert printed.index("How many?") < printed.index("One is enough.")
 
 
-QUESTIONS = (recall.Recall(predict.Choice("How many?", {"a": "one", "b": "two"}), "a", "One is enough.", "one"),)
+QUESTIONS = (RecallBlock(predict.Choice("How many?", {"a": "one", "b": "two"}), "a", "One is enough.", "one"),)
 
 
 def text(capsys: pytest.CaptureFixture[str]) -> str:
