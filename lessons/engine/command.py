@@ -12,8 +12,8 @@ import contextlib
 import gc
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -25,7 +25,6 @@ from harness.errors import UsageError
 from harness.rendering import units
 from lessons.engine import notebook as notebooks
 from lessons.engine import recall
-from lessons.engine.catalogue import LessonEntry
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
@@ -37,7 +36,7 @@ from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.recording import record as record_run
 from lessons.engine.route import chosen, lessons_of
-from lessons.engine.run import LessonSession, RunOptions, StartingPoint, start_at, step_number, unfinished
+from lessons.engine.run import LessonSession, RunOptions, continued, step_number, unfinished
 from lessons.engine.screen import Screen
 
 # torch 2.11 prints this at each use of its profiler, even without a schedule of several cycles.
@@ -57,12 +56,10 @@ def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    fast: bool
-    interactive: bool
+    run: RunOptions
     json_file: Path | None
     plots: Path | None
     first: int | None
-    every: bool
 
 
 def _app(lesson: Lesson) -> typer.Typer:
@@ -110,9 +107,9 @@ def _app(lesson: Lesson) -> typer.Typer:
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
         first = None if from_step is None else step_number(lesson, from_step)
-        save = picture_saver(plots, lesson.name, force=force)
+        options = RunOptions(fast, interactive, picture_saver(plots, lesson.name, force=force), optional=every)
         with writable(json_file, force=force), _imports_frozen():
-            return _run(shown, save, _Options(fast, interactive, json_file, plots, first, every))
+            return _run(shown, _Options(options, json_file, plots, first))
 
     return app
 
@@ -146,15 +143,13 @@ def _list_steps(lesson: Lesson) -> int:
     return 0
 
 
-def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) -> int:
+def _run(lesson: Lesson, options: _Options) -> int:
     screen, progress = Screen(Console(highlight=False)), ProgressFile()
     before = progress.load().get(lesson.name)
-    conditions = _header(lesson, screen, progress, before, fast=options.fast)
-    left = unfinished(lesson, before)
+    conditions = _header(lesson, screen, progress, before, fast=options.run.fast)
     saver = _Saver(progress, screen)
-    run_options = RunOptions(options.fast, options.interactive, save, saver, options.every)
-    session = LessonSession(lesson, screen, run_options, conditions)
-    code = _play(session, saver, left, options)
+    session = LessonSession(lesson, screen, replace(options.run, keep=saver), conditions)
+    code = _play(session, saver, unfinished(lesson, before), options)
     if code == 0:
         if session.done:
             screen.score(Score.of(updated(before, session.record()).predictions.values()))
@@ -178,23 +173,18 @@ def _next_lesson(lesson: Lesson) -> str:
     return f"fairclock lessons {following[0]}" if following else ""
 
 
-def _plan(entry: LessonEntry) -> str:
-    """Return the line with the lessons that prepare for this one, and the minutes for its exercise."""
-    after = f"Exercise afterwards: {entry.exercise_minutes} min." if entry.exercise_minutes else ""
-    return " ".join(filter(None, (entry.advice, after)))
-
-
 def _header(
     lesson: Lesson, screen: Screen, progress: ProgressFile, before: LessonProgress | None, *, fast: bool
 ) -> Conditions:
-    ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
-    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(lesson.entry.longest_s[fast])}"
+    entry, ran_s = lesson.entry, before.durations_s.get(length_of(fast=fast)) if before else None
+    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(entry.longest_s[fast])}"
+    after = f"Exercise afterwards: {entry.exercise_minutes} min." if entry.exercise_minutes else ""
     conditions = Conditions.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",
-        f"{lesson.entry.minutes} min, {runs}",
+        f"{entry.minutes} min, {runs}",
         lesson.opening,
-        _plan(lesson.entry),
+        f"{entry.advice} {after}".strip(),
         conditions.describe(),
     )
     for note in filter(None, (conditions.environment.caution(), progress.warning)):
@@ -218,35 +208,31 @@ class _Saver:
             self.failed = True
 
 
-def _start(session: LessonSession, saver: _Saver, left: Unfinished | None, options: _Options) -> StartingPoint:
-    lesson, screen = session.lesson, session.screen
+def _first_step(session: LessonSession, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
+    """Return the number of the first step of the run. Ask the student whether to continue an unfinished run."""
+    screen = session.screen
     if options.first is not None:
-        return start_at(lesson, options.first, left)
-    if left is None or not options.interactive:
-        return StartingPoint()
+        return options.first
+    if left is None or not options.run.interactive:
+        return 1
     if options.json_file is not None or options.plots is not None:
         screen.note(f"Your last run ended after step {left.steps}. With --json or --plots, all steps run again.")
-    elif screen.continues(left.steps, len(lesson.steps)):
-        return StartingPoint(left.steps, left)
+    elif screen.continues(left.steps, len(session.lesson.steps)):
+        return left.steps + 1
     saver.restarted = True
-    return StartingPoint()
-
-
-def _ask_about_last_lesson(session: LessonSession, progress: ProgressFile) -> None:
-    """Ask the student the questions about the previous lesson, if the student has taken this lesson."""
-    lesson, questions = recall.about_last_lesson(session.lesson.name, progress.load())
-    if questions:
-        with session.waiting():
-            recall.play(lesson, questions, session.screen)
+    return 1
 
 
 def _play(session: LessonSession, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
     screen, name = session.screen, session.lesson.name
     try:
-        start = _start(session, saver, left, options)
-        session.start, session.earlier = start.steps_before, start.earlier
-        if options.interactive and not start.steps_before:
-            _ask_about_last_lesson(session, saver.progress)
+        first = _first_step(session, saver, left, options)
+        session.start, session.earlier = first - 1, continued(session.lesson, first, left)
+        asks = options.run.interactive and first == 1
+        before, questions = recall.about_last_lesson(name, saver.progress.load()) if asks else ("", ())
+        if questions:
+            with session.waiting():
+                recall.play(before, questions, screen)
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
         kept = unfinished(session.lesson, saver.progress.load().get(name))

@@ -233,6 +233,9 @@ def _parts(
                 yield Paragraph(found)
         case ClaimBlock():
             settled = claims[block.id]
+            first = next(each for each in claims.values() if each.reason == settled.reason)
+            if settled.standing is Standing.SKIPPED and settled is not first:  # the student has read the reason
+                settled = replace(settled, reason="")
             chosen = {
                 Standing.HELD: written(block.held),
                 Standing.REFUTED: phrase(REFUTED) if block.refuted is None else written(block.refuted),

@@ -69,7 +69,7 @@ class Guide:
         self._lesson = lesson.translated(language)
         self._screen = for_this_process()
         self._progress = ProgressFile()
-        options = RunOptions(False, False, lambda _name, _svg: None, lambda _record: None, optional=True)
+        options = RunOptions(optional=True)
         self._session = LessonSession(self._lesson, self._screen, options, Conditions.measure())
         self._asked: dict[str, tuple[Prediction, StudentAnswer | None]] = {}
         self._done: dict[str, StepRecord] = {}
@@ -138,7 +138,7 @@ class Guide:
         for step in self._lesson.steps:
             if step.name not in self._done and not step.optional:
                 break
-            done.append(self._done.get(step.name) or StepRecord(step.name, step.title, 0.0, None, ()))
+            done.append(self._done.get(step.name) or StepRecord(step.name, step.title))
         if not any(record.name in self._done for record in done):
             return
         self._session.done = done

@@ -34,27 +34,24 @@ class NotebookScreen(Screen):
         whole = Table(plain(table.title), [*heads], rows, table.numeric)
         self._show(whole.to_text(), whole.to_html())
 
-    def picture(self, text: str, caption: str) -> None:
-        """Show text whose line breaks count, such as the output of a program, below its caption."""
+    def picture(self, text: str, svg: str, caption: str) -> None:
+        """Show a picture below its caption: as SVG, or as text whose line breaks count, such as a program's output."""
+        if svg:
+            self._image("svg+xml", svg.encode(), caption, text)
+            return
         self._prose(caption)
         characters = Text.from_ansi(text).plain
         self._show(characters, f"<pre>{escape(characters)}</pre>")
-
-    def drawing(self, text: str, svg: str, caption: str) -> None:
-        """Show a drawing as SVG below its caption."""
-        self._image("svg+xml", svg.encode(), caption, text)
 
     def photo(self, path: Path, caption: str) -> None:
         """Show the picture in the PNG file `path` below its caption."""
         self._image("png", path.read_bytes(), caption, str(path))
 
-    def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
-        """Show the mark for the result `standing`, the sentence of a claim, and the measured value."""
+    def claim(self, standing: Standing, sentence: str, value: str, words: str) -> None:
+        """Show the mark for the result `standing`, the sentence of a claim, the measured value, and `words` below."""
         self._prose(f"{MARKS[standing][0]} {sentence}{f' ({value})' if value else ''}")
-
-    def claim_words(self, text: str) -> None:
-        """Show what the lesson says about the result of the claim above."""
-        self._prose(text)
+        if words:
+            self._prose(words)
 
     def note(self, text: str) -> None:
         """Show a note about the run, such as the name of the machine."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from harness.machine.environment import Environment
 from lessons.engine.claim import SettledClaim
@@ -21,9 +21,9 @@ class StepRecord:
 
     name: str
     title: str
-    duration_s: float
-    prediction: PredictionResult | None
-    claims: tuple[SettledClaim, ...]
+    duration_s: float = 0.0
+    prediction: PredictionResult | None = None
+    claims: tuple[SettledClaim, ...] = ()
     figures: Figures | Lacking | None = None
 
 
@@ -75,7 +75,6 @@ class LessonRecord:
 
     def to_json(self) -> Json:
         """Return the record as a JSON value. Infinite bounds and other numbers that are not finite become null."""
-        environment = self.environment.to_dict()
         return {
             "format": FORMAT,
             "lesson": self.lesson,
@@ -85,7 +84,7 @@ class LessonRecord:
             "started_utc": self.started_utc,
             "duration_s": self.duration_s,
             "noise": _finite(self.noise),
-            "environment": environment,  # type: ignore[dict-item]  # JSON values with a wider type
+            "environment": self.environment.to_dict(),  # type: ignore[dict-item]  # JSON values with a wider type
             "claims": [_claim(settled, step.name) for step in self.steps for settled in step.claims],
             "steps": [_step(step) for step in self.steps],
         }
@@ -110,15 +109,12 @@ def _claim(settled: SettledClaim, step: str) -> Json:
 
 
 def _step(step: StepRecord) -> Json:
-    result = step.prediction
     return {
         "name": step.name,
         "title": step.title,
         "duration_s": step.duration_s,
         "figures": figures_as_json(step.figures) if isinstance(step.figures, dict) else None,
-        "prediction": None
-        if result is None
-        else {"question": result.question, "answer": result.answer, "truth": result.truth, "right": result.right},
+        "prediction": asdict(step.prediction) if step.prediction else None,
     }
 
 

@@ -20,7 +20,6 @@ from lessons.engine.explain import ClaimLine, Explained, Measured, Paragraph, Pa
 from lessons.engine.figures import Figures, figures_as_json, figures_from_json
 from lessons.engine.interval import Standing
 from lessons.engine.phrases import phrase
-from lessons.engine.screen import Screen
 
 FILE: Final = "run.json"
 """The name of the file with the recorded steps, in the lesson's folder of recorded data."""
@@ -62,6 +61,14 @@ class RecordedStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """The parts of a recorded step that a lesson shows. `heading` names the machine, the date and the versions."""
+
+    heading: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedRun:
     """The recorded steps of a lesson, by the name of the step."""
 
@@ -100,6 +107,30 @@ class RecordedRun:
         measured = Measured(self.steps[step.name].figures, earlier)
         return explained(step, measured, question(step.question, measured) if step.question else None)
 
+    def replayed(self, step: DocumentStep, found: Sequence[SettledClaim], simulated: str) -> Replayed | None:
+        """Return what a lesson shows of the record of a step after its own run, or None.
+
+        `found` are the results of the claims in this run. If this run skipped all claims, show the whole recorded
+        explanation. Otherwise, show only the recorded results of the claims that are skipped or inconclusive. If this
+        run only simulated a device, show what the real device showed, without the paragraphs that this run has printed.
+        """
+        if step.name not in self.steps:
+            return None
+        recorded, verb = self.explained(step), "this step showed:"
+        undecided = {each.id for each in found if each.standing not in DECIDED}
+        parts: Sequence[Part] = recorded.parts
+        if simulated:
+            parts = [part for part in parts if not isinstance(part, Paragraph)]
+        elif not found or not _skips(found) or _skips(recorded.claims):
+            parts = [
+                ClaimLine(part.settled, part.remark, "")
+                for part in parts
+                if isinstance(part, ClaimLine) and part.settled.id in undecided and part.settled.standing in DECIDED
+            ]
+            verb = "the result was:" if len(parts) == 1 else "the results were:"
+        machine = self.steps[step.name].made_on.describe()
+        return Replayed(phrase("On {machine}, {verb}", machine=machine, verb=phrase(verb)), parts) if parts else None
+
     def undecided(self, document: Document) -> list[str]:
         """Return the ids of the claims that the record could not decide, in the order of the steps."""
         claims = (each for step in document.steps if step.name in self.steps for each in self.explained(step).claims)
@@ -114,45 +145,5 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def show(screen: Screen, run: RecordedRun, step: DocumentStep, found: Sequence[SettledClaim], folder: Path) -> None:
-    """Print the record of a step if this run could not decide all of its claims.
-
-    `found` are the results of the claims in this run. If this run skipped all claims, print the whole recorded
-    explanation. Otherwise, print only the recorded results of the claims that are skipped or inconclusive. If the
-    record has no result either, print nothing. `folder` contains the recorded photos.
-    """
-    if step.name not in run.steps:
-        return
-    recorded = run.explained(step)
-    skipped = bool(found) and all(each.standing is Standing.SKIPPED for each in found)
-    if skipped and not all(each.standing is Standing.SKIPPED for each in recorded.claims):
-        _print(screen, run, step, "this step showed:", recorded.parts, folder)
-        return
-    undecided = {each.id for each in found if each.standing not in DECIDED}
-    known = [
-        ClaimLine(part.settled, part.remark, "")
-        for part in recorded.parts
-        if isinstance(part, ClaimLine) and part.settled.id in undecided and part.settled.standing in DECIDED
-    ]
-    if known:
-        _print(screen, run, step, "the result was:" if len(known) == 1 else "the results were:", known, folder)
-
-
-def show_real(screen: Screen, run: RecordedRun, step: DocumentStep, folder: Path) -> None:
-    """Print the recorded figures of a step on a real device, after this run has simulated the device.
-
-    The paragraphs are left out, because this run has printed its own.
-    """
-    if step.name in run.steps:
-        figures = [part for part in run.explained(step).parts if not isinstance(part, Paragraph)]
-        _print(screen, run, step, "this step showed:", figures, folder)
-
-
-def _print(
-    screen: Screen, run: RecordedRun, step: DocumentStep, verb: str, parts: Sequence[Part], folder: Path
-) -> None:
-    with screen.quoted():
-        machine = run.steps[step.name].made_on.describe()
-        screen.recorded(phrase("On {machine}, {verb}", machine=machine, verb=phrase(verb)))
-        for part in parts:
-            screen.show(part, folder)
+def _skips(claims: Sequence[SettledClaim]) -> bool:
+    return all(each.standing is Standing.SKIPPED for each in claims)

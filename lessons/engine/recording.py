@@ -33,10 +33,10 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     except MachineError as error:
         failed = error
     conditions = Conditions.measure(fast=fast)
-    options = RunOptions(fast, False, lambda _name, _svg: None, lambda _record: None, optional=True)
-    session = LessonSession(lesson, Screen(console or Console(highlight=False)), options, conditions, replays=False)
+    options, screen = RunOptions(fast, optional=True), Screen(console or Console(highlight=False))
+    session = LessonSession(lesson, screen, options, conditions, replays=False)
     session.play()
-    made_on, steps = RecordedOn.now(conditions.environment), dict(RecordedRun.load(lesson.recorded).steps)
+    made_on, steps = RecordedOn.now(conditions.environment), dict(session.recorded.steps)
     for step, done in zip(lesson.steps, session.done, strict=True):
         if not isinstance(done.figures, dict) or all(each.standing is Standing.SKIPPED for each in done.claims):
             continue

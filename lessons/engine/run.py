@@ -2,19 +2,18 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.command_line import matches, one_of
-from lessons.engine.claim import SettledClaim
 from lessons.engine.conditions import Conditions
 from lessons.engine.explain import Picture, explained
 from lessons.engine.lesson import Lesson, Results, Step
 from lessons.engine.predict import Prediction, StudentAnswer, ask
 from lessons.engine.progress import LessonProgress
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
-from lessons.engine.recorded_run import RecordedRun, show, show_real
+from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.screen import Screen
 
 
@@ -27,10 +26,10 @@ class RunOptions:
     the record of the run after each step. Optional steps run only with `optional`.
     """
 
-    fast: bool
-    interactive: bool
-    save: Callable[[str, str], None]
-    keep: Callable[[LessonRecord], None]
+    fast: bool = False
+    interactive: bool = False
+    save: Callable[[str, str], None] = lambda _name, _svg: None
+    keep: Callable[[LessonRecord], None] = lambda _record: None
     optional: bool = False
 
 
@@ -53,10 +52,12 @@ class LessonSession:
     waited_s: float = 0.0
     replays: bool = True
     results: Results = field(init=False)
+    recorded: RecordedRun = field(init=False)
     done: list[StepRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.results = _Results(self._measure_again)
+        self.recorded = RecordedRun.load(self.lesson.recorded)
 
     def play(self) -> None:
         """Run each step after the first `start` steps, and print the key points.
@@ -69,7 +70,7 @@ class LessonSession:
             chosen = self.options.optional or 0 < self.start == number - 1  # `--from` names the step
             if step.optional and not chosen:
                 self.screen.left_out(number, len(steps), step.title)
-                self.done.append(StepRecord(step.name, step.title, 0.0, None, ()))
+                self.done.append(StepRecord(step.name, step.title))
                 continue
             self.screen.open_step(number, len(steps), step.title, step.introduction)
             self.done.append(self._play(step))
@@ -126,21 +127,15 @@ class LessonSession:
             self.screen.show(part, self.lesson.recorded)
             if isinstance(part, Picture) and part.svg:
                 self.options.save(f"{self.lesson.name}-{step.name}-{part.name}", part.svg)
-        if self.replays:
-            self._show_recorded(step, shown.claims)
+        if self.replays and (replayed := self.recorded.replayed(step.document, shown.claims, self.lesson.simulated)):
+            with self.screen.quoted(replayed.heading):
+                for part in replayed.parts:
+                    self.screen.show(part, self.lesson.recorded)
         return StepRecord(step.name, step.title, duration_s, shown.prediction, shown.claims, measured.figures)
-
-    def _show_recorded(self, step: Step, claims: Sequence[SettledClaim]) -> None:
-        """Print the recorded run of a step if this run could not decide its claims, or only simulated a device."""
-        recorded, folder = RecordedRun.load(self.lesson.recorded), self.lesson.recorded
-        if self.lesson.simulated:
-            show_real(self.screen, recorded, step.document, folder)
-        else:
-            show(self.screen, recorded, step.document, claims, folder)
 
     def usual_s(self, step: Step) -> float:
         """Return the seconds that the code of a step ran when it was recorded, or 0 without a record."""
-        recorded = RecordedRun.load(self.lesson.recorded).steps.get(step.name)
+        recorded = self.recorded.steps.get(step.name)
         return recorded.lasted_s if recorded else 0.0
 
     def _ask(self, prediction: Prediction) -> StudentAnswer | None:
@@ -181,14 +176,6 @@ class _Results(dict[str, object]):
         return self[name]
 
 
-@dataclass(frozen=True, slots=True)
-class StartingPoint:
-    """The start of a run of a lesson: the number of steps before it, and the unfinished run that it continues."""
-
-    steps_before: int = 0
-    earlier: Unfinished | None = None
-
-
 def unfinished(lesson: Lesson, before: LessonProgress | None) -> Unfinished | None:
     """Return the unfinished run that can be continued, or None.
 
@@ -210,16 +197,15 @@ def step_number(lesson: Lesson, given: str) -> int:
     return list(aliases).index(found) + 1
 
 
-def start_at(lesson: Lesson, number: int, left: Unfinished | None) -> StartingPoint:
-    """Return the start of a run that begins at step `number`.
+def continued(lesson: Lesson, number: int, left: Unfinished | None) -> Unfinished | None:
+    """Return the part of the unfinished run `left` that a run from step `number` continues, or None.
 
-    If the unfinished run `left` has finished all steps before `number`, the new run continues it.
+    The new run continues `left` if `left` has finished all steps before `number`.
     """
     before = number - 1
-    if left is None or left.steps < before:
-        return StartingPoint(before)
-    claims = {id_: standing for id_, standing in left.claims.items() if id_ in _ids(lesson, before)}
-    return StartingPoint(before, Unfinished(before, claims) if before else None)
+    if left is None or not 0 < before <= left.steps:
+        return None
+    return Unfinished(before, {id_: left.claims[id_] for id_ in left.claims if id_ in _ids(lesson, before)})
 
 
 def _ids(lesson: Lesson, steps: int) -> set[str]:

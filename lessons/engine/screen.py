@@ -75,14 +75,9 @@ class Screen(Prompts):
             case Answer(judged):
                 self.reveal(judged.words[:1].upper() + judged.words[1:], right=judged.right)
             case ClaimLine(settled, remark, words):
-                self.claim(settled, remark)
-                if words:
-                    self.claim_words(words)
+                self.claim(settled.standing, settled.claim.sentence, claim_value(settled, remark), words)
             case Picture(_, text, svg, caption):
-                if svg:
-                    self.drawing(text, svg, caption)
-                else:
-                    self.picture(text, caption)
+                self.picture(text, svg, caption)
             case Photo(file, caption):
                 self.photo(folder / file, caption)
             case Table():
@@ -158,15 +153,11 @@ class Screen(Prompts):
         grid.title, grid.box, grid.show_edge, grid.header_style = None, SIMPLE_HEAD, False, "dim"
         self._print(grid, indent=INDENT - 1)
 
-    def picture(self, text: str, caption: str) -> None:
-        """Print a picture made of characters below its caption."""
+    def picture(self, text: str, svg: str, caption: str) -> None:  # noqa: ARG002 - a terminal cannot show SVG
+        """Print a picture below its caption, given as characters and as an SVG document ("" if there is none)."""
         self._part("picture")
         self._print(styled(caption, "dim"))
         self._print(Text.from_ansi(text, style="blue") if "\033[" in text else Text(text, "blue"))
-
-    def drawing(self, text: str, svg: str, caption: str) -> None:  # noqa: ARG002 - a terminal cannot show SVG
-        """Print a drawing, given both as characters and as an SVG document, below its caption."""
-        self.picture(text, caption)
 
     def photo(self, path: Path, caption: str) -> None:
         """Print the caption of a picture and the path of its file, because a terminal cannot show the picture."""
@@ -174,12 +165,11 @@ class Screen(Prompts):
         self._print(styled(caption, "dim"))
         self._print(Text(str(path), "blue", overflow="fold"))
 
-    def claim(self, settled: SettledClaim, remark: str) -> None:
-        """Print a claim: a mark for its result, its sentence, and the measured value."""
-        self.claim_line(settled.standing, settled.claim.sentence, claim_value(settled, remark))
+    def claim(self, standing: Standing, sentence: str, value: str, words: str) -> None:
+        """Print the mark for the result `standing`, the sentence of a claim, and the measured value.
 
-    def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
-        """Print the mark for the result `standing`, the sentence of a claim, and the measured value."""
+        Below, print `words`, which is what the lesson says about this result, or "".
+        """
         self._part("claim")
         mark, style = MARKS[standing]
         line = Grid.grid(padding=(0, 2, 0, 0))
@@ -187,26 +177,24 @@ class Screen(Prompts):
         line.add_column(overflow="fold")
         line.add_row(Text(mark, style), styled(sentence).append_text(styled(f": {value}" if value else "", "bold")))
         self._print(line)
-
-    def claim_words(self, text: str) -> None:
-        """Print what a lesson says about the result of the claim above."""
-        self._print(styled(text), indent=INDENT + 3)
-        self._last = "claim with words"
+        if words:
+            self._print(styled(words), indent=INDENT + 3)
+            self._last = "claim with words"
 
     @contextmanager
-    def quoted(self) -> Iterator[None]:
-        """Print a vertical line to the left of everything in the `with` block, to mark it as part of a recorded run."""
+    def quoted(self, heading: str) -> Iterator[None]:
+        """Print the sentence above recorded parts, and a vertical line to the left of all output of the `with` block.
+
+        The sentence names the machine, the date and the versions of the recorded run.
+        """
         self._quoting = True
         try:
+            self._part("recorded")
+            self._prose(heading, phrase("Recorded"), "bold")
             yield
         finally:
             self._quoting = False
             self._last = "quoted"
-
-    def recorded(self, text: str) -> None:
-        """Print the sentence above recorded parts. It names the machine, the date and the versions."""
-        self._part("recorded")
-        self._prose(text, phrase("Recorded"), "bold")
 
     def closing(self, key_points: Sequence[str], references: Sequence[str]) -> None:
         """Print the key points and references."""
@@ -260,8 +248,9 @@ class Screen(Prompts):
 
 def claim_value(settled: SettledClaim, remark: str) -> str:
     """Return the text beside a claim: the measured value, `remark`, and the reason of a result that is not clear."""
-    reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
-    return ", ".join(part for part in (settled.range_shown, remark if settled.shown else "", reason) if part)
+    skipped = "skipped" if settled.standing is Standing.SKIPPED else ""
+    reason = ": ".join(filter(None, (skipped, settled.reason)))
+    return ", ".join(filter(None, (settled.range_shown, remark if settled.shown else "", reason)))
 
 
 class _Quote:

@@ -63,7 +63,7 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
 
         monkeypatch.setattr(screen, "read", read)
         monkeypatch.setattr(screen, "wait", lambda: None)
-        options = RunOptions(fast, typed is not None, saved.__setitem__, lambda _record: None)
+        options = RunOptions(fast, typed is not None, saved.__setitem__)
         session = LessonSession(lesson, screen, options, Conditions(Environment.capture(), noise, "quiet"))
         return Played(session, out, saved)
 

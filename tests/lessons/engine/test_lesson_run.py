@@ -278,14 +278,13 @@ screen = for_this_process()
 screen.say("a `word` with *emphasis*")
 screen.ask("How *many*?", "a  one     b  two")
 screen.reveal("Your answer: `x`.", right=True)
-with screen.quoted():
-    screen.recorded("On a machine, this step showed:")
+with screen.quoted("On a machine, this step showed:"):
     screen.say("Two.")
 screen.photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `picture`")
-screen.drawing("|#", "<svg/>", "A *drawing*")
+screen.picture("|#", "<svg/>", "A *drawing*")
 screen.table(Table.of("`Sizes`", {"name": None, "n": None}, [("<a>", 2)]))
-screen.picture("\\033[1mbold\\033[0m", "Printed")
-screen.claim_line(Standing.HELD, "`a` is 1", "2 s")
+screen.picture("\\033[1mbold\\033[0m", "", "Printed")
+screen.claim(Standing.HELD, "`a` is 1", "2 s", "")
 """
 
 

@@ -130,6 +130,7 @@ def test_without_a_file_no_step_is_recorded_and_a_damaged_file_is_named(tmp_path
 def test_a_skipped_step_shows_its_recorded_explanation(prepare: Play, lesson: Lesson) -> None:
     RecordedRun({"count": RecordedStep(MACHINE, 1.0, FIGURES)}).save(lesson.recorded)
     lines = shown(prepare, lesson, fast=LACKING, small=LACKING).splitlines()
+    assert sum(LACKING.reason in line for line in lines) == 1, "two claims lack the same"
     start = next(at for at, line in enumerate(lines) if "Recorded" in line)
     quoted = [line for line in lines[start:] if line.strip()]
     assert all(line.startswith("   │ ") for line in quoted)
