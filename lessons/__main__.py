@@ -162,11 +162,9 @@ def write_guide(
             force=force,
             report=lambda what: status.update(f"Writing {what} …"),
         )
-    for lesson in failed:
-        print(
-            f"Lesson {lesson} failed, so the pack has no results of it. Run: python -m lessons.{lesson}",
-            file=sys.stderr,
-        )
+    for each in failed:
+        lost = f"Lesson {each.lesson} {each.fault}. So the pack has no results of it"
+        print(f"{lost}. Run: python -m lessons.{each.lesson}", file=sys.stderr)
     print(f"Wrote {files} files. Open {out / 'index.html'} in a browser.")
     return 1 if failed else 0
 

@@ -71,6 +71,15 @@ class Photo:
 Part = Paragraph | Answer | ClaimLine | Table | Picture | Photo
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a lesson says about a claim that is held, refuted or unclear. A text is empty if the lesson says nothing."""
+
+    held: str
+    refuted: str
+    unclear: str
+
+
 STANDINGS: Final = dict(zip(("held", "refuted", "unclear", "skipped"), Standing, strict=True))
 """The results of claims by their names in templates: `{% if claim.held %}`."""
 
@@ -203,14 +212,14 @@ def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
     return settled
 
 
-def said(step: DocumentStep, measured: Measured) -> dict[str, tuple[str, str, str]]:
-    """Return the texts about each claim of a step if it is held, refuted and unclear, by the claim's id."""
+def said(step: DocumentStep, measured: Measured) -> dict[str, Said]:
+    """Return the texts about each claim of a step, by the claim's id."""
     found: dict[str, list[str]] = {block.id: [] for block in step.claims}
     for standing in (Standing.HELD, Standing.REFUTED, Standing.INCONCLUSIVE):
         for part in explained(step, measured, forced=dict.fromkeys(found, standing)).parts:
             if isinstance(part, ClaimLine):
                 found[part.settled.id].append(part.words)
-    return {id_: (held, refuted, unclear) for id_, (held, refuted, unclear) in found.items()}
+    return {id_: Said(*texts) for id_, texts in found.items()}
 
 
 def _parts(

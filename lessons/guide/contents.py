@@ -1,7 +1,7 @@
 """Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +13,7 @@ from lessons.engine import glossary as glossary_screen
 from lessons.engine.catalogue import LessonEntry, lesson_names
 from lessons.engine.claim import SettledClaim
 from lessons.engine.document import ClaimBlock, DocumentStep, QuestionBlock, RecallBlock
-from lessons.engine.explain import UNKNOWN, Explained, Measured, Part, Photo, Picture
+from lessons.engine.explain import UNKNOWN, Explained, Measured, Photo, Picture, Said
 from lessons.engine.figures import Figures
 from lessons.engine.interval import Standing
 from lessons.engine.lesson import Lesson, Step
@@ -23,31 +23,6 @@ from lessons.engine.recorded_run import RecordedRun
 from lessons.guide import charts, task_texts
 from lessons.guide.results import LessonResults
 from lessons.guide.task_texts import TaskTexts
-
-
-@dataclass(frozen=True, slots=True)
-class PngPicture:
-    """A PNG picture with its caption, which is also its text for screen readers."""
-
-    caption: str
-    png: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a lesson says about a claim that is held, refuted or unclear. A text is empty if the lesson says nothing."""
-
-    held: str
-    refuted: str
-    unclear: str
-
-
-@dataclass(frozen=True, slots=True)
-class TextShown:
-    """The output of a program that a step showed, below its caption."""
-
-    title: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +64,6 @@ class Asked:
 class ClaimPage:
     """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None)."""
 
-    id: str
     sentence: str
     bounds: str
     said: Said
@@ -100,8 +74,8 @@ class ClaimPage:
 class StepPage:
     """One step of a lesson on its page for teachers.
 
-    `pictures` are SVG texts: drawings of the lesson, and charts of its tables. `shown` are tables and texts. `photos`
-    are recorded PNG pictures.
+    `pictures` are SVG texts: drawings of the lesson, and charts of its tables. `shown` are tables, and pictures without
+    SVG, such as the output of a program. `photos` are recorded PNG pictures with the paths of their files.
     """
 
     number: int
@@ -113,8 +87,8 @@ class StepPage:
     asked: Asked | None
     claims: tuple[ClaimPage, ...]
     pictures: tuple[str, ...]
-    shown: tuple[Table | TextShown, ...] = ()
-    photos: tuple[PngPicture, ...] = ()
+    shown: tuple[Table | Picture, ...] = ()
+    photos: tuple[Photo, ...] = ()
 
     @property
     def unclear(self) -> bool:
@@ -227,31 +201,23 @@ def _step(number: int, step: Step, lasted_s: float, measured: Measured | None, f
         codes=step.codes,
         asked=_asked(document.question, asked, shown) if document.question else None,
         claims=tuple(
-            ClaimPage(each.id, each.sentence, claim.bounds, _said(each, said.get(each.id)), results.get(each.id))
+            ClaimPage(each.sentence, claim.bounds, said.get(each.id) or _unmeasured(each), results.get(each.id))
             for each, claim in zip(document.claims, step.claims, strict=True)
         ),
         pictures=(*pictures, *(charts.charts_of(document, measured) if measured else ())),
-        shown=tuple(_shown(shown.parts)),
+        shown=tuple(
+            part for part in shown.parts if isinstance(part, Table) or (isinstance(part, Picture) and not part.svg)
+        ),
         photos=tuple(
-            PngPicture(part.caption, (folder / part.file).read_bytes())
+            replace(part, file=str(folder / part.file))
             for part in shown.parts
             if isinstance(part, Photo) and (folder / part.file).is_file()
         ),
     )
 
 
-def _said(block: ClaimBlock, known: tuple[str, str, str] | None) -> Said:
-    if known:
-        return Said(*known)
+def _unmeasured(block: ClaimBlock) -> Said:
     return Said(*(each.without_values(UNKNOWN) if each else "" for each in (block.held, block.refuted, block.unclear)))
-
-
-def _shown(parts: Sequence[Part]) -> Iterator[Table | TextShown]:
-    for part in parts:
-        if isinstance(part, Table):
-            yield part
-        elif isinstance(part, Picture) and not part.svg:
-            yield TextShown(part.caption, part.text)
 
 
 def _asked(block: QuestionBlock, asked: Prediction | None, shown: Explained) -> Asked:

@@ -9,6 +9,7 @@ from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.storage.user_files import refuse_edited
 from lessons.engine.catalogue import lesson_names
+from lessons.engine.check_claims import LessonRun
 from lessons.guide import bank, project, question_files, results, syllabus
 from lessons.guide.contents import LessonPage, load_all
 from lessons.guide.rendering import render, written
@@ -25,8 +26,8 @@ RESULTS: Final = "results"
 
 def write(
     out: Path, *, results_folder: Path | None, run: bool, seed: int, force: bool, report: Callable[[str], None]
-) -> tuple[int, list[str]]:
-    """Write the pack to the folder `out`. Return the number of files, and the lessons whose run failed.
+) -> tuple[int, list[LessonRun]]:
+    """Write the pack to the folder `out`. Return the number of files, and the runs of lessons that failed.
 
     With `run`, run all lessons first, and show their results. Otherwise show the results in `results_folder`, or the
     recorded results of this kit. `seed` draws the questions of the midterm. Without `force`, raise `UsageError` if the

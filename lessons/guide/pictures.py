@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from markupsafe import Markup
@@ -15,8 +16,9 @@ from harness.charts.pictures import shortened
 from harness.charts.plots import Axis
 from harness.rendering import units
 from lessons.engine.claim import SettledClaim
+from lessons.engine.explain import Photo
 from lessons.engine.markup import plain
-from lessons.guide.contents import LessonPage, PngPicture
+from lessons.guide.contents import LessonPage
 
 _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _DESCRIPTION: Final = re.compile(r"<desc>(.*?)</desc>", re.DOTALL)
@@ -47,7 +49,7 @@ class Margin:
     factor: float
     farthest: float
     verdict: str
-    exact: bool = False
+    exact: bool
 
 
 def image(drawing: str) -> Markup:
@@ -58,9 +60,9 @@ def image(drawing: str) -> Markup:
     return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(words, data)
 
 
-def photo(recorded: PngPicture) -> Markup:
-    """Return an `<img>` element that contains a PNG picture."""
-    data = base64.b64encode(recorded.png).decode()
+def photo(recorded: Photo) -> Markup:
+    """Return an `<img>` element that contains a PNG file. Its caption is also its text for screen readers."""
+    data = base64.b64encode(Path(recorded.file).read_bytes()).decode()
     return Markup('<img alt="{}" src="data:image/png;base64,{}">').format(recorded.caption, data)
 
 
@@ -72,18 +74,17 @@ def displayed_height(drawing: str, width: float) -> float:
 
 def margins(page: LessonPage) -> list[Margin]:
     """Return the margin of each claim of a lesson whose results have positive values and a positive bound."""
-    claims = [(claim.sentence, claim.result) for step in page.steps for claim in step.claims if claim.result]
-    found = [(sentence, result, factors(result)) for sentence, result in claims]
+    results = [claim.result for step in page.steps for claim in step.claims if claim.result]
     return [
         Margin(
-            plain(sentence),
-            min(each),
-            max(each),
+            plain(result.claim.sentence),
+            min(found),
+            max(found),
             str(result.standing),
             exact=result.claim.at_least == result.claim.at_most,
         )
-        for sentence, result, each in found
-        if each
+        for result in results
+        if (found := factors(result))
     ]
 
 

@@ -35,7 +35,9 @@ def as_csv(questions: Iterable[Question]) -> str:
 
 def as_moodle_xml(questions: Sequence[Question], *, category: str = "fairclock") -> str:
     """Return the questions as Moodle XML, with one category for each lesson and kind."""
-    return render("moodle.xml", groups=_groups(questions), category=category, kinds=KINDS)
+    by_place = groupby(questions, key=lambda each: f"{each.lesson}/{each.kind}")
+    groups = [(place, list(group)) for place, group in by_place]
+    return render("moodle.xml", groups=groups, category=category, kinds=KINDS)
 
 
 def as_qti(questions: Sequence[Question], *, title: str, bank: bool) -> bytes:
@@ -54,8 +56,3 @@ def as_qti(questions: Sequence[Question], *, title: str, bank: bool) -> bytes:
         for path, text in texts.items():
             package.writestr(zipfile.ZipInfo(path, _MOMENT), text, zipfile.ZIP_DEFLATED)
     return out.getvalue()
-
-
-def _groups(questions: Sequence[Question]) -> list[tuple[str, list[Question]]]:
-    by_place = groupby(questions, key=lambda each: f"{each.lesson}/{each.kind}")
-    return [(place, list(group)) for place, group in by_place]

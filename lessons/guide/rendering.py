@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from harness.rendering import units
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.markup import pieces, plain
 from lessons.guide.pictures import image, photo
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 REPORTS: Final = FOLDER.parent / "grader" / "reports"
@@ -39,18 +40,12 @@ def html(text: str) -> Markup:
 
 def highlighted(code: str) -> Markup:
     """Return Python code as HTML with a class for each kind of token. `code_style` has the colours."""
-    from pygments import highlight  # noqa: PLC0415 - slow to import, and only the pack needs it
-    from pygments.formatters import HtmlFormatter  # noqa: PLC0415
-    from pygments.lexers import PythonLexer  # noqa: PLC0415
-
     return Markup(highlight(code, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n"))  # noqa: S704 - it escapes
 
 
 @cache
 def code_style() -> Markup:
     """Return the CSS rules for the colours of code, in a light and in a dark browser and on paper."""
-    from pygments.formatters import HtmlFormatter  # noqa: PLC0415
-
     light, dark = (HtmlFormatter(style=name).get_style_defs("pre.code") for name in ("default", "github-dark"))
     return Markup(f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}")  # noqa: S704 - CSS of pygments
 
@@ -61,9 +56,7 @@ def style_of(text: str) -> Markup:
 
 
 @cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - slow, and only the pack needs it
-
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

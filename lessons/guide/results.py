@@ -5,19 +5,16 @@ OUT --run` makes such a folder. Without it, the pack shows the recorded runs of 
 """
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import UsageError
-from harness.storage.user_files import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
+from lessons.engine.check_claims import LessonRun, run_lesson
 from lessons.engine.figures import Figures, figures_from_json
+from lessons.engine.outputs import write_json
 from lessons.engine.record import FORMAT
 from lessons.engine.recorded_run import FILE, RecordedRun
 
@@ -68,23 +65,21 @@ def load(folder: Path) -> dict[str, LessonResults]:
     return found
 
 
-def run_all(names: Iterable[str], folder: Path, report: Callable[[str], None]) -> list[str]:
-    """Run lessons with their optional steps, and write their results to `folder`. Return the names that failed.
+def run_all(names: Iterable[str], folder: Path, report: Callable[[str], None]) -> list[LessonRun]:
+    """Run lessons with their optional steps, and write their results to `folder`. Return the runs that failed.
 
     `report` is called with the name of each lesson before its run. The student's progress is not changed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
-    with tempfile.TemporaryDirectory() as state:
-        environment = {**os.environ, FOLDER_VARIABLE: state}
-        for name in names:
-            report(name)
-            options = ["--no-input", "--all", "--force", "--json", str(folder / f"{name}.json")]
-            command = [sys.executable, "-m", f"lessons.{name}", *options]
-            ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
-            if ran.returncode:
-                failed.append(name)
-                (folder / f"{name}.json").unlink(missing_ok=True)
+    for name in names:
+        report(name)
+        run, file = run_lesson(name, "--all"), folder / f"{name}.json"
+        if run.fault:
+            failed.append(run)
+            file.unlink(missing_ok=True)
+        else:
+            write_json(dict(run.record), file)
     return failed
 
 

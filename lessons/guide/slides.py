@@ -4,12 +4,13 @@ Chromium prints one slide on each page.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from harness.rendering.tables import Table
-from lessons.engine.explain import UNKNOWN
-from lessons.guide.contents import LessonPage, PngPicture, StepPage, TextShown
+from lessons.engine.explain import UNKNOWN, Photo, Picture
+from lessons.guide.contents import LessonPage, StepPage
 from lessons.guide.pictures import claim_chart, displayed_height
 from lessons.guide.rendering import render
 
@@ -50,9 +51,9 @@ class Slide:
     step: StepPage | None = None
     text: str = ""
     code: str = ""
-    pictures: Sequence[str] = field(default_factory=tuple)
-    shown: Table | TextShown | None = None
-    photo: PngPicture | None = None
+    pictures: Sequence[str] = ()
+    shown: Table | Picture | None = None
+    photo: Photo | None = None
 
     @property
     def code_px(self) -> int:
@@ -97,37 +98,30 @@ def _step(step: StepPage) -> Iterator[Slide]:
 
 def fitting(pictures: Sequence[str]) -> Sequence[str]:
     """Return the first picture, and as many of the next pictures as fit below it on half a slide."""
-    left, number = float(PICTURES_HEIGHT), 0
-    for drawing in pictures:
-        left -= displayed_height(drawing, PICTURES_WIDTH) + PICTURES_GAP
-        if left < 0:
-            break
-        number += 1
-    return pictures[: max(number, 1)]
+    heights = accumulate(displayed_height(drawing, PICTURES_WIDTH) + PICTURES_GAP for drawing in pictures)
+    return pictures[: max(sum(height <= PICTURES_HEIGHT for height in heights), 1)]
 
 
-def _best_shown(step: StepPage) -> Table | TextShown | None:
+def _best_shown(step: StepPage) -> Table | Picture | None:
     """Return the first table or text of a step that fits on half a slide. With a picture, return None."""
-    fitting = [each for each in step.shown if _fits(each)]
-    return fitting[0] if fitting and not step.pictures else None
+    return None if step.pictures else next(filter(_fits, step.shown), None)
 
 
-def _fits(shown: Table | TextShown) -> bool:
+def _fits(shown: Table | Picture) -> bool:
     if isinstance(shown, Table):
         return len(shown.rows) <= MOST_ROWS and len(shown.heads) <= MOST_COLUMNS
-    return (
-        len(shown.text.splitlines()) <= MOST_LINES and max(map(len, shown.text.splitlines()), default=0) <= MOST_WIDTH
-    )
+    lines = shown.text.splitlines()
+    return len(lines) <= MOST_LINES and max(map(len, lines), default=0) <= MOST_WIDTH
 
 
 def in_chunks(*codes: str) -> Iterator[str]:
     """Yield pieces of code of at most `MOST_LINES` lines each. Functions stay whole if they are short enough."""
     chunk = ""
     for part in (part for code in codes if code for part in code.split(GAP)):
-        if chunk and _lines(chunk) + _lines(part) + 2 > MOST_LINES:
+        lines = part.splitlines()
+        if chunk and len(chunk.splitlines()) + len(lines) + 2 > MOST_LINES:
             yield chunk
             chunk = ""
-        lines = part.splitlines()
         while len(lines) > MOST_LINES:
             at = max((n for n in range(MOST_LINES // 2, MOST_LINES) if not lines[n].strip()), default=MOST_LINES)
             yield "\n".join(lines[:at])
@@ -135,7 +129,3 @@ def in_chunks(*codes: str) -> Iterator[str]:
         chunk = f"{chunk}{GAP}" * bool(chunk) + "\n".join(lines)
     if chunk.strip():
         yield chunk
-
-
-def _lines(code: str) -> int:
-    return len(code.splitlines())

@@ -6,6 +6,7 @@ Lessons do not import the grader, so they start it as a process.
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
@@ -24,18 +25,11 @@ class WrongAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """A grade threshold: a submission gets `points` if its ratio to the baseline's cost is at least `ratio`."""
-
-    ratio: float
-    points: float
-
-
-@dataclass(frozen=True, slots=True)
 class TaskTexts:
     """One function that a student writes, with the texts that the grader shows about it.
 
-    A right answer gets `points_if_right` at any cost. `cost` is the kind of cost that the grader measures.
+    A right answer gets `points_if_right` at any cost. `cost` is the kind of cost that the grader measures. For each of
+    `thresholds`, a submission gets its "points" if the baseline's cost divided by its own cost is at least its "ratio".
     """
 
     lesson: str
@@ -44,8 +38,8 @@ class TaskTexts:
     points: float
     points_if_right: float
     cost: str
-    thresholds: tuple[Threshold, ...]
-    hints: tuple[str, ...]
+    thresholds: Sequence[Mapping[str, float]]
+    hints: Sequence[str]
     read: str
     idea: str
     references: str
@@ -63,20 +57,6 @@ def load() -> dict[str, tuple[TaskTexts, ...]]:
         raise UsageError(f"The tasks of the exercises cannot be listed ({last}). Run: python {' '.join(COMMAND)}")
     found: dict[str, tuple[TaskTexts, ...]] = {}
     for each in json.loads(ran.stdout)["tasks"]:
-        found[each["lesson"]] = (*found.get(each["lesson"], ()), _task(**each))
+        each["wrong_answers"] = tuple(WrongAnswer(**wrong) for wrong in each["wrong_answers"])
+        found[each["lesson"]] = (*found.get(each["lesson"], ()), TaskTexts(**each))
     return found
-
-
-def _task(
-    *,
-    thresholds: list[dict[str, float]],
-    wrong_answers: list[dict[str, str]],
-    hints: list[str],
-    **rest: str,
-) -> TaskTexts:
-    return TaskTexts(
-        thresholds=tuple(Threshold(**each) for each in thresholds),
-        wrong_answers=tuple(WrongAnswer(**each) for each in wrong_answers),
-        hints=tuple(hints),
-        **rest,  # type: ignore[arg-type]  # the JSON has numbers for points
-    )

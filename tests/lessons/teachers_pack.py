@@ -16,7 +16,7 @@ from lessons.guide import contents, results
 from lessons.guide import pages as pack
 from lessons.guide.contents import LessonPage
 from lessons.guide.results import LessonResults
-from lessons.guide.task_texts import TaskTexts, Threshold, WrongAnswer
+from lessons.guide.task_texts import TaskTexts, WrongAnswer
 
 RESULTS = LessonResults(
     machine="a machine",
@@ -51,7 +51,7 @@ def task() -> TaskTexts:
         points=10.0,
         points_if_right=4.0,
         cost="calls",
-        thresholds=(Threshold(2.0, 10.0),),
+        thresholds=({"ratio": 2.0, "points": 10.0},),
         hints=("first", "second", "third"),
         read="lesson 04, “Twice”",
         idea="Add the number to itself.",

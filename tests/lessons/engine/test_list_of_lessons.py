@@ -231,7 +231,7 @@ def test_it_counts_the_results_of_every_claim_and_ends_with_1_if_one_is_refuted_
 
 
 def test_a_lesson_that_cannot_run_is_reported_with_its_error() -> None:
-    failed = run_lesson("99_none")
+    failed = run_lesson("99_none", "--fast")
     assert failed.record == {}
     assert failed.fault == f"ended with exit code 1: {failed.fault.partition(': ')[2]}"
     assert "No module named lessons.99_none" in failed.fault
@@ -245,5 +245,5 @@ def test_a_short_run_does_not_change_the_progress(monkeypatch: pytest.MonkeyPatc
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", run_it)
-    found = run_lesson("04_autorange")
+    found = run_lesson("04_autorange", "--fast")
     assert (found.fault, found.record) == ("", {"fast": True})

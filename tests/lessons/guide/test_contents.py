@@ -14,6 +14,7 @@ from harness.errors import UsageError
 from harness.rendering.tables import Cell, Table
 from lessons.engine.claim import Claim, SettledClaim
 from lessons.engine.document import Shown
+from lessons.engine.explain import Picture, Said
 from lessons.engine.figures import Rows
 from lessons.engine.interval import Interval, Standing
 from lessons.engine.predict import Guess
@@ -21,7 +22,6 @@ from lessons.engine.route import FULL, lessons_of
 from lessons.engine.templates import Place, Template
 from lessons.guide import project, syllabus, task_texts
 from lessons.guide.charts import MOST_ROWS, drawn
-from lessons.guide.contents import Said, TextShown
 from lessons.guide.pages import lesson_page
 from lessons.guide.pictures import MOST_FACTOR, claim_chart
 from lessons.guide.rendering import html
@@ -96,7 +96,7 @@ def test_the_tasks_of_each_lesson_come_from_the_grader(monkeypatch: pytest.Monke
     assert all(wrong.explanation for page in pages().values() for task in page.tasks for wrong in task.wrong_answers)
     (task,) = pages()["04_autorange"].tasks
     assert (task.name, task.points, task.points_if_right) == ("blocked_autorange", 10, 4)
-    assert [each.points for each in task.thresholds] == [6, 8, 10]
+    assert [each["points"] for each in task.thresholds] == [6, 8, 10]
     assert len(task.hints) == 3
     (mean,) = (wrong for wrong in task.wrong_answers if wrong.name == "mean")
     assert mean.explanation.startswith("The mean of the samples gives these wrong answers.")
@@ -128,7 +128,7 @@ def test_the_page_contains_everything_that_it_shows() -> None:
 
 def test_a_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> None:
     short, long = (Table(f"{number} rows", ("", "n"), [["a", "n"]] * number, []) for number in (1, 20))
-    text = TextShown("text", "a tree\n└ b")
+    text = Picture("tree", "a tree\n└ b", "", "text")
     page = small_page()
     twice = page.steps[0]
     for given, best in (((long, short, text), short), ((long, text), text), ((long,), None)):
@@ -169,10 +169,11 @@ def test_a_project_has_a_hundred_points_and_its_tasks_come_after_the_lessons_tha
         (project.SHORT, syllabus.four_weeks(pages()).weeks, syllabus.SHORT_PROJECT_STARTS),
     ):
         loaded, taught = project.load()[name], {page.name: week.number for week in weeks for page in week.lessons}
-        assert (loaded.points, bool(loaded.optional)) == (100, True)
-        assert [row.criterion for row in loaded.rubric if len({row.full, row.half, row.none}) < 3] == []
-        assert [task.text for task in loaded.tasks if any(taught[needed] > task.week for needed in task.needs)] == []
-        when = [task.week for task in loaded.tasks]
+        assert (loaded["points"], bool(loaded["optional"])) == (100, True)
+        rows, tasks = loaded["rubric"], loaded["tasks"]
+        assert [row["criterion"] for row in rows if len({row["full"], row["half"], row["none"]}) < 3] == []
+        assert [task["text"] for task in tasks if any(taught[needed] > task["week"] for needed in task["needs"])] == []
+        when = [task["week"] for task in tasks]
         assert starts <= when[0]
         assert when == sorted(when)
         assert when[-1] == len(weeks)

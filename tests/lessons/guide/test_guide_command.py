@@ -17,6 +17,7 @@ from harness.errors import UsageError
 from harness.storage.user_files import FOLDER_VARIABLE
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
+from lessons.engine.check_claims import LessonRun
 from lessons.engine.figures import Figures
 from lessons.engine.interval import Interval
 from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep
@@ -99,15 +100,15 @@ def test_a_pack_is_not_overwritten_and_a_student_kit_has_none(
 def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run_all(_names: object, folder: Path, _report: object) -> list[str]:
+    def run_all(_names: object, folder: Path, _report: object) -> list[LessonRun]:
         folder.mkdir(parents=True)
         (folder / "04_autorange.json").write_text(json.dumps(record()), encoding="utf-8")
-        return ["05_compare"]
+        return [LessonRun("05_compare", {}, "ended with exit code 1: no torch")]
 
     monkeypatch.setattr("lessons.guide.results.run_all", run_all)
     assert run(tmp_path / "out", "--run", "--seed", "2") == 1
     told = capsys.readouterr()
-    assert "Lesson 05_compare failed" in told.err
+    assert "Lesson 05_compare ended with exit code 1: no torch. So" in told.err
     assert f"Open {tmp_path / 'out' / 'index.html'}" in told.out
     text = (tmp_path / "out" / "lessons" / "05_compare.html").read_text(encoding="utf-8")
     assert "This pack has no results of this lesson." in text
@@ -151,11 +152,12 @@ def test_a_run_keeps_progress_and_names_failures(tmp_path: Path, monkeypatch: py
     def run(command: list[str], *, env: dict[str, str], **_rest: Any) -> subprocess.CompletedProcess[str]:
         states.append(env[FOLDER_VARIABLE])
         Path(command[command.index("--json") + 1]).write_text("{}", encoding="utf-8")
-        return subprocess.CompletedProcess(command, int("02" in command[2]))
+        return subprocess.CompletedProcess(command, int("02" in command[2]), "", "no torch")
 
     monkeypatch.setattr(subprocess, "run", run)
     told: list[str] = []
-    assert results.run_all(["01_one", "02_two"], tmp_path / "results", told.append) == ["02_two"]
+    failed = results.run_all(["01_one", "02_two"], tmp_path / "results", told.append)
+    assert failed == [LessonRun("02_two", {}, "ended with exit code 1: no torch")]
     assert told == ["01_one", "02_two"]
     assert len(set(states)) == 1
     assert str(state) not in states
