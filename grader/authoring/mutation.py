@@ -112,20 +112,13 @@ def answers(source: str, function: str) -> Iterator[tuple[str, str, bool]]:
 def used_alone(source: str, function: str) -> str:
     """Return a source text with blank lines in place of all that does not define a function, or a name that it uses.
 
-    Line numbers stay the same. The text can be executed with the names of its module. Functions called `_`, and
-    functions under a decorator with arguments, such as the steps of a lesson, are left out: no other code calls them.
+    Line numbers stay the same. The text can be executed with the names of its module.
     """
-    tree = syntax.parse(source)
-    tree.body = [each for each in tree.body if not (isinstance(each, ast.FunctionDef) and _is_a_step(each))]
-    used = _reachable(tree, function)
+    used = _reachable(syntax.parse(source), function)
     starts = [min([each.lineno, *(one.lineno for one in getattr(each, "decorator_list", []))]) for each in used]
     ends = [each.end_lineno or each.lineno for each in used]
     kept = {line for start, end in zip(starts, ends, strict=True) for line in range(start, end + 1)}
     return "\n".join(line if at in kept else "" for at, line in enumerate(source.splitlines(), start=1))
-
-
-def _is_a_step(function: ast.FunctionDef) -> bool:
-    return function.name == "_" or any(isinstance(one, ast.Call) for one in function.decorator_list)
 
 
 def _edited(tree: ast.Module, used: list[ast.stmt], file: str) -> Iterator[Mutant]:

@@ -57,6 +57,21 @@ def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bo
         raise
 
 
+def write_state(file: Path, text: str, what: str) -> None:
+    """Write a text file of the state folder, which only the user can read. Create the folder if it is missing.
+
+    Raise `UsageError`, which names the file and its content `what`, if the file cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, text.encode(), mode=0o600)
+    except OSError as error:
+        raise UsageError(
+            f"Your {what} cannot be saved in {file} ({error.strerror}). Set {FOLDER_VARIABLE} to a folder that you can "
+            "write to."
+        ) from error
+
+
 def refuse_edited(path: Path, *, force: bool, is_ours: Callable[[Path], bool] = lambda _path: False) -> None:
     """Raise `EditedFileError` if a person may have edited the file at `path`, unless `force` is true.
 

@@ -82,7 +82,7 @@ def run_lesson(lesson: str, option: str) -> LessonRun:
 
 @dataclass(frozen=True, slots=True)
 class ClaimSummary:
-    """A claim with the number of runs in which it had each result.
+    """A claim with the number of its `runs` that had each result.
 
     `shown` is the measured value as text. After several runs, it is the smallest and the largest value.
     """
@@ -92,17 +92,13 @@ class ClaimSummary:
     sentence: str
     wanted: str
     shown: str
-    held: int
-    refuted: int
-    inconclusive: int
-    skipped: int
+    runs: Mapping[str, int]
     reasons: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
         """The result of the claim if it is the same in all runs, or for example "2 held, 1 refuted"."""
-        counts = {standing.value: getattr(self, standing.value) for standing in Standing}
-        seen = {verdict: runs for verdict, runs in counts.items() if runs}
+        seen = {verdict: runs for verdict, runs in self.runs.items() if runs}
         return next(iter(seen)) if len(seen) == 1 else ", ".join(f"{runs} {verdict}" for verdict, runs in seen.items())
 
 
@@ -117,16 +113,14 @@ def summaries(runs: Sequence[LessonRun]) -> tuple[ClaimSummary, ...]:
 
 def all_well(runs: Sequence[LessonRun]) -> bool:
     """Return whether all lessons ran to their end and no claim was refuted."""
-    return all(not run.fault for run in runs) and all(not each.refuted for each in summaries(runs))
+    return all(not run.fault for run in runs) and all(not each.runs[Standing.REFUTED] for each in summaries(runs))
 
 
 def summary(runs: Sequence[LessonRun]) -> str:
     """Return the report's last line: the number of each result, the refuted claims, and the lessons that failed."""
-    counts, claims = Counter[str](), summaries(runs)
-    for each in claims:
-        counts.update({standing.value: getattr(each, standing.value) for standing in Standing})
-    words = ", ".join(f"{counts[standing.value]} {standing.value}" for standing in Standing)
-    refuted = [f"{each.lesson} {each.id}" for each in claims if each.refuted]
+    claims = summaries(runs)
+    words = ", ".join(f"{sum(each.runs[standing] for each in claims)} {standing.value}" for standing in Standing)
+    refuted = [f"{each.lesson} {each.id}" for each in claims if each.runs[Standing.REFUTED]]
     failed = [run.lesson for run in runs if run.fault]
     sentences = [f"{words}."]
     sentences += [f"Refuted: {', '.join(refuted)}."] if refuted else []
@@ -151,7 +145,7 @@ def to_json(runs: Sequence[LessonRun], *, fast: bool) -> Json:
         "format": 1,
         "fast": fast,
         "all_well": all_well(runs),
-        "claims": [cast("Json", {**asdict(each), "reasons": list(each.reasons)}) for each in summaries(runs)],
+        "claims": [_summary_as_json(each) for each in summaries(runs)],
         "runs": [{"lesson": run.lesson, "fault": run.fault, "record": dict(run.record)} for run in runs],
     }
 
@@ -166,14 +160,15 @@ def _summary(lesson: str, claims: Sequence[Mapping[str, Json]]) -> ClaimSummary:
         sentence=str(claims[0]["sentence"]),
         wanted=next((str(claim["wanted"]) for claim in claims if claim["wanted"]), ""),
         shown=" to ".join(dict.fromkeys(str(claim["shown"]) for claim in ends)),
-        held=counts[Standing.HELD],
-        refuted=counts[Standing.REFUTED],
-        inconclusive=counts[Standing.INCONCLUSIVE],
-        skipped=counts[Standing.SKIPPED],
+        runs={standing.value: counts[standing] for standing in Standing},
         reasons=tuple(dict.fromkeys(str(claim["reason"]) for claim in claims if claim["reason"])),
     )
 
 
+def _summary_as_json(each: ClaimSummary) -> Json:
+    fields = asdict(each)
+    return {**fields.pop("runs"), **fields, "reasons": list(each.reasons)}
+
+
 def _row(each: ClaimSummary, *, several: bool) -> tuple[Cell, ...]:
-    verdicts = tuple(getattr(each, standing.value) for standing in Standing) if several else (each.verdict,)
-    return (each.lesson, each.id, each.shown, each.wanted, *verdicts)
+    return (each.lesson, each.id, each.shown, each.wanted, *(each.runs.values() if several else (each.verdict,)))

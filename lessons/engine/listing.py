@@ -51,14 +51,16 @@ def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) ->
     """Return a table with one row per lesson, and a row of totals."""
     grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_footer=True)
     scores = {entry.name: Score.of(done[entry.name].predictions.values()) for entry in lessons if entry.name in done}
-    own = {entry.name: points[entry.name] for entry in lessons if entry.name in points}
+    own = [points[entry.name] for entry in lessons if entry.name in points]
     grid.add_column("Lesson", footer=Text("Total", "bold"), overflow="fold")
     grid.add_column("After", max_width=6, overflow="fold")
     grid.add_column("Minutes", footer=_total_minutes(lessons), justify="right", no_wrap=True)
-    grid.add_column("Progress", footer=_finished(lessons, done), no_wrap=True)
+    finished = f"{sum(_complete(entry, done) for entry in lessons)}/{len(lessons)} done"
+    grid.add_column("Progress", footer=finished, no_wrap=True)
     grid.add_column("Claims", max_width=7, overflow="fold")
     grid.add_column("Predicted", footer=_right(sum(scores.values(), Score())), no_wrap=True)
-    grid.add_column("Points", footer=_total(own), no_wrap=True)
+    total = str(sum(own, ExercisePoints(0.0, 0.0))) if own else ""
+    grid.add_column("Points", footer=total, no_wrap=True)
     for entry in lessons:
         progress = done.get(entry.name)
         grid.add_row(
@@ -127,15 +129,6 @@ def claims_words(progress: LessonProgress | None) -> str:
 
 def _right(score: Score) -> str:
     return f"{score.right}/{score.decided}" if score.decided else ""
-
-
-def _finished(lessons: Lessons, done: Done) -> str:
-    complete = sum(_complete(entry, done) for entry in lessons)
-    return f"{complete}/{len(lessons)} done"
-
-
-def _total(points: Mapping[str, ExercisePoints]) -> str:
-    return str(sum(points.values(), ExercisePoints(0.0, 0.0))) if points else ""
 
 
 def load_points(folder: Path | None = None) -> dict[str, ExercisePoints]:

@@ -19,13 +19,10 @@ def minutes_of(step: DocumentStep, codes: Sequence[str], lasted_s: float) -> int
 
     `codes` are the texts of its shown code. Of the texts for the results of a claim, a student reads the first.
     """
+    other_results = [text for claim in step.claims for text in (claim.refuted, claim.unclear)]
     texts = [*step.introduction, *(claim.sentence for claim in step.claims)]
-    texts += [template.text for template in step.templates if template not in _other_results(step)]
+    texts += [template.text for template in step.templates if template not in other_results]
     words = sum(len(text.split()) for text in texts)
     lines = sum(len(code.splitlines()) for code in codes)
     minutes = words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + lasted_s / 60
     return max(1, round(minutes + QUESTION_MINUTES * (step.question is not None)))
-
-
-def _other_results(step: DocumentStep) -> list[object]:
-    return [text for claim in step.claims for text in (claim.refuted, claim.unclear) if text is not None]

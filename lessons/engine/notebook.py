@@ -188,8 +188,11 @@ def _imports(lesson: Lesson) -> str:
 
 
 def _title(lesson: Lesson) -> str:
+    entry = lesson.entry
+    exercise = f", and {entry.exercise_minutes} minutes for its exercise" if entry.exercise_minutes else ""
+    times = f"{entry.minutes} minutes{exercise}. {entry.advice}".rstrip()
     return (
-        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.opening}\n\n{_time_and_prerequisites(lesson)}"
+        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.opening}\n\n{times}\n\n"
         "Run the cells from top to bottom. Before you run the cell below a question, type your answer between its "
         "quotes: the letter of an option, or a number. After a restart of the kernel, first run the first two code "
         "cells again.\n\n"
@@ -197,19 +200,11 @@ def _title(lesson: Lesson) -> str:
     )
 
 
-def _time_and_prerequisites(lesson: Lesson) -> str:
-    """Return the paragraph with the minutes for the lesson and its exercise, and the lessons that prepare for it."""
-    entry = lesson.entry
-    exercise = f", and {entry.exercise_minutes} minutes for its exercise" if entry.exercise_minutes else ""
-    return f"{entry.minutes} minutes{exercise}. {entry.advice}".rstrip() + "\n\n"
-
-
 def _closing(lesson: Lesson) -> str:
     points = "\n".join(f"- {point}" for point in lesson.document.key_points)
     references = "\n".join(f"- {reference}" for reference in lesson.document.references)
-    return f"## Key points\n\n{points}\n\n## References\n\n{references}\n\n## Your turn\n\n{_your_turn(lesson)}"
-
-
-def _your_turn(lesson: Lesson) -> str:
-    file = f"Or edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
-    return f"Open the exercise as a notebook: `notebooks/{lesson.name}.ipynb`. {file}"
+    return (
+        f"## Key points\n\n{points}\n\n## References\n\n{references}\n\n## Your turn\n\n"
+        f"Open the exercise as a notebook: `notebooks/{lesson.name}.ipynb`. "
+        f"Or edit `lessons/exercises/{lesson.name}.py`, then run `fairclock check {lesson.name}`."
+    )

@@ -60,7 +60,7 @@ class NotebookScreen(Screen):
     @contextmanager
     def measuring(self, name: str, usual_s: float) -> Iterator[None]:
         """Show which step runs and how long it usually takes, and after the `with` block how long it took."""
-        from IPython.display import DisplayHandle  # noqa: PLC0415 - only notebooks have IPython
+        from IPython.display import DisplayHandle  # noqa: PLC0415 - slow, and only notebooks need it
 
         line = DisplayHandle()  # type: ignore[no-untyped-call]
         lasts = f", about {seconds(usual_s, 1)}" if usual_s >= LONG_S else ""
@@ -88,7 +88,7 @@ class NotebookScreen(Screen):
         self._display({"text/plain": text, "text/html": quoted})
 
     def _display(self, data: dict[str, str]) -> None:
-        from IPython.display import display  # noqa: PLC0415 - only notebooks have IPython
+        from IPython.display import display  # noqa: PLC0415 - slow, and only notebooks need it
 
         display(data, raw=True)  # type: ignore[no-untyped-call]  # IPython's functions have no types
 
@@ -105,13 +105,7 @@ def markdown(text: str) -> str:
 
 def for_this_process() -> Screen:
     """Return a `NotebookScreen` if this process is the kernel of a notebook, and otherwise a `Screen`."""
+    from IPython import get_ipython  # noqa: PLC0415 - slow, and only notebooks need it
+
     console = Console(force_jupyter=False, width=WIDTH)
-    return NotebookScreen(console) if _in_a_kernel() else Screen(console)
-
-
-def _in_a_kernel() -> bool:
-    try:
-        from IPython import get_ipython  # noqa: PLC0415 - only notebooks have IPython
-    except ImportError:
-        return False
-    return hasattr(get_ipython(), "kernel")
+    return NotebookScreen(console) if hasattr(get_ipython(), "kernel") else Screen(console)

@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UsageError
-from harness.storage.user_files import FOLDER_VARIABLE, state_folder, write_whole
+from harness.storage.user_files import state_folder, write_state
 from lessons.engine.interval import Standing
 from lessons.engine.predict import PredictionResult
 from lessons.engine.record import LessonRecord, Unfinished
@@ -126,48 +125,29 @@ class ProgressFile:
         if before and restarted and record.so_far.steps == 1:
             before = replace(before, left=None)
         lessons[record.lesson] = updated(before, record)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path, _encode(lessons).encode(), mode=0o600)
-        except OSError as error:
-            raise UsageError(
-                f"Your progress cannot be saved in {self.path} ({error.strerror}). Set {FOLDER_VARIABLE} to a folder "
-                "that you can write to."
-            ) from error
-
-
-def _encode(lessons: dict[str, LessonProgress]) -> str:
-    whole = {"format": FORMAT, "lessons": {name: asdict(each) for name, each in sorted(lessons.items())}}
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+        whole = {"format": FORMAT, "lessons": {name: asdict(each) for name, each in sorted(lessons.items())}}
+        write_state(self.path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "progress")
 
 
 def _decode(text: str) -> dict[str, LessonProgress]:
     whole = json.loads(text)
     if whole["format"] != FORMAT:
         raise ValueError(f"format {whole['format']}")
-    return {name: _progress(**each) for name, each in whole["lessons"].items()}
+    return {name: _progress(each) for name, each in whole["lessons"].items()}
 
 
-def _progress(
-    *,
-    complete: bool,
-    steps_done: int,
-    claims: dict[str, str],
-    predictions: dict[str, dict[str, Any]],
-    durations_s: dict[str, float],
-    left: dict[str, Any] | None = None,
-    **rest: Any,
-) -> LessonProgress:
+def _progress(kept: dict[str, Any]) -> LessonProgress:
     """Return a lesson's progress from its fields in the file. Raise an exception if a field is wrong."""
-    return LessonProgress(
-        complete=complete is True,
-        steps_done=int(steps_done),
-        claims=_claims(claims),
-        predictions={step: PredictionResult(**result) for step, result in predictions.items()},
-        durations_s={length: float(took_s) for length, took_s in durations_s.items()},
-        left=Unfinished(int(left["steps"]), _claims(left["claims"])) if left else None,
-        **rest,
-    )
+    left = kept.get("left")
+    checked = {
+        "complete": kept["complete"] is True,
+        "steps_done": int(kept["steps_done"]),
+        "claims": _claims(kept["claims"]),
+        "predictions": {step: PredictionResult(**result) for step, result in kept["predictions"].items()},
+        "durations_s": {length: float(took_s) for length, took_s in kept["durations_s"].items()},
+        "left": Unfinished(int(left["steps"]), _claims(left["claims"])) if left else None,
+    }
+    return LessonProgress(**kept | checked)
 
 
 def _claims(claims: dict[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from harness.errors import UsageError
-from harness.storage.user_files import FOLDER_VARIABLE, state_folder, write_whole
+from harness.storage.user_files import state_folder, write_state
 from lessons.engine.catalogue import LessonEntry, entry_of, listed, short_path, short_path_exercises
 
 FULL: Final = "full"
@@ -65,12 +65,4 @@ def choose(path: str) -> None:
     """Keep the student's choice of a path. Raise `UsageError` if there is no such path, or if it cannot be kept."""
     if path not in {SHORT, FULL}:
         raise UsageError(f"There is no path {path!r}. Choose a path: {COMMAND} {SHORT}, or {COMMAND} {FULL}.")
-    file = state_folder() / FILE
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, f"{path}\n".encode(), mode=0o600)
-    except OSError as error:
-        raise UsageError(
-            f"Your path cannot be saved in {file} ({error.strerror}). Set {FOLDER_VARIABLE} to a folder that you can "
-            "write to."
-        ) from error
+    write_state(state_folder() / FILE, f"{path}\n", "path")

@@ -75,7 +75,9 @@ class LessonSession:
             self.screen.open_step(number, len(steps), step.title, step.introduction)
             self.done.append(self._play(step))
             self.options.keep(self.record())
-            self._wait()
+            if self.options.interactive:
+                with self.waiting():
+                    self.screen.wait()
         self.screen.closing(self.lesson.document.key_points, self.lesson.document.references)
 
     def record(self) -> LessonRecord:
@@ -144,11 +146,6 @@ class LessonSession:
             return None
         with self.waiting():
             return ask(prediction, self.screen.read, self.screen.say)
-
-    def _wait(self) -> None:
-        if self.options.interactive:
-            with self.waiting():
-                self.screen.wait()
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

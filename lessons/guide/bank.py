@@ -13,7 +13,7 @@ from harness.glossary import Term
 from lessons.engine.markup import plain
 from lessons.engine.predict import LETTERS
 from lessons.guide.contents import LessonPage
-from lessons.guide.task_texts import TaskTexts, WrongAnswer
+from lessons.guide.task_texts import TaskTexts
 
 RECALL, MISTAKE, WORD = "recall", "mistake", "word"
 POINTS: Final = {RECALL: 2, MISTAKE: 4, WORD: 1}
@@ -74,20 +74,16 @@ def questions_of(page: LessonPage) -> Iterator[Question]:
 
 
 def _mistakes(page: LessonPage, task: TaskTexts) -> Iterator[Question]:
-    for wrong in task.wrong_answers:
-        others = [each.explanation for each in task.wrong_answers if each != wrong]
-        if len(wrong.code.splitlines()) <= MOST_CODE_LINES and others:
-            yield _mistake(page, task, wrong, others)
-
-
-def _mistake(page: LessonPage, task: TaskTexts, wrong: WrongAnswer, others: Sequence[str]) -> Question:
-    id_ = f"{page.name}-{task.name}-{wrong.name}"
-    options, right = _shuffled(wrong.explanation, others, id_)
     text = (
         f"In the exercise `{task.name}`, a student must {task.summary[:1].lower()}{task.summary[1:]}. "
         "This submission is wrong. Which explanation describes its mistake?"
     )
-    return Question(id_, page.name, MISTAKE, text, options, right, wrong.explanation, wrong.code)
+    for wrong in task.wrong_answers:
+        others = [each.explanation for each in task.wrong_answers if each != wrong]
+        if len(wrong.code.splitlines()) <= MOST_CODE_LINES and others:
+            id_ = f"{page.name}-{task.name}-{wrong.name}"
+            options, right = _shuffled(wrong.explanation, others, id_)
+            yield Question(id_, page.name, MISTAKE, text, options, right, wrong.explanation, wrong.code)
 
 
 def _word(page: LessonPage, term: Term) -> Iterator[Question]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -96,7 +95,7 @@ class StepPage:
         return any(claim.result and claim.result.standing is Standing.INCONCLUSIVE for claim in self.claims)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LessonPage:
     """One lesson as the pack shows it. `results` is None if the pack has no results of this lesson."""
 
@@ -139,7 +138,7 @@ class LessonPage:
         """The minutes for the lesson and its exercise together."""
         return self.entry.minutes + (self.entry.exercise_minutes or 0)
 
-    @cached_property
+    @property
     def title(self) -> str:
         """The lesson's title."""
         return self.lesson.title

@@ -12,7 +12,7 @@ from lessons.engine.catalogue import lesson_names
 from lessons.engine.check_claims import LessonRun
 from lessons.guide import bank, project, question_files, results, syllabus
 from lessons.guide.contents import LessonPage, load_all
-from lessons.guide.rendering import render, written
+from lessons.guide.rendering import render
 from lessons.guide.slides import slides_page
 
 INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -e ."
@@ -43,7 +43,9 @@ def write(
         chosen = out / RESULTS if run else results_folder
         found = results.load(chosen) if chosen else results.recorded()
         files = dict(files_of(load_all(found), seed=seed))
-        written(files, out)
+        for name, content in files.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be written ({error.strerror}). Name another folder.") from error
     return len(files), failed

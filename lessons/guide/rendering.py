@@ -1,6 +1,5 @@
 """Make the pack's HTML and XML from Jinja templates. All values are escaped."""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -69,11 +68,3 @@ def _environment() -> Environment:
     shared = style_of((REPORTS / "style.html").read_text(encoding="utf-8"))
     environment.globals |= {"count": units.count, "ratio": units.ratio, "style": shared, "code_style": code_style}
     return environment
-
-
-def written(files: Mapping[str, str | bytes], folder: Path) -> None:
-    """Write each file into a folder. The keys are paths in the folder."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)

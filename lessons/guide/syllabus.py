@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import accumulate, combinations, pairwise
 from typing import Final
 
 from lessons.engine.route import FULL, SHORT, lessons_of
@@ -107,27 +107,15 @@ def _weeks(
 
 
 def divided(path: Sequence[LessonPage], minutes: Sequence[int], count: int) -> list[list[LessonPage]]:
-    """Return `count` parts of the path, in order. The part with the most minutes has as few minutes as possible.
+    """Return `count` parts of the path, in order. The sum of the squares of their minutes is as small as possible.
 
     If there are fewer lessons than parts, the last parts are empty.
     """
-    empty: list[list[LessonPage]] = [[] for _ in range(count - len(path))]
-    ends = best_ends(tuple(minutes), min(count, len(path)))
-    starts = [0, *ends[:-1]]
-    return [list(path[start:end]) for start, end in zip(starts, ends, strict=True)] + empty
+    before = [0, *accumulate(minutes)]
 
+    def squares(cuts: tuple[int, ...]) -> int:
+        return sum((before[end] - before[start]) ** 2 for start, end in pairwise((0, *cuts, len(path))))
 
-@cache
-def best_ends(minutes: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """Return the ends of `count` parts of `minutes`, at most one per value, with the smallest sum of squares."""
-    if count == 1:
-        return (len(minutes),)
-    candidates = []
-    for end in range(count - 1, len(minutes)):
-        ends = (*best_ends(minutes[:end], count - 1), len(minutes))
-        candidates.append((_squares(minutes, ends), ends))
-    return min(candidates)[1]
-
-
-def _squares(minutes: Sequence[int], ends: Sequence[int]) -> int:
-    return sum(sum(minutes[start:end]) ** 2 for start, end in zip((0, *ends[:-1]), ends, strict=True))
+    cuts = min(combinations(range(1, len(path)), min(count, len(path)) - 1), key=squares)
+    parts = [list(path[start:end]) for start, end in pairwise((0, *cuts, len(path)))]
+    return parts + [[] for _ in range(count - len(path))]

@@ -200,7 +200,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Iterator[tuple[float, 
     """
     results: dict[str, Iterator[tuple[float, str]]] = {}
 
-    def answer(lesson: str) -> LessonRun:
+    def answer(lesson: str, _option: str) -> LessonRun:
         measured, verdict = next(results.get(lesson, iter(())), (2.0, "held"))
         claim: dict[str, Json] = {"id": "x", "sentence": "x is so", "wanted": "at least 1 s", "reason": ""}
         claim |= {"measured": measured, "shown": f"{measured:g} s", "verdict": verdict}
