@@ -7,7 +7,7 @@ something that the measurement needs, such as a compiler. All functions of this 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.rendering import units
 from lessons.engine.interval import Interval, Standing
@@ -52,9 +52,8 @@ class Claim:
         return SettledClaim(self, measured, standing, reason, value)
 
     def skipped(self, reason: str) -> "SettledClaim":
-        """Return this claim as skipped, without bounds. `reason` names what the machine lacks, and how to get it."""
-        without_bounds = replace(self, at_least=-math.inf, at_most=math.inf)
-        return SettledClaim(without_bounds, Interval.unknown(), Standing.SKIPPED, reason, "")
+        """Return this claim as skipped. `reason` names what the machine lacks, and how to get it."""
+        return SettledClaim(self, Interval.unknown(), Standing.SKIPPED, reason, "")
 
     def _reason(self, measured: Interval) -> str:
         if math.isnan(measured.middle):

@@ -138,7 +138,7 @@ def _record(lesson: Lesson, *, fast: bool) -> int:
 def _list_steps(lesson: Lesson) -> int:
     for number, step in enumerate(lesson.steps, start=1):
         print(f"{number}  {plain(step.title)}  ({step.name})")
-        for claim in step.claims:
+        for claim in step.document.claims:
             print(f"     {claim.id}: {plain(claim.sentence)}")
     return 0
 

@@ -35,13 +35,6 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The right answer to the question of the step, and whether the student's prediction was right."""
-
-    judgement: Judgement
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimLine:
     """A claim with its result, a remark after its value, and what the document says about this result."""
 
@@ -68,7 +61,7 @@ class Photo:
     caption: str
 
 
-Part = Paragraph | Answer | ClaimLine | Table | Picture | Photo
+Part = Paragraph | Judgement | ClaimLine | Table | Picture | Photo
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +136,7 @@ def explained(
     asked = None
     if step.question and prediction:
         judged = prediction.judge(answer, truth(step.question, measured))
-        parts.append(Answer(judged))
+        parts.append(judged)
         asked = PredictionResult(prediction.question, answer.text if answer else None, judged.truth, judged.right)
     for block in step.blocks:
         parts += _parts(block, measured, results, claims)

@@ -10,7 +10,6 @@ from typing import TypeVar, cast
 from harness.errors import UsageError
 from lessons.engine import explain
 from lessons.engine.catalogue import LessonEntry, entry_of
-from lessons.engine.claim import Claim
 from lessons.engine.document import Document, DocumentStep
 from lessons.engine.explain import Measured
 from lessons.engine.figures import Figures, Lacking
@@ -78,11 +77,6 @@ class Step:
         """The code of each shown function and class, as the screen shows it. The step's own function is the last."""
         return tuple(read_functions(self.file)[name] for name in self.document.code)
 
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """The claims of the step. A bound that the run sets is infinite."""
-        return tuple(map(explain.declared, self.document.claims))
-
     def __call__(self, *, fast: bool = False) -> object:
         """Run the code of the step and return its result. If `fast` is true, use the arguments of the short run."""
         return self.function(**(self.document.fast if fast else {}))
@@ -127,7 +121,7 @@ class Lesson:
     @property
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
-        return self.name.partition("_")[0]
+        return self.entry.number
 
     @property
     def opening(self) -> str:

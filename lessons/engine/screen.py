@@ -19,11 +19,11 @@ from rich.text import Text
 
 from harness.rendering.tables import Table
 from lessons.engine.claim import SettledClaim
-from lessons.engine.explain import Answer, ClaimLine, Paragraph, Part, Photo, Picture
+from lessons.engine.explain import ClaimLine, Paragraph, Part, Photo, Picture
 from lessons.engine.interval import Standing
 from lessons.engine.markup import styled
 from lessons.engine.phrases import phrase
-from lessons.engine.predict import BETWEEN, Score
+from lessons.engine.predict import BETWEEN, Judgement, Score
 from lessons.engine.prompts import INDENT, WIDTH, Prompts
 
 GUTTER = "{:>4} │ "
@@ -72,8 +72,8 @@ class Screen(Prompts):
         match part:
             case Paragraph(text):
                 self.say(text)
-            case Answer(judged):
-                self.reveal(judged.words[:1].upper() + judged.words[1:], right=judged.right)
+            case Judgement(right, _, words):
+                self.reveal(words[:1].upper() + words[1:], right=right)
             case ClaimLine(settled, remark, words):
                 self.claim(settled.standing, settled.claim.sentence, claim_value(settled, remark), words)
             case Picture(_, text, svg, caption):

@@ -7,7 +7,7 @@ from harness.charts.pictures import BarRow, BarValue, bar_rows_svg
 from harness.rendering.tables import Cell
 from lessons.engine.document import DocumentStep, Shown
 from lessons.engine.explain import Measured
-from lessons.engine.figures import Lacking, Rows
+from lessons.engine.figures import Rows
 from lessons.engine.markup import plain
 from lessons.engine.templates import formatter
 
@@ -21,9 +21,8 @@ DRAWN_UNITS: Final = ("seconds", "size", "ratio", "percent", "change")
 
 def charts_of(step: DocumentStep, measured: Measured) -> Iterator[str]:
     """Yield a chart of each table of a step that has comparable numbers."""
-    figures = {} if isinstance(measured.figures, Lacking) else measured.figures
     for block in step.blocks:
-        if isinstance(block, Shown) and isinstance(found := figures.get(block.figure), Rows):
+        if isinstance(block, Shown) and isinstance(found := measured.values.get(block.figure), Rows):
             title = plain(block.caption.render(measured.values)) if block.caption.text else ""
             if chart := drawn(block, found, title):
                 yield chart

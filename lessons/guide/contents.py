@@ -189,7 +189,7 @@ def _step(number: int, step: Step, lasted_s: float, measured: Measured | None, f
     asked = explain.question(document.question, measured) if document.question and measured else None
     shown = explain.explained(document, measured, asked) if measured else Explained((), ())
     results = {claim.id: claim for claim in shown.claims}
-    said = explain.said(document, measured) if measured else {}
+    said = explain.said(document, measured) if measured else {each.id: _unmeasured(each) for each in document.claims}
     pictures = tuple(part.svg for part in shown.parts if isinstance(part, Picture) and part.svg)
     return StepPage(
         number=number,
@@ -200,8 +200,13 @@ def _step(number: int, step: Step, lasted_s: float, measured: Measured | None, f
         codes=step.codes,
         asked=_asked(document.question, asked, shown) if document.question else None,
         claims=tuple(
-            ClaimPage(each.sentence, claim.bounds, said.get(each.id) or _unmeasured(each), results.get(each.id))
-            for each, claim in zip(document.claims, step.claims, strict=True)
+            ClaimPage(
+                each.sentence,
+                explain.declared(each).bounds,
+                said.get(each.id) or _unmeasured(each),
+                results.get(each.id),
+            )
+            for each in document.claims
         ),
         pictures=(*pictures, *(charts.charts_of(document, measured) if measured else ())),
         shown=tuple(

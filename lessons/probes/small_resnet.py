@@ -52,7 +52,8 @@ class Training:
         self.network = small_resnet()
         weights = self.network.parameters()
         self.optimizer = torch.optim.SGD(weights, lr=0.05, momentum=0.9)
-        self.losses = [self.step(), self.step()]
+        for _ in range(2):
+            self.step()
 
     def step(self) -> float:
         """Make one training step, and return the loss."""

@@ -18,10 +18,11 @@ from harness.rendering.tables import Table
 from lessons.engine import parsing, phrases
 from lessons.engine.catalogue import FOLDER, entry_of, short_path
 from lessons.engine.document import ClaimBlock, Document, DocumentStep, Shown
-from lessons.engine.explain import Answer, ClaimLine, Explained, Measured, Paragraph, explained, question
+from lessons.engine.explain import ClaimLine, Explained, Measured, Paragraph, explained, question
 from lessons.engine.figures import Figures, Lacking
 from lessons.engine.interval import Interval, Standing
 from lessons.engine.minutes import minutes_of
+from lessons.engine.predict import Judgement
 from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.screen import Screen
 from lessons.engine.source import imports_of, read_functions
@@ -70,8 +71,8 @@ def texts(shown: Explained) -> Iterator[str]:
                 yield text
             case ClaimLine(settled, remark, words):
                 yield from filter(None, (settled.claim.sentence, settled.shown, remark, words))
-            case Answer(judgement):
-                yield judgement.words
+            case Judgement(_, _, words):
+                yield words
             case Table(title, heads, rows, numeric):
                 yield " ".join([title, *heads, *(row[at] for row in rows for at in numeric)])
             case _:

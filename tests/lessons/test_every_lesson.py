@@ -107,7 +107,7 @@ def test_a_short_run_has_no_warnings_and_settles_each_claim(name: str, tmp_path:
     out, record = short_run(tmp_path, "-m", f"lessons.{name}", "--all")
     assert record["complete"]
     verdicts = {claim["id"]: claim["verdict"] for claim in record["claims"]}
-    assert list(verdicts) == [claim.id for step in lesson_of(name).steps for claim in step.claims]
+    assert list(verdicts) == [claim.id for step in lesson_of(name).steps for claim in step.document.claims]
     assert len(record["claims"]) == len(verdicts)
     assert len(re.findall(marks_of(name), out, re.MULTILINE)) == len(verdicts)
     allowed = {"held", "skipped"} if any(LACKING.get(each) for each in listed()[name].needs) else {"held"}
@@ -122,7 +122,7 @@ def test_each_lesson_has_claims_questions_key_points_and_references() -> None:
     wrong = []
     for lesson in map(lesson_of, NAMES):
         asking = [step for step in lesson.steps if step.document.question]
-        claims = [claim for step in lesson.steps for claim in step.claims]
+        claims = [claim for step in lesson.steps for claim in step.document.claims]
         enough = len(claims) >= 5 and len(asking) > len(lesson.steps) / 2 and len(lesson.document.key_points) == 3
         if not enough or not lesson.document.references or not all(step.introduction for step in lesson.steps):
             wrong.append(lesson.name)
@@ -174,7 +174,7 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
     for step in lesson.steps:
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
         printed = "\n".join(output["data"]["text/plain"] for output in cell.outputs if "data" in output)
-        assert len(re.findall(marks_of(name), printed, re.MULTILINE)) == len(step.claims), step.name
+        assert len(re.findall(marks_of(name), printed, re.MULTILINE)) == len(step.document.claims), step.name
         assert ("Your answer:" in printed) == (f"{step.name}-predict" in answers)
     assert "\x1b" not in json.dumps(whole)
 
