@@ -26,21 +26,21 @@ from lessons.guide.task_texts import TaskTexts
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question of a step: its text, its options (none for a guess), and the usual reasoning behind wrong answers.
+    """The question of a step. `block` contains its texts for instructors, and `prediction` its text for students.
 
-    `unit` is the unit of a guess. `expected` is an option, or a number with its unit. `depends_on` names what the
-    answer depends on, if other machines can give another answer. `measured` is the right answer in the results of the
-    pack, or "".
+    `expected` is an option, or a number with its unit. `measured` is the right answer in the results of the pack, or
+    "".
     """
 
-    question: str
-    options: tuple[str, ...]
-    unit: str
-    near: float
+    block: QuestionBlock
+    prediction: Prediction
     expected: str
-    depends_on: str
-    wrong_reasoning: str
     measured: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options, none for a guess."""
+        return tuple(self.prediction.options.values()) if isinstance(self.prediction, Choice) else ()
 
     @property
     def right(self) -> int | None:
@@ -124,7 +124,7 @@ class LessonPage:
     @property
     def has_unknown_values(self) -> bool:
         """Whether a question or a text about a claim contains a value that the results do not have."""
-        questions = [step.asked.question for step in self.steps if step.asked]
+        questions = [step.asked.prediction.question for step in self.steps if step.asked]
         said = [text for step in self.steps for claim in step.claims for text in astuple(claim.said)]
         return any(UNKNOWN in text for text in (*questions, *said))
 
@@ -227,13 +227,5 @@ def _unmeasured(block: ClaimBlock) -> Said:
 def _asked(block: QuestionBlock, asked: Prediction | None, shown: Explained) -> Asked:
     prediction = asked or explain.question_as(block, block.text.without_values(UNKNOWN))
     expected = prediction.parse(block.expected)
-    return Asked(
-        question=prediction.question,
-        options=tuple(prediction.options.values()) if isinstance(prediction, Choice) else (),
-        unit=block.guess or "",
-        near=block.near,
-        expected=expected.text if expected and isinstance(prediction, Choice) else block.expected,
-        depends_on=block.depends_on,
-        wrong_reasoning=block.wrong_reasoning,
-        measured=(shown.prediction.truth if shown.prediction else None) or "",
-    )
+    text = expected.text if expected and isinstance(prediction, Choice) else block.expected
+    return Asked(block, prediction, text, (shown.prediction.truth if shown.prediction else None) or "")

@@ -37,7 +37,9 @@ def test_each_question_has_the_usual_wrong_reasoning_and_a_right_answer_on_the_p
         for step in page.steps:
             if (asked := step.asked) is None:
                 continue
-            reasoned = asked.wrong_reasoning.startswith("Students ") and " but " in asked.wrong_reasoning.lower()
+            reasoned = (
+                asked.block.wrong_reasoning.startswith("Students ") and " but " in asked.block.wrong_reasoning.lower()
+            )
             expected = asked.expected_shown and (asked.right is not None) == bool(asked.options)
             visible = asked.measured or (html(asked.expected_shown) in shown and html(asked.expected_shown) in slides)
             wrong += [] if reasoned and expected and visible else [f"{page.name}.{step.name}"]
@@ -48,12 +50,12 @@ def test_the_expected_answer_is_the_recorded_one_unless_it_depends_on_the_machin
     wrong = []
     for page in pages().values():
         for step in page.steps:
-            if step.asked is None or not step.asked.measured or step.asked.depends_on:
+            if step.asked is None or not step.asked.measured or step.asked.block.depends_on:
                 continue
             if step.asked.options:
                 same = step.asked.measured == step.asked.expected
             else:
-                guess = Guess("", step.asked.unit, step.asked.near)
+                guess = Guess("", step.asked.block.guess or "", step.asked.block.near)
                 answer, measured = map(guess.parse, (step.asked.expected, step.asked.measured))
                 same = bool(measured and guess.judge(answer, measured.value).right)
             wrong += [] if same else [f"{page.name}.{step.name}"]
@@ -63,7 +65,7 @@ def test_the_expected_answer_is_the_recorded_one_unless_it_depends_on_the_machin
 def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> None:
     twice, four_times = small_page().steps
     assert twice.asked is not None
-    assert (twice.asked.question, twice.asked.options, twice.asked.right) == (
+    assert (twice.asked.prediction.question, twice.asked.options, twice.asked.right) == (
         "Is `twice` more than once?",
         ("yes", "no"),
         0,
@@ -78,7 +80,7 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     noisy = replace(twice, claims=(replace(claim, result=replace(claim.result, standing=Standing.INCONCLUSIVE)),))
     assert noisy.unclear
     assert four_times.asked is not None
-    assert (four_times.asked.question, four_times.asked.right) == ("And four times …?", None)
+    assert (four_times.asked.prediction.question, four_times.asked.right) == ("And four times …?", None)
     assert four_times.asked.expected_shown == "8 units"
     assert "Expected answer:</strong> 8 units. The answer depends on the first step." in lesson_page(small_page())
 
