@@ -72,8 +72,9 @@ def list_lessons(
     if start := listing.beginning(lessons, done):
         console.print(Text(f"\n{start}"), width=min(console.width, WIDTH))
     other, about_other = route.alternative(chosen_path)
-    more = chosen_path == route.SHORT and listing.all_complete(lessons, done)
-    following = other if more else f"fairclock lessons {listing.following(lessons, done)}"
+    left = listing.unfinished(lessons, done)
+    more = chosen_path == route.SHORT and not left
+    following = other if more else f"fairclock lessons {left[0] if left else lessons[0].name}"
     console.print(Text.assemble("\nNext:  ", (following, "cyan")))
     console.print(Text.assemble(f"Path:  {chosen_path}. For {about_other}: ", (other, "cyan")))
     console.print(Text.assemble("Words: ", (f"{glossary_screen.COMMAND} [TERM]", "cyan")))

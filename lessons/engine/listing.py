@@ -55,7 +55,7 @@ def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) ->
     grid.add_column("Lesson", footer=Text("Total", "bold"), overflow="fold")
     grid.add_column("After", max_width=6, overflow="fold")
     grid.add_column("Minutes", footer=_total_minutes(lessons), justify="right", no_wrap=True)
-    finished = f"{sum(_complete(entry, done) for entry in lessons)}/{len(lessons)} done"
+    finished = f"{len(lessons) - len(unfinished(lessons, done))}/{len(lessons)} done"
     grid.add_column("Progress", footer=finished, no_wrap=True)
     grid.add_column("Claims", max_width=7, overflow="fold")
     grid.add_column("Predicted", footer=_right(sum(scores.values(), Score())), no_wrap=True)
@@ -75,15 +75,9 @@ def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) ->
     return grid
 
 
-def following(lessons: Lessons, done: Done) -> str:
-    """Return the name of the first lesson that is not complete, or of the first lesson if all are complete."""
-    open_ = [entry.name for entry in lessons if not _complete(entry, done)]
-    return open_[0] if open_ else lessons[0].name
-
-
-def all_complete(lessons: Lessons, done: Done) -> bool:
-    """Return whether the student has completed each of these lessons."""
-    return all(_complete(entry, done) for entry in lessons)
+def unfinished(lessons: Lessons, done: Done) -> list[str]:
+    """Return the names of the lessons that the student has not completed, in order."""
+    return [entry.name for entry in lessons if entry.name not in done or not done[entry.name].complete]
 
 
 def beginning(lessons: Lessons, done: Done) -> str:
@@ -106,10 +100,6 @@ def _total_minutes(lessons: Lessons) -> str:
     exercises = sum(entry.exercise_minutes or 0 for entry in lessons)
     total = sum(entry.minutes for entry in lessons)
     return f"{total} + {exercises}" if exercises else str(total)
-
-
-def _complete(entry: LessonEntry, done: Done) -> bool:
-    return entry.name in done and done[entry.name].complete
 
 
 def progress_words(progress: LessonProgress | None) -> str:

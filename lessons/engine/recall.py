@@ -8,7 +8,7 @@ from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.document import RecallBlock
 from lessons.engine.predict import ask
 from lessons.engine.progress import LessonProgress
-from lessons.engine.route import chosen, lessons_of, previous
+from lessons.engine.route import chosen, lessons_of
 from lessons.engine.screen import Screen
 
 
@@ -26,9 +26,10 @@ def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str
 
     If there is no such lesson, return "" and no questions.
     """
-    taken = {name for name, progress in done.items() if progress.complete}
-    before = previous(lesson, lessons_of(chosen()), taken)
-    return (before, _about(before)) if before else ("", ())
+    path = lessons_of(chosen())
+    earlier = path[: path.index(lesson)] if lesson in path else ()
+    before = next((name for name in reversed(earlier) if name in done and done[name].complete), "")
+    return before, _about(before) if before else ()
 
 
 def play(lesson: str, questions: tuple[RecallBlock, ...], screen: Screen) -> None:

@@ -4,7 +4,6 @@ A path is an order of lessons. The list of lessons, the next lesson and the reca
 choice is kept in the user's state folder.
 """
 
-from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -33,15 +32,6 @@ def entries_of(path: str) -> list[LessonEntry]:
     if path != SHORT:
         return entries
     return [each if each.name in short_path_exercises() else replace(each, exercise_minutes=None) for each in entries]
-
-
-def previous(lesson: str, path: Sequence[str], taken: Container[str]) -> str | None:
-    """Return the last lesson before `lesson` in the path that the student has taken, or None.
-
-    `taken` contains the names of the taken lessons. Return None if the path does not contain `lesson`.
-    """
-    before = path[: path.index(lesson)] if lesson in path else ()
-    return next((name for name in reversed(before) if name in taken), None)
 
 
 def chosen() -> str:

@@ -68,8 +68,7 @@ class Syllabus:
     @property
     def before_midterm(self) -> tuple[LessonPage, ...]:
         """The lessons of the weeks before the midterm. Without a midterm, all lessons."""
-        weeks = [week for week in self.weeks if len(self.weeks) < MIDTERM_WEEK or week.number < MIDTERM_WEEK]
-        return tuple(page for week in weeks for page in week.lessons)
+        return tuple(page for week in self.weeks[: MIDTERM_WEEK - 1] for page in week.lessons)
 
 
 def twelve_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
