@@ -61,11 +61,18 @@ def leaks(lesson: str, *, everywhere: bool = True) -> tuple[str, ...]:
     """
     found = []
     for task in catalogue.load().tasks(lesson):
-        draw = kinds.examiner(task, "a draw")
+        draw = drawn(task)
         for name, solver in [] if task.exam.in_c else candidates(task, everywhere=everywhere):
             if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
+
+
+def drawn(task: Task) -> Examiner[Any]:
+    """Return the test cases of a task, with their right answers. Their computation must not count as a function's."""
+    draw = kinds.examiner(task, "a draw")
+    _ = draw.given
+    return draw
 
 
 def earned(draw: Examiner[Any], solver: Solver) -> str:
@@ -100,7 +107,7 @@ def mistake_in_time(draw: Examiner[Any], solver: Solver) -> str:
 
 def right_blind_answers(task: Task) -> Iterator[str]:
     """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
-    draw = kinds.examiner(task, "a draw")
+    draw = drawn(task)
     for name, blind in [] if task.exam.in_c else blind_solvers(task):
         if not mistake_in_time(draw, blind):
             yield f"a solver that ignores the question is right: it returns {name}"

@@ -157,8 +157,7 @@ def tally(task: Task, sources: Mapping[str, str]) -> Tally:
 
 def earning_code(task: Task, most: int | None = None) -> Iterator[str]:
     """Yield a sentence for each mutant of the kit's code that earns points in a task."""
-    draw = kinds.examiner(task, "a draw")
-    _ = draw.given  # drawn now, so that the child processes need not draw it again
+    draw = kit_leaks.drawn(task)
     made = {(one.file, one.source): (one, solvers) for one, solvers in kit_leaks.changed(task)}
     chosen = dict(random.Random(task.full_name).sample(list(made.values()), min(most or len(made), len(made))))
 

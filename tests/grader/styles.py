@@ -18,6 +18,7 @@ from styles_in_c import IN_C
 
 from grader import catalogue, paths
 from grader.hand_ins.collect import submission_of
+from grader.kinds.timing import TIME
 from grader.records import Submission
 from grader.task import Task, TensorExam
 
@@ -26,6 +27,9 @@ Style = Callable[[str, Sequence[str]], str]
 
 TEMPLATES: Final = tomllib.loads((HONEST / "styles.toml").read_text(encoding="utf-8"))
 
+SLOW: Final = "tensors without dimensions"
+"""A style of answers that takes several microseconds a number, and so costs points where time is measured."""
+
 
 def styles_of(task: Task) -> dict[str, Style]:
     """Return the styles that can be applied to the solution of a task, by name."""
@@ -33,6 +37,8 @@ def styles_of(task: Task) -> dict[str, Style]:
     parts: tuple[str, ...] = ("above", "below") if task.exam.in_c else ("above", "below", "wraps", answers)
     parts += ("simulated",) if task.simulated else ()
     found = {name: partial(_with, part, lines) for part in parts for name, lines in TEMPLATES[part].items()}
+    if task.cost is TIME:
+        found.pop(SLOW, None)
     return {**found, **NOTEBOOKS, **(IN_C if task.exam.in_c else REWRITTEN)}
 
 

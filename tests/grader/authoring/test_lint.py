@@ -43,6 +43,7 @@ QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "lesson",
     [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in catalogue.load().lessons],

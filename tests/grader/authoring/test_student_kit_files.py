@@ -135,6 +135,14 @@ def test_a_function_earns_what_grading_gives(tmp_path: Path, monkeypatch: pytest
         assert kit_leaks.earned(draw, draw.solver(f"def find(probe): {body}")) == "", body
 
 
+def test_the_computation_of_right_answers_does_not_use_up_the_time_of_a_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw = kit_leaks.drawn(next(task for task in catalogue.all_tasks() if task.name == "scores"))
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
+    assert kit_leaks.mistake_in_time(draw, lambda inputs: inputs[0]) != "it never ends"
+
+
 def tables(answer: Callable[[int, str], Value]) -> SimulatedExam:
     def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
         names = [f"name{n}" for n in rng.integers(10**9, size=3)]
