@@ -309,7 +309,8 @@ def what_does_not_wait(budget_s: float = 0.6) -> tuple[dict[int, list[str]], Due
     torch.set_num_threads(1)
     ready = ready_at(fx.symbolic_trace(attend).graph)
     x, (q, k, v) = torch.rand(1, 64), torch.rand(3, 64, 64)
-    known = {"x": x, "q": q, "k": k, "v": v, "wide": torch.cat([q, k, v], 1)}
+    qkv = torch.cat([q, k, v], 1)
+    known = {"x": x, "q": q, "k": k, "v": v, "wide": qkv}
     three = "x @ q; x @ k; x @ v"
     wide = duel("x @ wide", three, globals=known, budget_s=budget_s)
     return ready, wide
