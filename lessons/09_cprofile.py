@@ -69,11 +69,12 @@ def own_and_cumulative_figures(profile: Printed) -> Figures:
     main, whole = (named(functions, name) for name in ("main", "<module>"))
     traced_s = max(each.cumulative_s for each in functions)
     mixed = not of_one_thread(functions)  # since Python 3.12, a profile may contain calls of other threads
+    paused = whole.cumulative_s < traced_s / 2  # another program ran after the trace began
     return {
         "tables": tables(printed),
         "place_of_main": None if mixed else place_of_main(main, whole),
         "own": Interval.exact(sum(each.own_s for each in functions) / traced_s).void_if(mixed),
-        "cumulative": sum(each.cumulative_s for each in functions) / traced_s,
+        "cumulative": Interval.exact(sum(each.cumulative_s for each in functions) / traced_s).void_if(paused),
     }
 
 
