@@ -147,7 +147,7 @@ def sort_again_figures(sorts: tuple[list[float], list[float]], run: Run) -> Figu
     first_s, later_s = same_s[0], median(same_s[1:])
     return {
         "runs": Rows([(turn, *times_s) for turn, times_s in enumerate(zip(*sorts, strict=True), start=1)]),
-        "first_to_later": Interval.exact(first_s / later_s).with_noise(run.noise),
+        "first_to_later": Interval.exact(first_s / later_s).with_factor(run.noise),
         "new_to_later": Interval.every(each_s / later_s for each_s in new_s),
         "million": (first_s + 999_999 * later_s) / 1e6 / first_s,
     }
@@ -168,8 +168,8 @@ def worked_out_figures(timed: tuple[dict[str, float], list[object]], run: Run) -
     empty_s, constant_s, power_s = per_call_s.values()
     return {
         "times": Rows(list(per_call_s.items())),
-        "power_to_constant": Interval.exact(power_s / constant_s).with_noise(run.noise),
-        "constant_to_empty": Interval.exact(constant_s / empty_s).with_noise(run.noise),
+        "power_to_constant": Interval.exact(power_s / constant_s).with_factor(run.noise),
+        "constant_to_empty": Interval.exact(constant_s / empty_s).with_factor(run.noise),
         "folded": 2**10 in constants,
     }
 
@@ -206,7 +206,7 @@ def the_other_timer_figures(found: tuple[list[float], list[list[Measurement]], i
         ),
         "repetitions": len(measured[0]),
         "ten_times": "cb"[total > 3] if per_call < 3 else None,
-        "per_call": Interval.exact(per_call).with_noise(run.noise),
+        "per_call": Interval.exact(per_call).with_factor(run.noise),
         "extra": ran - few.number_per_run,
         "iqr_s": many.iqr,
     }
@@ -294,7 +294,7 @@ def how_long_or_where_figures(found: tuple[float, float, list[profiler_entry]], 
     return {
         "profile": Rows([(name, each.callcount, each.inlinetime, each.totaltime) for name, each in most]),
         "norm_share": seen["norm"].totaltime / whole_s,
-        "longer": Interval.exact(profiled_s / plain_s).with_noise(run.noise),
+        "longer": Interval.exact(profiled_s / plain_s).with_factor(run.noise),
         "plain_s": plain_s,
         "profiled_s": profiled_s,
     }
