@@ -63,7 +63,7 @@ def five_sizes_figures(results: list[Measurement], run: Run) -> Figures:
     return {
         "table": str(Compare(results)).strip(),
         "wins": wins,
-        "largest": Interval.every(by_size[-1]).with_noise(run.noise),
+        "largest": Interval.every(by_size[-1]).with_factor(run.noise),
         "changes": Interval.every(high / low for low, high in zip(least, most, strict=True)),
     }
 
