@@ -62,8 +62,9 @@ def names() -> dict[str, object]:
 
 
 def several_runs(turns: int = 120, number: int = 100) -> tuple[float, list[list[float]]]:
-    timer = timeit.Timer("mul_sum(a, b)", globals=names())
-    one_run_s = timer.timeit(number)
+    stmt, work = "mul_sum(a, b)", names()
+    one_run_s = timeit.timeit(stmt, globals=work, number=number)
+    timer = timeit.Timer(stmt, globals=work)
     turns_s = [timer.repeat(5, number) for _ in range(turns)]
     return one_run_s, turns_s
 
