@@ -71,6 +71,7 @@ def a_recording_figures(found: Recorded | str) -> Figures | Lacking:
         "most": largest(dict(zip("abcd", shares.values(), strict=True))),
         "clock_share": clock,
         "difference": sampled.across(samples, lambda part: part.share("load") - clock).void_if(disturbed),
+        "disturbed": disturbed,
     }
 
 
@@ -160,13 +161,13 @@ def inside_and_outside_figures(found: Recorded | str) -> Figures | Lacking:
         "thread_sees": None if isinstance(by_thread, Lacking) else seen_share(by_thread),
         "by_thread": by_thread,
         "from_outside": outer.mapped(lambda share: share - true).void_if(busy < BUSY),
+        "disturbed": busy < BUSY,
     }
 
 
 def seen_share(difference: Interval) -> str | None:
     """Return the letter of the option for a share that differs by `difference` from the true share."""
-    found = difference.compare(at_most=-0.2)
-    return {Standing.HELD: "b", Standing.REFUTED: "a"}.get(found)
+    return {Standing.HELD: "b", Standing.REFUTED: "a"}.get(difference.compare(at_most=-0.2))
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -212,6 +213,7 @@ def how_many_figures(found: Groups | str) -> Figures | Lacking:
         "share": share,
         "margin_ratio": Interval.exact(math.sqrt(rows[1][0] / rows[0][0])).void_if(disturbed),
         "contained": Interval.share(rows[0][-1], len(groups[10])).void_if(disturbed),
+        "disturbed": disturbed,
     }
 
 
@@ -261,12 +263,9 @@ def two_runs_figures(found: list[Version] | str) -> Figures | Lacking:
     stacks = [sampled.per_round(samples, round_s) for samples, round_s, _ in found]
     per_round = [by_function(each) for each in stacks]
     before, after = (sampled.across(samples, lambda part: part.share("total")) for samples, *_ in found)
-    known = before.low > 0 and after.low > 0
-    times = (
-        Interval(after.middle / before.middle, after.low / before.high, after.high / before.low)
-        if known
-        else Interval.unknown()
-    )
+    times = Interval.unknown()
+    if before.low > 0 and after.low > 0:
+        times = Interval(after.middle / before.middle, after.low / before.high, after.high / before.low)
     return {
         "functions": Rows(
             [
@@ -276,6 +275,7 @@ def two_runs_figures(found: list[Version] | str) -> Figures | Lacking:
         ),
         "difference": sampled.difference(*stacks) if all(stacks) else sampled.NO_SAMPLE,
         "times": times.mapped(lambda ratio: ratio * found[1][1] / found[0][1]).void_if(disturbed),
+        "disturbed": disturbed,
     }
 
 
