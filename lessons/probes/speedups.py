@@ -55,14 +55,13 @@ def against(found: Scaled, *names: str) -> Figures:
 
 
 def against_of(turns: Mapping[str, list[ScalingTurn]], name: str) -> Interval:
-    """Return the calls of the threads divided by those of the processes, or an unknown interval for too few turns.
+    """Return the calls of the threads divided by those of the processes. The interval is void on a disturbed machine.
 
-    A function that waits counts only on an undisturbed machine.
+    For a function that waits, the turns of `add_up` show whether the machine was disturbed.
     """
-    if name != "wait":
-        return Interval.median(turn.against_processes for turn in undisturbed(turns[name]))
-    steady = bool(undisturbed(turns["add_up"]))
-    return Interval.median(turn.against_processes for turn in turns[name]).void_if(not steady)
+    steady = undisturbed(turns["add_up" if name == "wait" else name])
+    used = steady if steady and name != "wait" else turns[name]
+    return Interval.median(turn.against_processes for turn in used).void_if(not steady)
 
 
 def letter_of(turns: Mapping[str, list[ScalingTurn]], letters: Mapping[str, str]) -> str | None:
