@@ -44,7 +44,7 @@ def where_a_graph_ends_figures(ended: tuple[Captured, bool] | None) -> Figures |
     found, same = ended
     breaks = zip(found.lines, found.breaks, strict=True)
     return {
-        "breaks": Rows([(line, shorten(reason, 40)) for line, reason in breaks]),
+        "breaks": Rows([(line, shorten(reason, 40, placeholder="…")) for line, reason in breaks]),
         "letter": {1: "a", 2: "b", 3: "c"}.get(found.graphs),
         "same": same,
     }
@@ -122,7 +122,7 @@ def new_graph_figures(changes: list[tuple[int, str]] | None) -> Figures | Lackin
         return Lacking(unsupported())
     numbers, *others = (graphs for graphs, _ in changes)
     return {
-        "changes": Rows([(graphs, shorten(reason, 42)) for graphs, reason in changes]),
+        "changes": Rows([(graphs, shorten(reason, 42, placeholder="…")) for graphs, reason in changes]),
         "letter": None if numbers else "a",
         "others": sum(graphs == 1 for graphs in others),
     }
@@ -233,7 +233,7 @@ def range_of_sizes() -> list[str]:
 def range_of_sizes_figures(errors: list[str]) -> Figures:
     inside, outside, branch = map(bool, errors)
     return {
-        "calls": Rows([(not error, shorten(error, 32)) for error in errors]),
+        "calls": Rows([(not error, shorten(error, 32, placeholder="…")) for error in errors]),
         "letter": "c" if branch else None,
         "range_checked": outside and not inside,
     }
