@@ -20,7 +20,7 @@ from lessons.engine.phrases import phrase
 from lessons.engine.predict import Choice, Guess, Judgement, Prediction, PredictionResult, StudentAnswer, Truth
 from lessons.engine.templates import LackingFigureError, Place, Template, formatter, value_of
 
-REFUTED: Final = "On this machine, this run shows the opposite."
+REFUTED: Final = "On this machine, this was not so in this run."
 UNKNOWN: Final = "…"
 """What stands in a text for a value that is not known."""
 
