@@ -247,7 +247,7 @@ def held_or_released_figures(found: dict[str, Spins] | None) -> Figures | Lackin
     at_once = found["released"]
     used = Interval.exact(at_once.cpu_s / at_once.wall_s).void_if(at_once.others.is_high)
     return {
-        "ways": Rows([(way, each.ticks, each.wall_s, each.cpu_s) for way, each in found.items()]),
+        "ways": Rows([(way, e.ticks, None if e.others.is_high else e.wall_s, e.cpu_s) for way, e in found.items()]),
         "letter": running_beside(found),
         "at_once": used if usable_cores() > 1 else Lacking("a second core is missing: use a machine with two cores"),
     }
