@@ -182,7 +182,7 @@ def every_form_figures(suite: Suite, run: Run) -> Figures:
         [each.median_s for each in suite.results if form(each) == wanted and each.median_s]
         for wanted in (EAGER, COMPILED)
     )
-    slower = Interval.every(long / short for long in compiled for short in eager).with_noise(run.noise)
+    slower = Interval.every(long / short for long in compiled for short in eager).with_factor(run.noise)
     return {
         "forms": Rows([(*name, each.median_s, each.instructions_per_run) for name, each in forms.items()]),
         "compiled_to_eager": slower if eager and compiled else Lacking(missing(suite, COMPILED)),
