@@ -27,7 +27,7 @@ from harness.extensions import (
 from harness.machine.environment import usable_cores
 from harness.rendering import units
 from harness.rendering.wrapping import waiting
-from lessons.engine.api import Figures, Interval, Lacking, Rows, load
+from lessons.engine.api import Figures, Interval, Lacking, Rows, Run, load
 from lessons.engine.command import main
 from lessons.engine.published import QUICK_START_TIMERS
 from lessons.probes.spins import Spins, spins_of, spins_source
@@ -200,14 +200,14 @@ def price_of_a_call(turns: int = 15) -> Times | None:
     return in_turns(calls, names, turns)
 
 
-def price_of_a_call_figures(times: Times | None) -> Figures | Lacking:
+def price_of_a_call_figures(times: Times | None, run: Run) -> Figures | Lacking:
     if times is None:
         return Lacking(lacking())
     extension, python, by_ctypes, by_torch, *loops = times.values()
     gains = [(p / c) / (q / d) for p, c, q, d in zip(*loops, strict=True)]
     return {
         "empty": Rows([(median(each),) for each in (extension, python, by_ctypes, by_torch)]),
-        "by_ctypes": quotients(by_ctypes, extension),
+        "by_ctypes": quotients(by_ctypes, extension).with_factor(run.noise),
         "few_to_many": Interval.median(gains),
     }
 
