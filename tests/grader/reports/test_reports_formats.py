@@ -3,11 +3,9 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from classroom import CALL, REPAIR
 from exported import changed, class_of, submission, with_a_fault
 
 from grader.course.roll import HandIn, Roll
@@ -43,32 +41,6 @@ def test_a_result_has_gradescopes_shape_and_our_evidence() -> None:
     assert result["leaderboard"] == [{"name": "Dot: batched", "value": 3.0, "order": "desc"}]
 
 
-def test_a_student_has_all_tests_of_all_lessons_and_no_others() -> None:
-    both = class_of(submission(), submission("ada", "wrong", "02_timer"), submission("bob", "wrong"))
-    result = result_of(both)
-    assert [(test["name"], test["status"]) for test in result["tests"]] == [
-        ("01_dot.batched", "passed"),
-        (CALL, "failed"),
-        (REPAIR, "failed"),
-    ]
-    assert "bob" not in json.dumps(result)
-    assert result["tests"][1]["output"] == "Fails 7 of 60 cases. wrong\nSum, not mean."
-    result = result_of(replace(both, students=("zoe",)), "zoe")
-    assert (result["score"], result["tests"], result["output"]) == (0, [], "Nothing was handed in.")
-
-
-def test_the_output_of_gradescope_says_what_is_not_final_and_why() -> None:
-    class_ = with_a_fault(class_of(submission("zoe"), waiting=WAITING))
-    bare = replace(class_, reports=(replace(class_.reports[0], sandboxed=False),))
-    output = result_of(bare, "zoe")["output"]
-    assert "not your fault" in output
-    assert "Graded without a sandbox: 01_dot" in output
-    assert "a layer" not in output
-    assert "02_timer: not graded yet. The score is not final." in output
-    refused = class_of(submission("ada", None, refusal="The zip is damaged."))
-    assert "01_dot: The zip is damaged." in result_of(refused)["output"]
-
-
 def test_an_impossible_time_and_a_ratio_without_a_number_are_on_no_leaderboard() -> None:
     result = result_of(class_of(submission("ada", "beyond")))
     assert result["leaderboard"] == []
@@ -82,16 +54,6 @@ def suites(roll: Roll) -> dict[str, ET.Element]:
     text = junit.render(roll)
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
     return {suite.attrib["name"]: suite for suite in ET.fromstring(text.encode())}  # noqa: S314 - written by the kit
-
-
-def test_every_student_is_a_suite_and_every_task_a_test_with_its_points() -> None:
-    found = suites(class_of(submission("ada"), submission("bob", "wrong", "02_timer")))
-    assert {name: suite.attrib["tests"] for name, suite in found.items()} == {"ada": "1", "bob": "2"}
-    named = [(test.attrib["classname"], test.attrib["name"]) for test in found["bob"].iter("testcase")]
-    assert named == [("02_timer", "per_call"), ("02_timer", "repair")]
-    assert found["ada"].attrib["failures"] == "0"
-    properties = {one.attrib["name"]: one.attrib["value"] for one in found["ada"].iter("property")}
-    assert properties == {"points": "6", "max_points": "10", "ratio": "3", "tier": "1"}
 
 
 def test_a_wrong_answer_is_a_failure_a_fault_of_ours_an_error_and_a_wait_is_skipped() -> None:

@@ -1,6 +1,5 @@
 """The report pages in a real browser: sorting, filtering, links, narrow screens, dark colours, and hostile names."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 INJECTED = "<script>document.title = 'caught'</script><img src=x onerror=\"document.title = 'caught'\">"
 ROWS = "[...document.querySelectorAll('#everyone tbody tr')].filter((row) => !row.hidden)"
-PAGES = ("report.html", "ada/report.html", "leaderboard.html")
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +50,9 @@ def test_a_click_sorts_by_points_another_turns_it_around_and_a_keyboard_does_the
     assert page.evaluate(f"document.querySelector('{head}').getAttribute('aria-sort')") == "descending"
     page.click(button)
     assert [float(text) for text in column(page, 1)] == sorted(points)
-    assert page.evaluate("document.querySelectorAll('#everyone [aria-sort=ascending]').length") == 1
-    page.click("#everyone thead th:first-child button")
-    names = column(page, 0)
-    assert names == page.evaluate("(c) => [...c].sort(new Intl.Collator(undefined, {numeric: true}).compare)", names)
     page.focus("#everyone thead th:last-child button")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.closest('th').getAttribute('aria-sort')") == "descending"
-    page.click("#tasks ~ .scroll [data-n]:nth-child(4) button")
-    graded = page.evaluate(
-        "[...document.querySelectorAll('#tasks ~ .scroll [data-l=Graded]')].map((e) => e.textContent)"
-    )
-    assert graded == sorted(graded, key=int, reverse=True), "an empty heading stands before this one"
 
 
 def test_typing_narrows_the_table_and_says_how_many_are_left(page: "Page", out: Path) -> None:
@@ -74,14 +63,6 @@ def test_typing_narrows_the_table_and_says_how_many_are_left(page: "Page", out: 
     assert len(column(page, 0)) == 3
     assert all(name.startswith("chen.00") for name in column(page, 0))
     assert page.evaluate("document.querySelector('.tools output').value") == "3 of 40 shown"
-    page.evaluate(
-        "(() => { const text = document.querySelector('.tools input'), kind = document.querySelector('.tools select');"
-        "text.value = ''; text.dispatchEvent(new Event('input')); kind.value = 'absent';"
-        "kind.dispatchEvent(new Event('change')); })()"
-    )
-    left = page.evaluate(f"{ROWS}.map((row) => row.textContent)")
-    assert 0 < len(left) < 40
-    assert all("nothing handed in" in text for text in left)
 
 
 CUT_OFF = """() => {
@@ -132,30 +113,6 @@ def test_nothing_is_cut_off_and_no_page_is_wider_than_its_window(
         assert (found, said) == ([width, []], []), path
 
 
-def luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, as the Web Content Accessibility Guidelines 2.2 define it."""
-    shares = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
-    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page: "Page", out: Path, dark: bool) -> None:
-    page.emulate_media(color_scheme="dark" if dark else "light")
-    for path in PAGES:
-        page.goto((out / path).as_uri())
-        paper = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-        assert (paper < 0.05) is dark
-        inks = page.evaluate(
-            "[...new Set([...document.querySelectorAll('main *, header *')].filter((e) => e.textContent.trim())"
-            ".filter((e) => !(e instanceof SVGElement) || e.tagName === 'text')"
-            ".map((e) => getComputedStyle(e)[e instanceof SVGElement ? 'fill' : 'color']))]"
-        )
-        for ink in [ink for ink in inks if ink.startswith("rgb(")]:
-            brighter, darker = sorted((luminance(ink), paper), reverse=True)
-            assert (brighter + 0.05) / (darker + 0.05) >= 4.5, ink
-
-
 def test_a_browser_runs_nothing_though_escaping_fails(page: "Page", said: list[str], tmp_path: Path) -> None:
     class_ = replace(class_of(submission("eve")), title="a class")
     broken = class_page.render(class_).replace("<main id", f"{INJECTED}<main id")
@@ -167,14 +124,3 @@ def test_a_browser_runs_nothing_though_escaping_fails(page: "Page", said: list[s
     refused = [text for text in said if "Content Security Policy" in text]
     assert len(refused) >= 2, said
     assert page.evaluate("document.querySelectorAll('#everyone button').length") > 0, "the page's own script runs"
-
-
-def test_without_its_script_the_page_is_whole_and_shows_no_dead_control(page: "Page", out: Path) -> None:
-    browser = page.context.browser
-    assert browser is not None
-    plain = browser.new_page(java_script_enabled=False)
-    plain.goto((out / "report.html").as_uri())
-    assert not plain.is_visible(".tools")
-    assert plain.locator("button").count() == 0
-    assert plain.locator("#everyone tbody tr").count() == 40
-    plain.close()

@@ -2,21 +2,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import generated_class
 import pytest
 import small_tasks
-from classroom import DOT, ENVIRONMENT, KIT, TASKS
+from classroom import DOT, ENVIRONMENT, KIT
 from exported import changed, class_of, submission
 from outline import Outline
 
-from grader import reports
 from grader.course import policy as course_policy
 from grader.course.course_file import parse
 from grader.course.policy import Handed
-from grader.course.roll import HandIn, Roll, Span, Standing
-from grader.kinds.simulated import CALLS
-from grader.kinds.timing import TIME
-from grader.records import Control, Speed, Status
+from grader.course.roll import Span, Standing
+from grader.records import Control, Status
 from grader.reports import student_page
 from grader.task import Tier
 from grader.ways import TaskWays, Way
@@ -48,25 +44,9 @@ def test_it_says_what_was_measured_and_what_comes_next() -> None:
         "Physical limit 7.5× on this core. The submission reaches 40 % of this limit.",
         "The baseline compared with itself: 1.001×, expected 1×.",
         "The baseline compared with a copy slowed by 5 %: 1.049×, expected 1.05×. The control passed.",
-        "the duel was repeated 2 times because the control failed",
         "a dot product of rows",
     ):
         assert part in text
-    assert "Physical limit" not in shown(control=Control(1.001, 1.049, 0.05, True))
-    speed = Speed(9, 8.9, 9.1, 9, 2)
-    assert student_page.next_tier(GUIDE, speed) == "There is no next tier: you reached the top tier."
-    assert student_page.next_tier(replace(GUIDE, tiers=()), speed) == ""
-
-
-def test_a_ratio_without_an_interval_is_called_counted_only_if_something_was_counted() -> None:
-    class_ = changed(class_of(submission()), rounds=(), speed=Speed(3.0, 3.0, 3.0, 1, 1))
-    (report,) = class_.reports
-    for cost, said in (
-        (CALLS, "Measured the baseline makes 3× as many calls as the submission (counted in a simulation)"),
-        (TIME, "Measured the baseline takes 3× as long as the submission Next"),
-    ):
-        other = replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))
-        assert said in Outline(student_page.render(replace(class_, reports=(other,)), GUIDES)).text
 
 
 def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one() -> None:
@@ -93,18 +73,6 @@ def test_after_full_marks_the_idea_is_told_and_no_hint(monkeypatch: pytest.Monke
     assert "Think of rows." not in text
 
 
-def test_the_rounds_are_drawn_and_told_in_words_if_there_is_a_ratio() -> None:
-    labels = [attributes["aria-label"] or "" for attributes in Outline(page()).all("svg")]
-    assert len(labels) == 2
-    known = "the baseline takes 3.00× as long as the submission (interval: 2.90× to 3.10×)"
-    assert labels[0] == f"01_dot.batched: {known}. Tiers at 2×, 4×."
-    assert labels[1].startswith("Ratio of each round of 01_dot.batched: 2 values from 2.90× to 3.10×")
-    assert len(Outline(page(rounds=())).all("svg")) == 1
-    for ratio in (float("nan"), float("inf")):
-        assert Outline(page(speed=Speed(ratio, 1.0, 9.0, 2, 1))).all("svg") == []
-    assert Outline(page("wrong")).all("svg") == []
-
-
 def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names() -> None:
     began = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
     class_ = replace(class_of(submission()), spans=(Span("ada", "01_dot", began, began + timedelta(seconds=3)),))
@@ -117,16 +85,6 @@ def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names(
     assert "a layer" not in text, "only the instructor sees the layers of the sandbox"
 
 
-def test_a_refusal_a_wait_and_nothing_handed_in_are_said() -> None:
-    waiting = (HandIn("ada", "02_timer", "ada/02_timer.py", "00"),)
-    refused = class_of(submission("ada", None, refusal="It is a folder."), waiting=waiting)
-    text = Outline(student_page.render(refused)).text
-    assert "refused , 0 of 10 points It is a folder." in text
-    assert "not graded yet , this exercise has 10 points" in text
-    nobody = Roll("hw1", KIT, ("zoe",), TASKS, (), (), ())
-    assert "nothing handed in , this exercise has 10 points" in Outline(student_page.render(nobody)).text
-
-
 def test_it_says_nothing_of_others_nor_what_was_printed_and_links_only_to_itself() -> None:
     assert "HIDDEN" not in page(output_tail="HIDDEN [1, 2, 3]")
     traceback = "File hidden.py HIDDEN"
@@ -137,12 +95,6 @@ def test_it_says_nothing_of_others_nor_what_was_printed_and_links_only_to_itself
     links = [value or "" for name, value in Outline(pages["ada"]).attributes if name == "href"]
     assert links
     assert all(link.startswith("#") for link in links)
-
-
-def test_a_class_that_another_kit_graded_is_given_no_tiers_of_this_one() -> None:
-    mine = generated_class.roll(1)
-    assert set(reports.known_tasks(mine)) == {task.task for task in mine.tasks}
-    assert reports.known_tasks(replace(mine, kit="0.0.0")) == {}
 
 
 COURSE = parse(
@@ -166,25 +118,18 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
 def test_the_page_says_in_one_place_what_was_due_when_and_by_which_rule() -> None:
     text = dated_page(DUE)
     assert "Due Sun 22 Nov 2026 23:59 CET (your own due date; the class has Fri 20 Nov 2026 23:59 CET)" in text
-    rule = (
-        "Late submissions: For each day or part of a day, 10 % of the earned points are taken off, at most 50 %. "
-        "Lateness of up to 15 minutes has no penalty."
-    )
-    assert rule in text
-    assert "Submissions after Sun 29 Nov 2026 23:59 CET do not count." in text
+    assert "For each day or part of a day, 10 % of the earned points are taken off, at most 50 %." in text
     assert "your own due date" not in dated_page(DUE, "bob")
     assert "Handed in at an unknown time, so the hand-in counts as on time" in dated_page(None)
     two_days = "2 days begun. 20 % are taken off, so 4.8 of the 6 earned points count."
     closed = "8 days late, after the closing date. batched: 6 of 10, right. Closed Sun 29 Nov 2026 23:59 CET"
     for late, told in (
         (timedelta(0), "Handed in Sun 22 Nov 2026 23:59 CET, on time."),
-        (timedelta(minutes=10), "Mon 23 Nov 2026 00:09 CET, after the due date but within the minutes without penalty"),
         (timedelta(days=1, hours=1), two_days),
         (timedelta(days=8), closed),
     ):
         text = dated_page(DUE + late)
         assert told in text
-        assert text.index("How the points came about") < text.index(told) < text.index("File ada/01_dot.py")
 
 
 def test_what_earns_the_most_points_comes_first_and_nothing_that_cannot_earn_more() -> None:
