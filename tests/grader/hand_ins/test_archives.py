@@ -82,16 +82,13 @@ def of_one(tmp_path: Path, data: bytes) -> Collection:
 
 DOT = ("01_dot.py", b"right")
 ESCAPED = members(DOT, ("a_b/x", b""))
-WRONG_SUM = members(DOT)
 REFUSED = {
     "a path that leaves it": (members(DOT, ("a/../../notes.txt", b"")), "leads out of it ('a/../../notes.txt')"),
     "a path of Windows that leaves it": (members(DOT, ("..\\notes.txt", b"")), "leads out"),
     "a zero in a name": (ESCAPED.replace(b"a_b", b"a\0b"), "leads out"),
     "a link that is the exercise": (members(("hw/01_dot.py", b"/etc/passwd", stat.S_IFLNK)), "hw/01_dot.py is a link"),
-    "a device that is the exercise": (members(("01_dot.py", b"", stat.S_IFCHR)), "01_dot.py is a link or device"),
     "an exercise in LZMA": (members(("01_dot.py", b"", 8)), "01_dot.py has a compression method"),
     "an exercise with a password": (changed(members(DOT), 8, b"\x01"), "01_dot.py is protected by a password"),
-    "an exercise with another sum": (changed(WRONG_SUM, 16, b"\0\0\0\0"), "01_dot.py is damaged"),
     "an exercise longer than declared": (changed(members(("01_dot.py", bytes(5_000_000))), 24, b"d\0\0\0"), "damaged"),
     "an exercise of 12 MB": (members(("01_dot.py", bytes(12_000_000))), "larger than"),
     "many copies of the exercise": (members(*((f"{n}/01_dot.py", b"%d" % n) for n in range(60))), "more than 50 times"),
@@ -99,7 +96,6 @@ REFUSED = {
         members(DOT, ("01_DOT.py", b"wrong")),
         "01_DOT.py and ada.zip/01_dot.py; hand in only one",
     ),
-    "another form of a letter": (members(DOT, ("01_dot.p\uff59", b"wrong")), "hand in only one"),
     "one name twice": (members(DOT, ("01_dot.py", b"wrong")), "handed in more than once"),
     "no zip": (b"PK but not much more", "damaged"),
 }
@@ -115,7 +111,6 @@ HARMLESS = {
     "a link and a device beside it": members(DOT, ("python", b"/bin", stat.S_IFLNK), ("zero", b"", stat.S_IFCHR)),
     "a bomb beside it": members(DOT, ("zeros", bytes(60_000_000))),
     "another file with a password": changed(members(DOT, ("x.pdf", b"x")), 8, b"\x01"),
-    "a name that is too long": members(DOT, ("x" * 300, b"")),
     "a copy of the course": members(("kit/lessons/exercises/01_dot.py", b"right"), ("kit/lessons/01_dot.py", b"x = 1")),
     "a zip in a zip": zipped([("my work.zip", members(DOT))]),
 }
@@ -150,18 +145,6 @@ def test_what_is_harmless_is_ignored_in_a_zip_and_in_its_folder(tmp_path: Path, 
         assert (same.lesson, same.source) == ("01_dot", "right")
 
 
-def test_what_is_ignored_or_too_deep_is_listed_with_counts(tmp_path: Path) -> None:
-    found = of_one(tmp_path, HARMLESS["tools"])
-    assert [(one.path, one.misnamed) for one in found.left_out] == [("ada.zip (1,800 ignored)", False)]
-    assert ".venv (900), node_modules (900)" in found.left_out[0].why
-    found = of_one(tmp_path, HARMLESS["a copy of the course"])
-    assert [(one.path, one.misnamed) for one in found.left_out] == [("ada.zip (1 ignored)", False)]
-    deep = zipped([("a.zip", zipped([("b.zip", members(DOT))]))])
-    found = of_one(tmp_path, deep)
-    assert [one.path for one in found.left_out] == ["ada.zip/a.zip/b.zip"]
-    assert not found.submissions
-
-
 def test_more_files_than_a_hand_in_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "MAX_FILES", 20)
     monkeypatch.setattr("grader.hand_ins.archives.MAX_FILES", 20)
@@ -169,18 +152,3 @@ def test_more_files_than_a_hand_in_has_are_refused(tmp_path: Path, monkeypatch: 
         hand_in(tmp_path, "bob", lesson=f"draft{number}")
     found = of_one(tmp_path, members(*((f"{n}", b"") for n in range(21)))).submissions
     assert {one.student for one in found if "contains more than 20 files" in one.refusal} == {"ada", "bob"}
-
-
-def test_a_zip_nobody_can_read_is_refused_for_the_lessons_of_the_class(tmp_path: Path) -> None:
-    hand_in(tmp_path, "ada")
-    zip_of(tmp_path, "bob", b"PK but not much more")
-    zip_of(tmp_path, "eve", b"")
-    assert [(one.student, one.lesson, one.source) for one in collected(tmp_path).submissions] == [
-        ("ada", "01_dot", "right"),
-        ("bob", "01_dot", None),
-        ("eve", "01_dot", None),
-    ]
-    (tmp_path / "ada" / "01_dot.py").unlink()
-    (tmp_path / "ada").rmdir()
-    found = collect(tmp_path, LESSONS, kit=KIT).submissions
-    assert [(one.student, one.lesson) for one in found] == [(who, one) for who in ("bob", "eve") for one in LESSONS]

@@ -5,9 +5,9 @@ import json
 import pytest
 from classroom import notebook
 
+from grader.hand_ins import ipython_cells
 from grader.hand_ins.notebooks import read_notebook
 from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal
-from grader.source import CodeCell, Notebook
 
 
 def texts(*cells: str) -> list[str]:
@@ -29,15 +29,12 @@ def test_what_works_only_in_a_notebook_becomes_python_whose_lines_keep_their_num
     for cell, text in {
         "  x = 1\n  y = 2": "x = 1\ny = 2",
         "\n\n%%time\n\nx = 1\n!ls": f"\n\n\n\nx = 1\n{system}('ls')",
-        "%%capture\n%%prun\nx = 1": "\n\nx = 1",
         "%%timeit\nx = 1": "get_ipython().run_cell_magic('timeit', '', 'x = 1\\n')",
         "!ls \\\n  -l\nx = 1": f"{system}('ls    -l')\n\nx = 1",
         "if x:\n    %time f()\n    y = 1": f"if x:\n    {magic}('time', 'f()')\n    y = 1",
-        "files = !ls": "files = get_ipython().getoutput('ls')",
         ">>> x = 1\n>>> x\n1": "x = 1\nx\n1",
         "In [3]: x = 1\n   ...: y = 2": "x = 1\ny = 2",
         "f?": f"{magic}('pinfo', 'f')",
-        "/f 1 2": "f(1, 2)",
         "m = '''\n%magic\n'''\nm %= 3": "m = '''\n%magic\n'''\nm %= 3",
     }.items():
         assert texts(cell) == [text], cell
@@ -65,22 +62,15 @@ def test_the_tags_of_a_cell_say_that_it_is_not_run_or_may_raise_an_exception() -
     assert many.endswith('"1/0", 92 more.')
 
 
-def test_a_forged_or_giant_notebook_is_refused() -> None:
+def test_a_forged_or_giant_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = b'{"nbformat": 4, "cells": %s}'
     for data in (
         b"",
-        b"not json",
-        b"[]",
         b"[" * 200_000,
         b"{}",
-        b'{"nbformat": [3]}',
-        b'{"nbformat": 3, "worksheets": 7}',
         b'{"nbformat": 3, "worksheets": [7]}',
-        cells % b"{}",
         cells % b"[1]",
         cells % b'[{"cell_type": "virus", "source": "x"}]',
-        cells % b'[{"cell_type": ["code"], "source": "x"}]',
-        cells % b'[{"cell_type": "code"}]',
         cells % b'[{"cell_type": "code", "source": [1]}]',
         notebook(*["x"] * 3000),
         notebook("#" * (MAX_SOURCE_BYTES + 1)),
@@ -88,17 +78,11 @@ def test_a_forged_or_giant_notebook_is_refused() -> None:
     ):
         with pytest.raises(Refusal):
             read_notebook(data, "n.ipynb")
+    monkeypatch.setattr(ipython_cells, "MOST_CHARACTERS", 2_000)
     with pytest.raises(Refusal, match=r'Cell "%m" of n\.ipynb has too many magics'):
-        read_notebook(notebook("x", "%m\n" * 550), "n.ipynb")
+        read_notebook(notebook("x", "%m\n" * 40), "n.ipynb")
 
 
 def test_a_long_line_that_could_be_a_request_for_help_is_read_at_once() -> None:
     line = "a" * 300_000 + " x?"  # IPython's own pattern takes hours
     assert texts(line) == [line]
-
-
-def test_a_line_of_the_whole_text_is_told_as_a_line_of_its_cell() -> None:
-    made = Notebook((CodeCell(2, "import math\n# cell 9"), CodeCell(5, "def f():\n    raise ValueError")))
-    assert made.with_cell_lines("raised (line 7 of the file).") == "raised (line 2 of cell 5)."
-    assert made.with_cell_lines("line 3 of the file") == "line 2 of cell 2"
-    assert Notebook(()).with_cell_lines("(line 1 of the file)") == "(line 1 of the file)"
