@@ -1,12 +1,10 @@
 """The course file, and which attempt counts for how many points by its rules."""
 
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from commanding import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +12,7 @@ from grader.course import policy
 from grader.course.course_file import Course, parse
 from grader.course.dates import DAY, LocalTime
 from grader.course.named_students import for_class
-from grader.course.policy import NO_PENALTY, CountedAttempt, DateRule, Handed, LatePenalty, Which
+from grader.course.policy import CountedAttempt, DateRule, Handed, LatePenalty, Which
 from grader.records import TimeSource
 from harness.errors import UsageError
 
@@ -109,10 +107,8 @@ def test_a_rule_that_no_student_or_several_rules_mean_is_an_error_that_quotes_th
     section = '[sections.{}]\nstudents = ["ada"]\nlessons.01_dot.due = 2026-11-{}T00:00:00Z\n'
     for text, *says in (
         ('# ivi\n[extensions.ivi]\nall = "2 days"', "line 2 `[extensions.ivi]`: There is no student 'ivi'", new),
-        ('[sections.b]\nstudents = ["ivy",\n"adda"]', "line 2 `students = [\"ivy\",`: There is no student 'adda'", new),
         ('[struck.zebra]\n01_dot = ["3fa1c0de"]', "no student 'zebra' in this class. Students: ada, ivy.", new),
         (section.format("a", 20) + section.format("b", 21), "line 4 `[sections.b]`", "both have dates for 01_dot"),
-        ("[sections.a]", "line 1 `[sections.a]`", 'Write students = ["ada", "bob"] below'),
         (
             section.format("a", 20) + "[extensions.ada]\n01_dot = 2026-11-19T00:00:00Z",
             "line 5",
@@ -130,47 +126,25 @@ def test_a_rule_that_no_student_or_several_rules_mean_is_an_error_that_quotes_th
 
 
 MISTAKES = {
-    "due = ": "course.toml is not TOML: Invalid value.",
-    "title = 3": 'title is wrong; write a text, such as "Measuring".',
     'attempt = "best"': "attempt is not allowed here; write attempts.",
-    "[lessons.01_dott]": "lessons.01_dott is not allowed here; write lessons.01_dot.",
-    "[lessons.zebra]": "lessons.zebra is not allowed here; allowed keys: 01_dot, 02_timer.",
-    "[lessons.01_dot]\ndeadline = 2026-01-01": "lessons.01_dot.deadline is not allowed here; allowed keys: due,",
     'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first".',
-    '[lessons.01_dot]\ndue = "soon"': "lessons.01_dot.due is wrong; write a date from 1970 to 2999, such as",
     "[lessons.01_dot]\ndue = 2026-11-20": 'or add timezone = "Europe/Berlin" at the top.',
-    "[lessons.01_dot]\ndue = 2026-11-20T23:59:59": "write a date with an offset (2026-11-20T23:59:59+01:00)",
     "[lessons.01_dot]\ndue = 2026-11-20T00:00:00Z\ncloses = 2026-11-19T00:00:00Z": "write a date after the due date.",
     "[late]\npercent_per_day = 110": "late.percent_per_day is wrong; write a number from 0 to 100.",
     'timezone = "Mars/Base"': "timezone is wrong; write a time zone of this machine",
     '[extensions.ada]\n01_dot = "soon"': "extensions.ada.01_dot is wrong; write a date from",
-    "[extensions]\nada = 2026-11-20": "extensions.ada is wrong; write a table, that is a line [extensions.ada]",
-    '[sections.a]\nstudents = "ada"': 'sections.a.students is wrong; write a list of names, such as ["ada", "bob"].',
-    '[struck.ada]\n01_dot = ["3fa1"]': "struck.ada.01_dot is wrong; write a list with at least the first 8 digits",
-    "late = 10": "late is wrong; write a table",
-    "[extensions.José García]": "line 1 `[extensions.José García]` is not TOML: Expected",
-    "[extensions. José García ] # \u0301": "A name with a space, a dot or an accent needs straight double quotes.",
     "[extensions.J. Doe]\nall = 2026-11-20": "extensions.J.Doe is not allowed here; allowed keys: 01_dot,",
-    '[extensions]\nada.b.all = "2 days"': "A name with a space, a dot or an accent needs",
     "[lessons.01_dot]\ndue = 2026-11-20 18:00": "a time needs seconds.",
     '[lessons.01_dot]\n[extensions."J. Doe]': 'line 2 `[extensions."J. Doe]` is not TOML: Unterminated string. A name',
-    "[extensions.ada]\nall = 2 days": "So does a text",
     '[files]\nhw2.py = "01_dot"': 'line 2 `hw2.py = "01_dot"`: files.hw2.py is wrong; write a lesson for',
     '[extensions."Jose\u0301"]\n[extensions."Jos\u00e9"]': "appears twice; write it once.",
-    "[lessons.01_dot]\nweight = -1": "line 2 `weight = -1`: lessons.01_dot.weight is wrong; write a number from 0",
-    "drop_lowest = 1.5": "drop_lowest is wrong; write a whole number from 0 to 100.",
     "[lessons.01_dot]\ndue = 9999-12-31T23:00:00Z": "write a date from 1970 to 2999, such as",
     '[extensions.ada]\nall = "99999 weeks"': "at most 3650 days",
     "lessons.01_dot.due = 2026-11-20T00:00:00Z\nsections.a.lessons.01_dot.closes = 2026-11-19T00:00:00Z": (
         "sections.a.lessons.01_dot.closes is wrong; write a date after the due date."
     ),
-    'students = ["ada", " "]': "students is wrong; write a list of names",
-    '[extensions.""]': 'extensions."" has no name; write one.',
-    "[lessons.01_dot]\ndue=2026-02-30": "is not TOML: Invalid date or datetime.",
     "a = " + "[" * 2000 + "]" * 2000: "course.toml is nested too deeply.",
-    ".".join("a" * 2000) + " = 1": "course.toml is nested too deeply.",
     "[late]\npercent_per_day = " + "9" * 5000: "course.toml is not TOML: A number has too many digits.",
-    "a = 2026-01-01T00:00:00+25:00": "course.toml",
 }
 
 
@@ -180,16 +154,6 @@ def test_a_mistake_is_named_by_its_key_with_what_to_write() -> None:
             read(text)
         assert says in f"{caught.value}$"
         assert str(caught.value).startswith("course.toml")
-
-
-def test_the_course_file_on_the_page_is_valid_and_uses_every_table() -> None:
-    page = (ROOT / "grader" / "class_run" / "README.md").read_text(encoding="utf-8")
-    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    course = parse(text, "course.toml", ["04_autorange"])
-    assert course.late != NO_PENALTY
-    assert all([course.lessons["04_autorange"].closes, course.extensions, course.sections])
-    assert course.struck == {"bob": {"04_autorange": ("3fa1c0de",)}}
-    for_class(course, ["ada", "bob", "eve"], name="course.toml")
 
 
 # ---------------------------------------------------------------------------------------- which attempt counts
