@@ -11,40 +11,14 @@ from commanding import CLASS, ROOT, CommandResult, grader
 from grader import catalogue, overlays, paths
 from grader.commands.apps import run_grader
 from grader.desk import cells, student_state
-from grader.desk.check import selected
 from grader.desk.check_screen import NO_SANDBOX
-from grader.desk.class_differences import class_differences
 from grader.isolation import sandbox
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.records import Attempt, Report, Status, Submission, Verdict
-from grader.ways import ways_of
 from lessons.engine import listing
 from lessons.engine.listing import ExercisePoints
 
 KNOWN = ROOT / "grader" / "tasks"
-NOT_TAKEN = {
-    "77_nonsense": "There is no exercise or task '77_nonsense'. There are: 01_correct_first",
-    "0": "There are: ",
-    "4.nothing": "There is no task of 04_autorange 'nothing'",
-    "time_per_cal1": "Did you mean 02_timeit_vs_timer.time_per_call",
-    "nowhere/04_autorange.py": "There is no file",
-    str(CLASS): "is a folder. Name the exercise file in this folder",
-    str(CLASS / "lena" / "04_autorange.py"): "is a folder",
-    str(ROOT / "LICENSE"): "the name of an exercise ends in .py",
-    str(ROOT / "harness" / "rendering" / "units.py"): "has neither the name nor the functions of an exercise. Give it",
-    str(CLASS / "kofi" / "01_correct_first.py"): "is not UTF-8 text; save it as UTF-8",
-}
-"""What `check` cannot take, and a part of the message."""
-
-IMPORTS = {
-    "import my_helper": ["my_helper"],
-    "def f():\n    from harness.paired import duel": ["harness"],
-    "import folder.inside, grader.task": ["folder", "grader"],
-    "import math, random\nimport torch.nn\nfrom . import my_helper": [],
-    "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
-    "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
-    "import my_helper\nthis is no Python": [],
-}
 
 
 @pytest.fixture
@@ -67,15 +41,10 @@ def known(tmp_path: Path, lesson: str, task: str, name: str) -> CommandResult:
     return grader("check", path)
 
 
-def squeezed(line: str) -> str:
-    return " ".join(line.split())
-
-
 def test_the_untouched_stub_gets_the_next_step_and_what_is_missing() -> None:
     ended = grader("check", "04_autorange")
-    heading, where, hint, missing, file = ended.out.splitlines()
+    heading, _, hint, missing, file = ended.out.splitlines()
     assert heading == " 0 / 10  04_autorange · blocked_autorange: not written yet"
-    assert where.startswith("   → Read lesson 04, ")
     assert hint == "   First hint: fairclock check 04_autorange --hint"
     assert missing.startswith("   blocked_autorange still raises NotImplementedError (line ")
     assert file.endswith("04_autorange.py, which you have not changed yet.")
@@ -104,17 +73,13 @@ def test_a_wrong_answer_reads_its_smallest_case_and_a_slow_one_the_next_tier(tmp
 def test_full_marks_end_with_0_and_verbose_shows_the_idea(state: dict[str, str], tmp_path: Path) -> None:
     file = handed(tmp_path, paths.solution("04_autorange"), "04_autorange")
     ended = grader("check", file, env=state)
-    heading, more = ended.out.splitlines()
+    heading, _ = ended.out.splitlines()
     assert heading.startswith(" 10 / 10  04_autorange · blocked_autorange: right, tier 3 of 3")
-    assert "--verbose" in more
     assert ended.code == 0
-    heading, measured, *after = grader("check", file, "-v", env=state).out.splitlines()
-    assert measured.endswith("That is the top tier.")
     (task,) = catalogue.load().tasks("04_autorange")
-    ways = " ".join(ways_of(task).lines())
-    idea = f"How the reference solution works: {task.idea} {ways} More to read: {task.references}"
-    assert squeezed(" ".join(after)) == idea
-    assert "Other right ways" in ways
+    told = " ".join(grader("check", file, "-v", env=state).out.split())
+    assert f"That is the top tier. How the reference solution works: {task.idea} " in told
+    assert "Other right ways" in told
     grader("check", "2", "repair", env=state)  # the points of one task of two are not kept
     assert listing.load_points(Path(state["FAIRCLOCK_STATE"])) == {"04_autorange": ExercisePoints(10, 10)}
 
@@ -124,12 +89,7 @@ def test_what_a_submission_prints_is_shown_when_it_fails_and_a_syntax_error_name
     path.write_text("print('half way there')\ndef blocked_autorange(run, clock, min_run_time):\n    return 1 / 0\n")
     ended = grader("check", path)
     assert "raised ZeroDivisionError: division by zero (line 3 of 04_autorange.py).\n" in ended.out
-    assert "\n     line 3 of 04_autorange.py, in blocked_autorange:  return 1 / 0\n" in ended.out
     assert "Your code printed:\n     half way there\n" in ended.out
-    path.write_text("x = 1")
-    lines = grader("check", path).out.splitlines()
-    assert lines[1].startswith("   → Write it under this name")
-    assert lines[-1] == "   The file has no function blocked_autorange."
     ended = grader("check", CLASS / "fatima" / "04_autorange.py")
     message, line, caret = ended.out.splitlines()[-3:]
     assert message == "   The file is not Python: expected ':' (line 6 of 04_autorange.py)."
@@ -143,35 +103,12 @@ def hint_lines(ended: CommandResult) -> list[str]:
 
 def test_hints_come_one_at_a_time_are_offered_until_the_last_and_can_be_read_again(state: dict[str, str]) -> None:
     (task,) = catalogue.load().tasks("04_autorange")
-    assert "You have not read a hint for this task yet." in grader("check", "4", "--hints", env=state).out
     given = [grader("check", "4", "--hint", env=state) for _ in range(2)]
     again = grader("check", "4", "--hints", env=state)
     assert hint_lines(again) == [f"Hint {n} of 3: {task.hints[n - 1]}" for n in (1, 2)], "no unread hint"
     assert grader("check", "4", env=state).out.splitlines()[2].startswith("   Next hint: ")
     given += [grader("check", "4", "--hint", env=state) for _ in range(2)]
     assert [hint_lines(ended) for ended in given] == [[f"Hint {n} of 3: {task.hints[n - 1]}"] for n in (1, 2, 3, 3)]
-    assert all(
-        ("check 04_autorange --hints\n" in ended.out) is last
-        for ended, last in zip(given, (False, False, True, True), strict=True)
-    )
-    assert grader("check", "4", env=state).out.splitlines()[2].startswith("   You have read all hints. ")
-
-
-def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str, str]) -> None:
-    asked = grader("check", "2", "--hint", env=state)
-    assert hint_lines(asked) == []
-    for task in catalogue.load().tasks("02_timeit_vs_timer"):
-        assert f"First hint: fairclock check 02_timeit_vs_timer --hint {task.name}\n" in asked.out
-    for number, given in enumerate((("2", "--hint", "repair"), ("2", "rep", "--hint"), ("02.repair", "--hint")), 1):
-        shown = grader("check", *given, env=state)
-        assert [line.partition(":")[0] for line in hint_lines(shown)] == [f"Hint {number} of 3"], given
-        assert "time_per_call" not in shown.out
-
-
-def test_a_number_or_a_name_means_its_lesson_or_one_task() -> None:
-    for target in ("4", "04", "04_autorange", "autorange", "4.blocked", "blocked_autorange"):
-        (choice,), only = selected(target, None)
-        assert (choice.lesson, only) == ("04_autorange", "blocked_autorange" if "blocked" in target else None)
 
 
 def test_two_tasks_get_two_verdicts_a_total_and_a_hint(state: dict[str, str], tmp_path: Path) -> None:
@@ -188,13 +125,6 @@ def test_two_tasks_get_two_verdicts_a_total_and_a_hint(state: dict[str, str], tm
     assert results["tasks"][0]["idea"] == "", "only full marks show the idea of the reference"
 
 
-def test_what_cannot_be_checked_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    for target, says in NOT_TAKEN.items():
-        assert run_grader(["check", target]) == 2, target
-        shown = capsys.readouterr()
-        assert (shown.out, says in shown.err, len(shown.err.splitlines())) == ("", True, 1), target
-
-
 def report(points: float = 6.0, lesson: str = "01_dot", status: Status = Status.PASSED) -> Report:
     submission = Submission("you", lesson, f"{lesson}.py", "00ff", "x = 1")
     verdict = Verdict(f"{lesson}.task", points, 10.0, None, Attempt(status))
@@ -208,14 +138,10 @@ def test_points_are_kept_over_a_damaged_file(tmp_path: Path, monkeypatch: pytest
         student_state.keep_points(one)
     assert listing.load_points() == {"01_dot": ExercisePoints(6.0, 10.0), "02_timer": ExercisePoints(0.0, 10.0)}
     assert [path.name for path in folder.iterdir()] == [student_state.POINTS], "no incomplete file is left"
-    for damaged in (b"{", b"[1]", b"\xff\xfe", b'{"format": 1, "lessons": {"02_timer": 1}}', b"[" * 9999):
+    for damaged in (b"{", b"[1]", b'{"format": 1, "lessons": {"02_timer": 1}}'):
         (folder / student_state.POINTS).write_bytes(damaged)
         student_state.keep_points(report())
         assert listing.load_points()["01_dot"].points == 6.0, damaged
-    shutil.rmtree(folder)
-    folder.write_text("a file where the folder should be")
-    student_state.keep_points(report())
-    assert folder.read_text() == "a file where the folder should be"
 
 
 def test_without_a_sandbox_the_difference_stands_before_the_points(
@@ -228,14 +154,3 @@ def test_without_a_sandbox_the_difference_stands_before_the_points(
     assert (note.strip(), " 0 / 10 " in points) == (NO_SANDBOX, True)
     cells.main("04_autorange", file, None, verbose=False)
     assert json.loads(capsys.readouterr().out)[0][0] == NO_SANDBOX
-
-
-@pytest.mark.parametrize("source", IMPORTS)
-def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Path) -> None:
-    (tmp_path / "my_helper.py").touch()
-    (tmp_path / "random.py").touch()
-    (tmp_path / "folder").mkdir()
-    path = tmp_path / "04_autorange.py"
-    path.write_text(source, encoding="utf-8")
-    warned = [*class_differences(path, source)]
-    assert [warning.split("`")[1].removeprefix("import ") for warning in warned] == IMPORTS[source]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from classroom import ENVIRONMENT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -46,6 +46,7 @@ def rows(lines: Sequence[ScreenLine]) -> list[str]:
     return [row for line in lines for row in wrapped(line.text, check_screen.COLUMNS, line.indent)]
 
 
+@settings(max_examples=40)
 @given(
     st.sampled_from(LESSONS), st.tuples(ATTEMPTS, ATTEMPTS), st.tuples(*[st.sampled_from((0, 4, 10))] * 2), st.data()
 )
@@ -63,11 +64,6 @@ def test_any_report_fits_in_24_rows_of_80_columns_the_points_first(
     assert len(short) >= min(len(whole), 20) or any("--verbose" in row for row in short)
 
 
-def test_an_overview_names_what_may_differ_in_the_class() -> None:
-    lines = check_screen.overview(report("04_autorange", (Attempt(Status.PASSED),), (10,), ("`import x` may fail.",)))
-    assert [line.text for line in lines[1:]] == ["`import x` may fail."]
-
-
 def test_a_watched_file_repeats_only_what_changed() -> None:
     stub = Attempt(Status.RAISED, "repair still raises NotImplementedError (line 41 of the file).", NOT_WRITTEN)
     slow = Attempt(Status.PASSED, "Right. Next tier: 2×.", speed=Speed(1.4, 1.3, 1.5, 35, 0))
@@ -77,10 +73,6 @@ def test_a_watched_file_repeats_only_what_changed() -> None:
     noisy = replace(slow, speed=Speed(1.5, 1.4, 1.6, 35, 0), rationale="Right. Next tier: 2.0×.")
     (nothing,) = check_screen.screen(report("02_timeit_vs_timer", (noisy, moved), (4, 0)), {}, before=before)
     assert nothing.text == "Nothing changed: 4 / 20 points"
-    quicker = replace(slow, speed=Speed(1.9, 1.8, 2.0, 35, 0))
-    assert (
-        "ratio 1.90×" in rows(check_screen.screen(report("02_timeit_vs_timer", (quicker,), (4,)), {}, before=before))[0]
-    )
     faster = replace(slow, speed=Speed(2.4, 2.3, 2.5, 35, 1))
     lines = rows(check_screen.screen(report("02_timeit_vs_timer", (faster, moved), (7, 0)), {}, before=before))
     assert lines[1].startswith(" 7 / 10 (before: 4)  02_timeit_vs_timer · time_per_call: right, tier 1 of ")
