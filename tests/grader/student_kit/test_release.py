@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,12 +11,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from commanding import ROOT, grader
-from markdown_pages import anchors, inline_code, links
 from once import once
 
 from grader import catalogue, paths
 from grader.authoring.stubs import stub_of
-from grader.commands.apps import run_grader
 from grader.errors import GraderFault, UsageError
 from grader.hand_ins import originals
 from grader.student_kit import release
@@ -61,39 +58,6 @@ def test_the_kit_has_stubs_and_nothing_that_solves_them(kit: Path) -> None:
     for lesson in LESSONS:
         stub = stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
         assert (kit / "lessons" / "exercises" / f"{lesson}.py").read_text(encoding="utf-8") == stub
-
-
-def test_the_build_task_of_vs_code_checks_the_open_file_and_leads_to_its_error(own: Path, tmp_path: Path) -> None:
-    settings = json.loads((own / ".vscode" / "settings.json").read_text(encoding="utf-8"))
-    assert settings["python.defaultInterpreterPath"] == "${workspaceFolder}/.venv"
-    whole = json.loads((own / ".vscode" / "tasks.json").read_text(encoding="utf-8"))
-    task = next(task for task in whole["tasks"] if task.get("group") == {"kind": "build", "isDefault": True})
-    python = own / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    file = own / "my work" / "04_autorange.py"
-    file.parent.mkdir()
-    file.write_text("def blocked_autorange(*arguments):\n    return 1 / 0\n")
-
-    def resolved(text: str) -> str:
-        for name, path in {"file": file, "fileDirname": file.parent, "workspaceFolder": own}.items():
-            text = text.replace(f"${{{name}}}", str(path))
-        return text
-
-    done = subprocess.run(
-        [resolved(word) for word in (task["command"], *task["args"])],
-        cwd=resolved(task["options"]["cwd"]),
-        env={**os.environ, "FAIRCLOCK_STATE": str(tmp_path / "state")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    pattern, folder = task["problemMatcher"]["pattern"], resolved(task["problemMatcher"]["fileLocation"][1])
-    found = [match for line in done.stdout.splitlines() if (match := re.search(pattern["regexp"], line))]
-    assert {(Path(folder, match[pattern["file"]]), match[pattern["line"]]) for match in found} == {(file, "2")}
-    assert "ZeroDivisionError" in found[0][pattern["message"]]
 
 
 def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise_and_nothing_of_other_lessons(kit: Path) -> None:
@@ -146,21 +110,6 @@ def test_a_student_can_check_with_the_kit_alone(own: Path, tmp_path: Path) -> No
     refused = in_kit(own, tmp_path / "state", "grader", "check", "2")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "There are: 04_autorange, 06_ab_testing." in refused.stderr
-    slip = in_kit(own, tmp_path / "state", "grader", "relase")
-    assert slip.stderr == "There is no command 'relase'. There are: check, practise, submit, notebook, doctor.\n"
-
-
-def test_without_solutions_each_command_that_needs_them_refuses_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(paths, "SOLUTIONS", tmp_path / "none")
-    monkeypatch.chdir(tmp_path)
-    for command in (("release", "kit"), ("stubs",), ("lint", "04"), ("calibrate", "04")):
-        assert run_grader(command) == 2
-        shown = capsys.readouterr()
-        assert (shown.out, len(shown.err.splitlines())) == ("", 1)
-        assert f"Run `{command[0]}` in the full kit." in shown.err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_zip_holds_the_same_in_one_folder_and_replaces_a_file_with_force_alone(tmp_path: Path, kit: Path) -> None:
@@ -184,27 +133,3 @@ def test_a_part_of_a_solution_anywhere_stops_the_release(tmp_path: Path, monkeyp
     with pytest.raises(GraderFault, match=r"solutions/04_autorange\.py"):
         release.release(tmp_path / "kit", LESSONS, notebooks=False)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_part_is_found_whatever_its_indentation_and_comments(tmp_path: Path) -> None:
-    solution = "def f(x):\n    # BEGIN SOLUTION\n    y = x + 1\n    return y  # done\n    # END SOLUTION\n"
-    (part,) = release.parts_of(solution)
-    (tmp_path / "plain.py").write_text("y = x + 1\n\n# so\nreturn y\n")
-    (tmp_path / "cells.ipynb").write_text('{"source": [\n "  y = x + 1\\n",\n "  return y"\n]}')
-    (tmp_path / "other.py").write_text("y = x + 1\nreturn x\n")
-    assert [path.name for path in release.files_containing([part], tmp_path)] == ["cells.ipynb", "plain.py"]
-
-
-def test_the_kits_readme_is_for_students_alone_and_names_a_lesson_of_the_kit(kit: Path, tmp_path: Path) -> None:
-    text = (kit / "README.md").read_text(encoding="utf-8")
-    assert text == release.README.read_text(encoding="utf-8")
-    verbs = (f"grader {verb}" for verb in ("run", "report", "export", "lint", "release"))
-    assert [word for word in ("pytest", "tests/", "solutions", "calibrate", *verbs) if word in text] == []
-    assert [link for link in links(text) if link.removeprefix("#") not in anchors(text)] == []
-    paths = [code for code in inline_code(text) if re.fullmatch(r"(lessons|notebooks|grader|harness)/[\w./]+", code)]
-    assert paths
-    assert [path for path in paths if not (kit / path).exists()] == []
-    release._write_readme(tmp_path, ["02_timeit_vs_timer", "05_compare"])
-    text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert release.EXAMPLE not in text
-    assert "fairclock check 02_timeit_vs_timer" in text
