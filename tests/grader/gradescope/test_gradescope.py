@@ -5,7 +5,6 @@ The packages are those of this Python; a variable makes `setup.sh` use it.
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,14 +21,9 @@ from once import once
 from grader import catalogue, paths
 from grader.class_run.grading import HandInGrader
 from grader.course.roll import TaskPoints
-from grader.errors import UsageError
 from grader.gradescope import autograder
-from grader.isolation import tree_users
 from grader.records import Fault, Report, Submission
-from grader.student_kit import release
 from grader.task import Task
-from grader.trials import native
-from harness.machine import programs
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -113,16 +107,6 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
 
 
 @pytest.mark.long
-@pytest.mark.program("setpriv")
-@pytest.mark.skipif(not tree_users.is_root(), reason="only root can give each tree a user of its own")
-def test_a_container_that_allows_no_namespaces_grades_in_a_sandbox_all_the_same(image: Path) -> None:
-    ended = graded(image, "docker")
-    result = result_of(ended, image)
-    assert "NO SANDBOX" not in ended.out
-    assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
-
-
-@pytest.mark.long
 def test_without_a_sandbox_it_takes_no_points_unless_the_instructor_allowed_that(image: Path) -> None:
     ended = graded(image, "old docker")
     assert ended.code == 2
@@ -136,31 +120,11 @@ def test_without_a_sandbox_it_takes_no_points_unless_the_instructor_allowed_that
     assert "Graded without a sandbox: 04_autorange." in result_of(ended, image)["output"]
 
 
-def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_install() -> None:
-    script = (release.GRADESCOPE / "setup.sh").read_text()
-    needs = ("bubblewrap", "util-linux", "C compiler")
-    commands = [programs.install(need, "apt-get", root=True) for need in needs]
-    wanted = {name for command in commands for name in command.removeprefix("apt-get install ").split()}
-    installed = {name for line in re.findall(r"^ *apt ([^#|\n]+)", script, re.MULTILINE) for name in line.split()}
-    assert len(wanted) >= 4
-    assert wanted <= installed
-
-
 def for_lesson(lesson: str, root: Path) -> None:
     """Write the settings of an autograder for one lesson."""
     for name in ("source", "submission"):
         (root / name).mkdir()
     (root / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
-
-
-def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    monkeypatch.setattr(native, "compiler", native.compiler.__wrapped__)
-    for_lesson("14_extensions", tmp_path)
-    assert autograder.main(["--check", str(tmp_path)]) == 2
-    assert "A C compiler is missing" in capsys.readouterr().out
 
 
 def test_after_an_internal_error_gradescope_gets_no_result(
@@ -189,14 +153,3 @@ def test_the_bundle_has_scripts_at_its_root_and_nothing_that_solves_an_exercise(
     assert not [name for name in modes if "solutions" in name or "tests/" in name or name.endswith(".seed")]
     chosen = {"lessons": ["04_autorange", "02_timeit_vs_timer"], "sandbox": "needed"}
     assert json.loads((tmp_path / "bundle.json").read_text()) == chosen
-
-
-def test_what_cannot_be_a_bundle_is_refused(tmp_path: Path) -> None:
-    for name, lesson, says in (
-        ("folder", "04", "is not a zip"),
-        ("none/a.zip", "04", "there is no folder"),
-        ("a.zip", "77", "There is no exercise '77'"),
-    ):
-        with pytest.raises(UsageError, match=says):
-            release.bundle(tmp_path / name, [lesson])
-    assert list(tmp_path.iterdir()) == []
