@@ -23,9 +23,7 @@ from grader.course.course_file import parse
 from grader.hand_ins import originals
 from grader.hand_ins.collect import collect
 from grader.records import Report, Submission
-from grader.reports import concerns
 from grader.reports.class_statistics import not_started
-from harness.errors import UsageError
 
 LATE = """
 timezone = "UTC"
@@ -80,13 +78,8 @@ def points(folder: Path) -> str:
 
 def test_only_what_may_count_is_graded_and_what_was_taken_back_is_not_there(folder: Path, tmp_path: Path) -> None:
     seen: list[str] = []
-    _, said = run(folder, "latest", seen=seen)
+    run(folder, "latest", seen=seen)
     assert (points(folder), seen) == ("0", ["ada/2026-11-22T14-00-00+0100/01_dot.py"])
-    assert (
-        said.splitlines()[0]
-        == f"hw1, read as one folder or zip for each student: 1 student, 1 hand-in, 1 task · kit {KIT}"
-    )
-    assert "Already graded" not in said
     run(folder, "best", seen=seen)
     assert seen[1:] == ["ada/2026-11-20T12-00-00/01_dot.py", "ada/20261121T130000Z/01_dot.py"]
     assert points(folder) == "9"
@@ -109,15 +102,6 @@ def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path
     days = "Due Fri 20 Nov 2026 23:59:59 UTC, handed in Sat 21 Nov 2026 13:00 UTC: 1 day begun."
     reason = f"Attempt 2 of 3 counts: the best. {days} 10 % are taken off, so 9 of the 10 earned points count."
     assert f"01_dot: 10 of 10 points.\n01_dot: {reason}" in result["output"]
-
-
-def test_an_attempt_replaced_between_two_runs_still_counts_as_the_best_or_the_first(tmp_path: Path) -> None:
-    for text in ("right", "wrong"):
-        hand_in(tmp_path / "hw1", "ada", text)
-        run(tmp_path / "hw1", "best")
-    assert points(tmp_path / "hw1") != "0"
-    run(tmp_path / "hw1", "latest")
-    assert points(tmp_path / "hw1") == "0"
 
 
 def test_a_file_is_late_by_its_own_time_and_a_copy_made_later_is_no_later_hand_in(tmp_path: Path) -> None:
@@ -145,9 +129,7 @@ def test_an_unchanged_exercise_is_no_attempt(which: str, tmp_path: Path, monkeyp
     assert "Attempt" not in summary.roll.standings[0].reason, "there is only one"
     (folder / "ada" / "2026-11-20T12-00-00" / "01_dot.py").write_text(stub)
     assert (run(folder, which)[0].graded, points(folder)) == (0, "6"), "a stub never replaces work"
-    page = (tmp_path / "out" / "bob" / reports.PAGE).read_text()
-    assert "no code was written" in page
-    assert "nothing handed in" not in page.partition("02_timer")[0]
+    assert "no code was written" in (tmp_path / "out" / "bob" / reports.PAGE).read_text()
 
 
 def strike(folder: Path, *texts: str) -> None:
@@ -163,16 +145,12 @@ def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: P
     run(folder, "best")
     strike(folder, "something else")
     assert points(folder) == "9"
-    with journal.read(folder.with_name("out")) as book:
-        concern = concerns.concerns(book.roll())[0]
-    assert concern.why.startswith("ada, 01_dot: attempt to be excluded, but not found (SHA-256 ")
+    assert "attempt to be excluded, but not found" in (folder.with_name("out") / reports.PAGE).read_text()
     strike(folder, "edge")
     assert points(folder) == "6"
     digest = hashlib.sha256(b"edge").hexdigest()[:12]
     said = f"ada, 01_dot: attempt excluded by the course file: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
     assert said in (folder.with_name("out") / reports.PAGE).read_text()
-    with journal.read(folder.with_name("out")) as book:
-        assert [one.reason for one in book.roll().standings] == ["Attempt 1 of 2 counts: the best."]
     run(folder)
     assert points(folder) == "6"
     strike(folder, "right", "edge", "wrong")
@@ -210,12 +188,3 @@ def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path)
         kept = db.execute("SELECT student, regrade FROM gradings ORDER BY id").fetchall()
     assert kept == [("ada", 0), ("bob", 0), ("ada", 1), ("ada", 2)]
     assert run(folder)[0].graded == 0
-
-
-def test_a_student_who_is_named_and_not_there_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
-    hand_in(tmp_path / "hw1", "ada")
-    with pytest.raises(UsageError, match=r"There is no student 'adda' in this class. Did you mean ada\?"):
-        run(tmp_path / "hw1", regrade=("adda",))
-    with pytest.raises(UsageError, match=r"course.toml, line 1 .*no student 'adda' .* Did you mean ada\?"):
-        graded(tmp_path / "hw1", course='[extensions.adda]\nall = "2 days"')
-    assert not (tmp_path / "out").exists()

@@ -1,34 +1,25 @@
 """A class on a Dask cluster: which workers may grade, messages, encryption, and real schedulers and workers."""
 
 import asyncio
-import ctypes
-import errno
 import json
 import os
 import signal
-import socket
-import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from importlib import import_module
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from unittest import mock
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 from commanding import CLASS, PATIENCE_S, ROOT, command, golden, outcomes, rows, verdicts
-from dask import config
 from distributed import Security
 
-from grader.class_run import cluster, openssl_errors
+from grader.class_run import cluster
 from grader.class_run.cluster import LANE, GradingPlugin, standard, standing
 from grader.commands.apps import run_grader
-from grader.errors import MachineError
 
 LESSONS = ("04_autorange", "06_ab_testing")
 CHOSEN = [word for lesson in LESSONS for word in ("--lessons", lesson)]
@@ -41,7 +32,7 @@ TLS = {f"tls_{who}_{what}": f"{who}__{what}" for who in ("scheduler", "worker", 
 """Dask's settings for certificates, by the attributes of `distributed.Security`."""
 
 
-def test_a_worker_with_other_versions_gets_no_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_other_versions_gets_no_lane() -> None:
     given: dict[str, float] = {}
 
     async def set_resources(**resources: float) -> None:
@@ -53,24 +44,6 @@ def test_a_worker_with_other_versions_gets_no_lane(tmp_path: Path, monkeypatch: 
     assert given == {LANE: 0}
     why = f"torch {standard()['torch']} instead of 0.1, files of another room unknown instead of a7"
     assert standing(worker) == (0, why)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(cluster, "KIT", tmp_path)
-    monkeypatch.setattr(cluster, "GRADER", tmp_path / "grader")
-    found = {standard.__wrapped__()["files of grader and harness"]}
-    for number, name in enumerate(("grader/a.py", "harness/a.py", "harness/a.c", "grader/known.json", "grader/b.py")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x = 1")
-        found.add(standard.__wrapped__()["files of grader and harness"])
-        assert len(found) == number + 2, name
-
-
-def test_a_cluster_whose_workers_cannot_grade_says_why_and_how_to_add_workers() -> None:
-    client = mock.Mock(**{"run.return_value": {"one": (0, "another kit")}})
-    with pytest.raises(MachineError, match=r"No worker .* can grade .*one does not grade: another kit.* `dask worker"):
-        cluster._enlist(client, (), sandboxed=True)
-    client.wait_for_workers.side_effect = TimeoutError
-    with pytest.raises(MachineError, match=r"has no worker\. To add workers, run `dask worker"):
-        cluster._enlist(client, (), sandboxed=True)
 
 
 def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
@@ -85,27 +58,7 @@ def test_a_scheduler_that_cannot_be_used_is_a_usage_error_and_nothing_is_begun(
     }.items():
         assert run_grader(["run", str(CLASS), "--out", str(tmp_path / "out"), "--scheduler", address, "--quiet"]) == 2
         assert says in " ".join("".join(capsys.readouterr()).split())
-    tls = "distributed.comm.tls"
-    for address, settings, says in (
-        ("tls", {f"{tls}.{name}": "gone.pem" for name in ("ca-file", "client.cert", "client.key")}, "No such file"),
-        ("tcp", {"distributed.comm.require-encryption": True}, "encryption required by Dask configuration"),
-    ):
-        with config.set(settings):
-            _refused(f"{address}://127.0.0.1:9", says)
-    with socket.create_server(("127.0.0.1", 0)) as web, ThreadPoolExecutor(1) as pool:
-
-        def answer() -> None:
-            with web.accept()[0] as connection:
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
-
-        pool.submit(answer)
-        _refused(f"tcp://127.0.0.1:{web.getsockname()[1]}", "No Dask scheduler answers")
     assert not (tmp_path / "out").exists()
-
-
-def _refused(address: str, says: str) -> None:
-    with pytest.raises(MachineError, match=says), cluster.join(address, (), sandboxed=False):
-        pass
 
 
 def test_an_address_on_the_network_without_encryption_is_warned_of_and_no_other() -> None:
@@ -113,31 +66,6 @@ def test_an_address_on_the_network_without_encryption_is_warned_of_and_no_other(
         assert f"the connection to {address} is not encrypted" in cluster.warning(address)
     for address in ("tls://10.0.0.1:8786", "tcp://127.0.0.1:8786", "localhost:8786", "tcp://[::1]:1"):
         assert cluster.warning(address) == "", address
-    page, _, section = cluster.README.partition(", section ")
-    assert f"## {section.strip(chr(39))}\n" in (ROOT / page).read_text(encoding="utf-8")
-
-
-def test_an_old_error_of_openssl_breaks_a_connection_unless_it_is_cleared() -> None:
-    openssl = ctypes.CDLL(import_module("_ssl").__file__)
-    security, here, there = Security.temporary(), ssl.MemoryBIO(), ssl.MemoryBIO()
-    server = security.get_listen_args("scheduler")["ssl_context"].wrap_bio(here, there, server_side=True)
-    client = security.get_connection_args("client")["ssl_context"].wrap_bio(there, here)
-    for side in (client, server, client, server):
-        with suppress(ssl.SSLWantReadError):
-            side.do_handshake()
-
-    def leave_an_error() -> None:
-        openssl.ERR_new()
-        openssl.ERR_set_error(2, errno.EPIPE, None)  # 2 is ERR_LIB_SYS in openssl/err.h
-
-    leave_an_error()
-    openssl_errors.clear()
-    with pytest.raises(ssl.SSLWantReadError):
-        client.read(1)
-    leave_an_error()
-    with pytest.raises((ssl.SSLError, OSError)) as told:
-        client.read(1)
-    assert not isinstance(told.value, ssl.SSLWantReadError), "Python empties the list itself: repair is not needed here"
 
 
 @contextmanager

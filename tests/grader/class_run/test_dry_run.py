@@ -32,9 +32,3 @@ def test_a_dry_run_lists_hand_ins_and_what_is_left_aside_and_writes_nothing(tmp_
     assert 'To grade it, add "hw\\u001b.py" = "04_autorange" under [files]' in rows["bob"]
     assert "report.pdf" in rows["li"]
     assert "\x1b" not in ended.out
-
-
-def test_a_run_needs_a_folder_for_its_grades(tmp_path: Path) -> None:
-    ended = grader("run", tmp_path)
-    assert (ended.code, ended.out) == (2, "")
-    assert "--dry-run" in ended.err

@@ -65,12 +65,7 @@ def test_by_default_lessons_handed_in_are_graded(folder: Path, out: Path, capsys
     ended = run(capsys, folder, out)
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
     assert f"Lessons graded, by hand-ins and course file: {TIMER}, {AUTORANGE}." in ended.out
-    assert f"of {sum(worth(out).values()):g}." in ended.out
     assert "nothing handed in" not in (out / reports.PAGE).read_text()
-    again = run(capsys, folder, out, "--progress")
-    assert "Lessons graded, by" not in again.out, "the lessons are stored in the output folder"
-    assert again.err
-    assert run(capsys, folder, out, "--quiet").err == ""
 
 
 def test_a_lesson_that_the_course_file_names_counts_and_all_can_be_asked_for(
@@ -85,17 +80,6 @@ def test_a_lesson_that_the_course_file_names_counts_and_all_can_be_asked_for(
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE, "05_compare", "07_fuzzing"])
     assert run(capsys, folder, out, "--lessons", "all").code == 0
     assert list(worth(out)) == list(KNOWN.lessons)
-
-
-def test_a_later_lesson_is_named_with_its_command(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, folder, out, "--lessons", AUTORANGE)
-    ended = run(capsys, folder, out)
-    assert f"Lessons that were handed in, but not graded: {TIMER}." in ended.out
-    command = f"python -m grader run {folder} --out {out} --lessons {TIMER} --lessons {AUTORANGE}"
-    assert command in ended.out
-    assert run(capsys, folder, out, *command.partition(f"{out} ")[2].split()).code == 0
-    assert list(worth(out)) == [TIMER, AUTORANGE]
-    assert "not graded:" not in run(capsys, folder, out).out
 
 
 def test_a_new_exercise_of_the_kit_changes_no_class_and_a_changed_one_is_refused(out: Path) -> None:
@@ -137,20 +121,11 @@ def test_a_leaderboard_is_remembered(folder: Path, out: Path, capsys: pytest.Cap
     page = (out / "ada" / reports.PAGE).read_text()
     found = re.search(r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", page)
     assert found
-    for _ in range(2):
-        assert found[1] in board.read_text()
-        assert "ada" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", board.read_text(), flags=re.DOTALL)
-        said(capsys, "report", out)
+    assert found[1] in board.read_text()
+    assert "<bdi>ada</bdi>" not in board.read_text()
     said(capsys, "report", out, "--leaderboard-names", "students")
+    run(capsys, folder, out, "--regrade", "ada")
     assert "<bdi>ada</bdi>" in board.read_text()
-    for ended in (
-        run(capsys, folder, out, "--regrade", "ada"),
-        said(capsys, "report", out),
-        said(capsys, "report", out, "--leaderboard"),
-    ):
-        assert ended.code == 0
-        assert "<bdi>ada</bdi>" in board.read_text()
-    assert said(capsys, "report", out, "--no-leaderboard", "--leaderboard-names", "students").code == 2
     assert said(capsys, "report", out, "--no-leaderboard").code == 0
     assert not board.exists()
     run(capsys, folder, out)

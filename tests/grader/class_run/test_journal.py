@@ -1,5 +1,4 @@
 import hashlib
-import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -103,17 +102,6 @@ def test_an_out_of_another_kit_or_schema_is_refused_untouched(out: Path, folder:
     for opened in (journal.claim(out, folder, kit=KIT), journal.read(out)):
         with pytest.raises(UsageError, match="cannot read"), opened:
             pass
-
-
-def test_two_runs_into_one_out_exclude_each_other(out: Path, folder: Path) -> None:
-    with (
-        journal.claim(out, folder, kit=KIT),
-        pytest.raises(UsageError, match=f"process {os.getpid()}"),
-        journal.claim(out, folder, kit=KIT),
-    ):
-        pass
-    with journal.claim(out, folder, kit=KIT):
-        pass
 
 
 def test_a_class_stays_with_the_seed_it_was_begun_with(book: Journal, tmp_path: Path) -> None:
