@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import cgroups, process_tree
+from grader.isolation import cgroups
 from grader.isolation.cgroups import ControlGroup
 
 
@@ -54,22 +54,6 @@ def test_where_groups_can_be_made_and_where_not(machine: tuple[Path, Path], monk
     assert "not of version 2" in str(support(*machine))
 
 
-def test_making_one_moves_this_process_aside_once_and_hands_the_controllers_down(machine: tuple[Path, Path]) -> None:
-    where = machine[0] / "user" / "run.scope"
-    one = cgroups.create(where)
-    assert (where / "cgroup.subtree_control").read_text() == "+memory +pids"
-    (where / "cgroup.subtree_control").write_text("memory pids\n")  # the kernel's format
-    other = cgroups.create(where)
-    assert one
-    assert other
-    assert one.folder != other.folder
-    assert one.folder.parent == other.folder.parent == where
-    assert (where / "supervisor" / "cgroup.procs").read_text() == str(os.getpid())
-    one.close()
-    one.close()
-    assert not one.folder.exists()
-
-
 def test_memory_is_limited_beyond_what_was_used_at_first(tmp_path: Path) -> None:
     group = ControlGroup(tmp_path)
     (tmp_path / "memory.current").write_text("1000\n")
@@ -89,15 +73,6 @@ def test_a_command_enters_the_group_before_it_becomes_what_it_is_or_does_not_run
     assert (tmp_path / "cgroup.procs").read_text() == "0\n"
     outside = ControlGroup(tmp_path / "gone").entered(program)
     assert subprocess.run(outside, capture_output=True, text=True, check=False).stdout == ""
-
-
-def test_a_command_that_cannot_start_leaves_no_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    group = ControlGroup(tmp_path / "tree")
-    group.folder.mkdir()
-    monkeypatch.setattr(cgroups, "create", lambda _where: group)
-    with pytest.raises(ValueError, match="null"):
-        process_tree.start(["\0"], {}, [])
-    assert not group.folder.exists()
 
 
 @pytest.mark.equipment("control groups of version 2", isinstance(cgroups.support(), Path))

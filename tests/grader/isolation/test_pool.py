@@ -99,20 +99,6 @@ def test_a_tree_serves_on_after_a_wrong_function_and_not_after_a_fault_of_its_pr
                 assert len(FakeTree.started) - before == (1 if serves_on else 2), status
 
 
-def test_a_trusted_tree_is_lent_again_even_after_a_submission_s_fault_until_its_pool_closes(pool: Pool) -> None:
-    def judged() -> None:
-        with pool.trusted(tensors=False):
-            raise WorkerFault(Status.WRONG, "theirs")
-
-    with pytest.raises(WorkerFault):
-        judged()
-    with pool.trusted(tensors=False):
-        assert len(FakeTree.started) == 1
-        pool.close()
-        assert not FakeTree.started[0].closed
-    assert FakeTree.started[0].closed
-
-
 def test_all_trees_with_torch_are_forked_from_one_process_and_the_others_are_not(pool: Pool) -> None:
     for tensors in (True, False, True):
         with pool.fresh(tensors=tensors) as tree:

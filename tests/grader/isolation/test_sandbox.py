@@ -1,7 +1,5 @@
 """Which parts of the machine a submission can see, and that none of its files and processes remain afterwards."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,11 +11,9 @@ from trees import BARE, SAFE, ask, opened, until
 
 from grader.errors import WorkerFault
 from grader.inside import template_main
-from grader.isolation import bubblewrap, sandbox, tree_users
-from grader.isolation.forkserver import ForkServer
+from grader.isolation import bubblewrap, tree_users
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.paths import KIT
 from grader.session import Session
 from grader.trials.worker_client import WorkerClient
 from harness.processes import process_env
@@ -161,72 +157,9 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
     assert until(lambda: not any(map(_runs, running)))
 
 
-@pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
-@pytest.mark.usefixtures("processes_allowed")
-@pytest.mark.parametrize("end", ["os._exit(0)", "time.sleep(60)"])
-def test_a_child_does_not_survive_however_its_parent_ended(session: Session, end: str) -> None:
-    source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
-    hasty = Limits(load_s=20, call_s=0.1)
-    with opened(hasty, session, tensors=False) as one:
-        one.load(source)
-        first = one._server._pids[0]
-        sessions = {os.getsid(process.pid) for process in tree(one)}
-        with pytest.raises(WorkerFault):
-            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-    assert until(lambda: not any(_is_of(process, sessions) and _runs(process) for process in psutil.process_iter()))
-    assert one._server.forked or not psutil.pid_exists(first), "the supervisor reaps its own child"
-
-
-def _is_of(process: psutil.Process, sessions: set[int]) -> bool:
-    try:
-        return os.getsid(process.pid) in sessions
-    except ProcessLookupError:
-        return False
-
-
 def _runs(process: psutil.Process) -> bool:
     """Return whether a process runs. An ended process may exist as long as its parent does not reap it."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def test_every_descriptor_is_given_back_also_if_a_start_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise OSError
-
-    process, running = psutil.Process(), []
-    with opened(LIMITS, BARE, tensors=False):
-        pass  # the descriptors of a template process are open from now on
-    before = process.num_fds()
-    with opened(LIMITS, BARE, tensors=False) as one:
-        running = tree(one)
-        one.load("")
-        one.close()
-    assert not any(map(_runs, running))
-    assert process.num_fds() == before
-    monkeypatch.setattr(sandbox, "start", fails)
-    with pytest.raises(OSError):  # noqa: PT011
-        ForkServer(tensors=False, sandboxed=False)
-    assert process.num_fds() == before
-
-
-def test_a_killed_supervisor_takes_its_workers_along() -> None:
-    program = """
-import sys, time
-from grader.isolation.forkserver import ForkServer
-from grader.trials.worker_client import WorkerClient
-from grader.limits import Limits
-one = WorkerClient(ForkServer(tensors=False, sandboxed=sys.argv[1] == "sandbox"), Limits())
-one.load("")
-print(one._forked.pid, flush=True)
-time.sleep(60)
-"""
-    kind = "bare" if sandbox.problem() else "sandbox"
-    with subprocess.Popen([sys.executable, "-c", program, kind], cwd=KIT, stdout=subprocess.PIPE, text=True) as one:
-        assert one.stdout is not None
-        pid = int(one.stdout.readline())
-        assert psutil.pid_exists(pid)
-        one.kill()
-    assert until(lambda: not psutil.pid_exists(pid))

@@ -1,8 +1,6 @@
 """Process trees that are forked from one template process: what they share, and what happens when a process ends."""
 
 import contextlib
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +11,8 @@ import pytest
 import trees
 from trees import BARE, SAFE
 
-from grader.errors import MachineError, WorkerFault
-from grader.isolation import forkserver, sandbox
+from grader.errors import MachineError
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool, TreeSource
 from grader.isolation.template import ForkedTree
 from grader.limits import Limits
@@ -73,24 +71,6 @@ def test_a_tree_neither_sees_nor_reaches_another() -> None:
             assert len({Path(f"/proc/{pid}/ns/{name}").readlink() for pid in pids}) == len(pids), name
 
 
-@pytest.mark.sandbox
-def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None:
-    send = """
-  import signal
-  for number in (signal.SIGINT, signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL): os.kill(1, number)
-  return 1
-"""
-    with two_trees() as (one, other):
-        assert ask(one, send) == 1
-        assert ask(one, "  return 2") == 2
-        forks_workers = psutil.Process(one._server._pids[1])
-        one.load("import os, signal\ndef f(x): os.kill(-1, signal.SIGKILL)")
-        with contextlib.suppress(WorkerFault):
-            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-        assert ask(other, "  return 3") == 3
-        assert psutil.wait_procs([forks_workers], timeout=20)[0]
-
-
 @pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
 def test_two_trees_have_one_memory_layout_and_without_a_sandbox_a_home_of_their_own(session: Session) -> None:
     where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
@@ -131,17 +111,6 @@ def test_no_submission_is_blamed_for_an_ended_template(ended: str, use: Callable
             use(other)
 
 
-@pytest.mark.sandbox
-def test_a_submission_that_ends_its_own_tree_is_to_blame() -> None:
-    with two_trees() as (one, other):
-        one.load("import os, time\ndef f(x): os.kill(2, 9); time.sleep(60)")
-        with pytest.raises(WorkerFault):
-            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-        with pytest.raises(WorkerFault, match="broke the process"), worker(one._server, LIMITS):
-            pass
-        assert ask(other, "  return 3") == 3
-
-
 @pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
 def test_nothing_is_left_of_a_pool_although_a_tree_was_lent_when_it_closed(sandboxed: bool) -> None:
     before = psutil.Process().num_fds()
@@ -151,31 +120,3 @@ def test_nothing_is_left_of_a_pool_although_a_tree_was_lent_when_it_closed(sandb
         pool.close()
         assert template.ends_within(0.0)
     assert psutil.Process().num_fds() == before
-
-
-def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forkserver, "_ANSWER_S", 0.3)
-    waits: list[float | None] = []
-    with Pool(sandboxed=False) as pool, pool.fresh(tensors=False) as tree:
-        first, second = WorkerClient(tree, Limits()), WorkerClient(tree, Limits())
-        os.kill(tree._pids[-1], signal.SIGSTOP)
-        receive = tree._channel.receive
-
-        def noted(timeout_s: float | None = None) -> tuple[bytes, dict[str, object]]:
-            waits.append(timeout_s)
-            return receive(timeout_s)
-
-        monkeypatch.setattr(tree._channel, "receive", noted)
-        first.close()
-        with pytest.raises(WorkerFault, match="broke the process from which its workers are started"):
-            WorkerClient(tree, Limits())
-        second.close()
-    assert waits == [0.3]
-
-
-def test_a_worker_that_the_kernel_refuses_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Pool(sandboxed=False) as pool, pool.fresh(tensors=False) as tree:
-        monkeypatch.setattr(tree, "_answer", lambda _name: None)
-        monkeypatch.delattr(type(tree), "_wait_for_greeting")
-        with pytest.raises(WorkerFault, match="broke the process from which its workers are started"):
-            WorkerClient(tree, Limits())

@@ -4,7 +4,7 @@ import pytest
 from trees import BARE, SAFE, ask, opened
 
 from grader.errors import NoisyMachineError, WorkerFault
-from grader.isolation import forkserver, proc, tree_users
+from grader.isolation import proc, tree_users
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
@@ -50,20 +50,6 @@ def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> Worke
     raise AssertionError("nothing stopped it")
 
 
-LITTER = """
-import tempfile
-kept = [tempfile.mkstemp() for _ in range(100)]
-def f(x):
-    while True: pass
-"""
-
-
-@pytest.mark.sandbox
-def test_the_files_of_a_tree_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forkserver, "MOST_FILES", 50)
-    assert "more than 50 files" in fault(LITTER, SAFE).rationale
-
-
 def test_nobody_is_blamed_for_growing_kernel_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     found = iter([(0, False), (0, False), *[(2 * proc.KERNEL_BYTES, True)] * 1000])
     with BARE.pool.fresh(tensors=False) as tree:
@@ -102,12 +88,3 @@ def test_the_kernel_refuses_a_bomb_unless_its_user_is_root(bomb: str, monkeypatc
     own_user = tree_users.is_root() and not tree_users.trouble()
     counted = not own_user and ended.status is Status.CRASHED
     assert refused or counted, f"{ended.status}: {ended.rationale}"
-
-
-@pytest.mark.sandbox
-def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proc, "MOST_TASKS", FEW)
-    with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
-        ask(bomb, SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
-        with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
-            assert ask(neighbour, "import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1") == 1
