@@ -25,6 +25,7 @@ from unittest import mock
 from commanding import ROOT, nothing_left_running
 from promises import EXPLOITS, HONEST, promised, quickly
 from styles import notebook
+from trees import warm
 
 from grader import catalogue, limits, overlays, seeds
 from grader.authoring.lint import tier_named
@@ -195,14 +196,6 @@ def _cheat(draw: random.Random) -> tuple[str, str, str]:
     cheat = draw.choice(list(names[draw.choice(("INSTEAD", "BESIDE"))]))
     when = [one for one in names["WHEN"] if one != "at import" or cheat in names["BESIDE"]]
     return cheat, draw.choice(when), draw.choice(list(names["THROUGH"]))
-
-
-def warm(pool: Pool) -> Pool:
-    """Start the trees of trusted code, unless they have started already, and return the pool."""
-    for tensors in (False, True):
-        with pool.trusted(tensors=tensors):
-            pass
-    return pool
 
 
 def report(seed: str, numbers: Sequence[int], pool: Pool) -> Iterator[tuple[int, str]]:

@@ -26,10 +26,7 @@ def hiding_pool() -> Iterator[Pool]:
 @pytest.fixture
 def warm_pool(hiding_pool: Pool) -> Pool:
     """Return a pool whose trees of trusted code have started already. The tree of a submission is always new."""
-    for tensors in (False, True):
-        with hiding_pool.trusted(tensors=tensors):
-            pass  # this starts the tree, which stays in the pool
-    return hiding_pool
+    return trees.warm(hiding_pool)
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """Grading one submission for one task always returns a verdict and never raises an exception."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, record_mistakes, search
-from trees import BARE, SAFE, bare
+from trees import BARE, CHANNEL, SAFE, bare
 
 from grader import grade
 from grader.grade import grade_task
@@ -17,19 +16,10 @@ from grader.session import Session
 from grader.task import Task
 from grader.trials import control, speed
 from harness.errors import MachineError
-from harness.machine.environment import GIL_OFF, GIL_ON, Environment
 from harness.paired.decide import MeasurementError, Rules
 
 HASTY = Limits(load_s=10, call_s=1, memory_bytes=300 << 20, wall_factor=3.0)
 QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=1.0)
-
-FIND_CHANNEL = """
-import os, stat, struct
-DESCRIPTOR = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")
-                  and stat.S_ISSOCK(os.fstat(n).st_mode))
-def say(payload):
-    os.write(DESCRIPTOR, struct.pack("<I", len(payload)) + payload)
-"""
 
 
 @pytest.fixture
@@ -51,6 +41,10 @@ def test_a_right_answer_gets_points_and_a_cheap_one_gets_all(task: Task, session
     [
         ("return 1", {Status.WRONG}),
         ("raise NotImplementedError", {Status.RAISED}),
+        ("os._exit(0)", {Status.CRASHED}),
+        ("os.kill(os.getpid(), 9)", {Status.OUT_OF_MEMORY}),
+        ("import ctypes; ctypes.string_at(0)", {Status.CRASHED}),
+        ("os.closerange(3, 64); import time; time.sleep(60)", {Status.CRASHED}),
         ("import sys; sys.exit(0)", {Status.RAISED}),
         ("while True: pass", {Status.TIMED_OUT}),
         ("x = []\n  while True: x.append(bytearray(1 << 20))", {Status.OUT_OF_MEMORY}),
@@ -64,7 +58,7 @@ def test_a_right_answer_gets_points_and_a_cheap_one_gets_all(task: Task, session
     ],
 )
 def test_no_end_earns_points_or_breaks_the_grading(task: Task, code: str, statuses: set[Status]) -> None:
-    verdict = grade_task(task, hand_in(f"{FIND_CHANNEL}\ndef find(probe):\n  {code}"), BARE)
+    verdict = grade_task(task, hand_in(f"{CHANNEL}\ndef find(probe):\n  {code}"), BARE)
     assert verdict.status in statuses, verdict.attempt
     assert verdict.points == 0
     assert verdict.attempt.rationale
@@ -137,13 +131,6 @@ def test_a_known_mistake_reads_its_explanation(tmp_path: Path, monkeypatch: pyte
         assert (verdict.points == 0, verdict.attempt.help) == (bool(explanation) or "2" in source, explanation), source
 
 
-def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "duel", None)
-    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE.replace("-x", "x.neg_()")), BARE)
-    assert verdict.status is Status.WRONG
-    assert "an input that was changed" in verdict.attempt.rationale
-
-
 def test_without_another_process_clock_wall_time_grades(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(forkserver, "cpu_clock", lambda _pid: None)
     monkeypatch.setattr(
@@ -155,9 +142,3 @@ def test_without_another_process_clock_wall_time_grades(monkeypatch: pytest.Monk
         report = grade.grade(hand_in(AT_ONCE), "a secret", pool, (task,))
     assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
     assert "estimates" in report.notes[0]
-
-
-def test_a_report_from_a_free_threaded_python_says_so() -> None:
-    usual = Environment.capture(ask_cuda=False)
-    assert not any("free-threaded" in note for note in grade.notes(replace(usual, gil=GIL_ON)))
-    assert any("GIL is off" in note for note in grade.notes(replace(usual, gil=GIL_OFF)))

@@ -9,7 +9,7 @@ from trees import BARE
 
 from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.grade import grade_task
-from grader.records import Attempt, Status
+from grader.records import Status
 from grader.trials.faults import NO_PROCESSES, Raised, blame_grader, blame_submission, failing_case, fault_of, untrusted
 from harness.machine.clocks import ProcessGoneError
 
@@ -108,12 +108,3 @@ def test_the_case_is_found_however_a_task_failed(tmp_path: Path) -> None:
         assert "." not in failing_case(attempt)
     attempt = grade_task(search(tmp_path), hand_in("def find(probe):\n    return -1\n"), BARE).attempt
     assert failing_case(attempt) == "a number is hidden"
-
-
-def test_where_no_case_was_named_there_is_none() -> None:
-    for attempt in (
-        Attempt(Status.PASSED, "Right on all 60 cases.\nThe smallest: not a case"),
-        Attempt(Status.RAISED, "The file has no function negate."),
-        Attempt(Status.WRONG, "Wrong over all 40 simulated scenarios together."),
-    ):
-        assert failing_case(attempt) == ""

@@ -5,7 +5,7 @@ from small_tasks import negation
 
 from grader.records import Attempt, Control, Speed, Status
 from grader.task import SimulatedExam, Tier
-from grader.trials.score import RIGHT, reached_share, score
+from grader.trials.score import RIGHT, score
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
 CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
@@ -40,14 +40,6 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
     assert "The measured time is impossible" in said
     assert "The ratio to the baseline is 9 000×. On this core, it cannot be larger than 120×." in said
     assert said.endswith("The instructor must check this result.")
-
-
-def test_the_share_of_the_limit_has_the_digits_that_are_known() -> None:
-    for most_ratio, known in {None: "", 5.263: "57 %", 300.0: "1 %", 301.0: "", 200.0: "2 %", 2.9: "100 %"}.items():
-        held = replace(CALM, most_ratio=most_ratio)
-        assert reached_share(EVIDENCE, held) == known
-        said = score(TASK, replace(passed(EVIDENCE), control=held)).attempt.rationale
-        assert (f"The submission reaches {known} of this core's physical limit." in said) is bool(known)
 
 
 def test_the_undecided_get_a_tier_near_the_measured_ratio_and_are_told_why() -> None:

@@ -34,7 +34,7 @@ from grader.trials.tensor_supply import TensorSupply
 from grader.trials.turns import OutOfTurn
 from grader.trials.worker_client import worker
 from harness.paired.decide import Rules
-from harness.paired.rounds import Outcome, Round, judge
+from harness.paired.rounds import Outcome, Round
 from harness.processes import process_env
 
 pytestmark = [
@@ -104,21 +104,6 @@ def negate(x):
 """
 
 
-def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task) -> None:
-    outcome = duel(task, BY_ROWS)
-    assert outcome.tier_index == 0
-    assert 0.5 < outcome.estimate.ratio < 2
-    assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
-
-
-def test_a_nap_gains_nothing(task: Task, trees: Trees) -> None:
-    """The CPU clock does not advance during a sleep, so the wall clock counts."""
-    napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
-    outcome = judge(play(task, trees, napping), [2.0, 4.0], QUICK)
-    assert outcome.hidden_work
-    assert outcome.highest_tier_index() == 0
-
-
 def test_beside_busy_programs_a_short_call_hides_no_work(task: Task, trees: Trees) -> None:
     """Each request waits for milliseconds, which is long beside a call of 0.3 ms and short beside a call of 6 ms."""
     slow, fast = (
@@ -182,65 +167,3 @@ def test_a_duel_on_a_crowded_core_is_void(task: Task, monkeypatch: pytest.Monkey
     assert verdict.attempt.control is not None
     assert verdict.attempt.control.voided == 2
     assert len(controls) == 1, "a void duel needs no control"
-
-
-BURNS = """
-import hashlib, threading
-WASTE = bytes(1 << 18)
-def burn():
-    while True: hashlib.blake2b(WASTE).digest()
-burning = []
-"""
-STARTS = """
-    if not burning:
-        burning.append(threading.Thread(target=burn, daemon=True))
-        burning[0].start()
-"""
-
-
-def test_computing_on_ends_the_submission_with_what_it_used() -> None:
-    cpu, now = iter([50.0, 50.1]).__next__, iter([7.0, 7.2]).__next__
-    said = "kept computing while it was not its turn: for 100 ms of 200 ms"
-    with pytest.raises(WorkerFault, match=said) as caught, OutOfTurn(cpu, now).watched():
-        pass
-    assert caught.value.status is Status.CRASHED
-
-
-def doing(before: str, in_each_call: str) -> str:
-    """Return the baseline's source with additional code."""
-    return before + BY_ROWS.replace("    out = ", f"{in_each_call}\n    out = ", 1)
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_thread_that_never_rests_ends_its_submission(task: Task, trees: Trees, *, alone: bool) -> None:
-    """The submission is blamed, not the machine, also if only the baseline plays, as in a control.
-
-    On a busy machine, the thread sometimes gets no share of the core, and disturbs nothing. Then the test tries again.
-    """
-    found = ""
-    for _ in range(4):
-        with BARE.pool.fresh(tensors=True) as tree, pair_of(task, (trees[0], tree), doing(BURNS, STARTS)) as pair:
-            found = found or burned(pair, alone=alone)
-    assert "kept computing while it was not its turn" in found
-
-
-def burned(pair: TimedPair, *, alone: bool) -> str:
-    """Return the fault that ends these turns, or ""."""
-    try:
-        for number in range(60):
-            if not alone:
-                pair.play(baseline_first=number % 2 == 0)
-            with pair.out_of_turn.watched():
-                pair.baseline.turn(pair.supply.draw(pair.baseline.inputs()))
-    except WorkerFault as fault:
-        return str(fault)
-    return ""
-
-
-def test_what_an_earlier_worker_burns_counts_as_well(task: Task) -> None:
-    with BARE.pool.fresh(tensors=False) as tree, worker(tree, task.limits) as earlier:
-        others = OutOfTurn(tree.computed_s)
-        earlier.load(f"{BURNS}\nthreading.Thread(target=burn, daemon=True).start()")
-        until_s = tree.computed_s() + 0.05
-        with worker(tree, task.limits), pytest.raises(WorkerFault), others.watched():
-            next(filter(None, (tree.computed_s() > until_s for _ in repeat(0))))
