@@ -13,8 +13,6 @@ import pytest
 from small_tasks import hand_in, negation
 from trees import BARE
 
-from grader import kinds
-from grader.errors import GraderFault, WorkerFault
 from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
@@ -107,20 +105,6 @@ def test_each_answer_is_checked(task: Task) -> None:
         verdict = grade_task(task, hand_in(f"def negate(x):\n    if x.numel() < 1000: return -x\n    {body}\n"), BARE)
         assert (verdict.status, verdict.points) == (Status.WRONG, 0)
         assert said in verdict.attempt.rationale
-
-
-def test_a_helper_process_is_noticed_where_no_filter_denies_it(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.isolation.forkserver.seccomp.worker_filter", lambda **_: None)
-    source = "import os\ndef negate(x):\n    if not os.fork():\n        os._exit(0)\n    os.wait()\n    return -x\n"
-    with BARE.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault, match="processes of its own"):
-        held_mib(task, tree, source)
-
-
-def test_a_faulty_baseline_is_the_kits_fault(task: Task) -> None:
-    (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
-    faulty = pytest.raises(GraderFault, match="The baseline is wrong when its peak memory was measured")
-    with BARE.pool.fresh(tensors=True) as tree, faulty:
-        PEAK_MEMORY.measure(kinds.examiner(task, "a secret"), tree, ONE, BARE)
 
 
 @pytest.mark.parametrize(("mine", "tier"), [(100 * MIB, 2), (100 * MIB + 1, 1)])

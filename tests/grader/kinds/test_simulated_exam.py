@@ -4,20 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from weakref import ref
 
-import numpy as np
 import pytest
-from small_tasks import BISECT, COUNT_UP, HiddenNumber, record_mistakes, search
+from small_tasks import BISECT, COUNT_UP, search
 from trees import BARE
 
-from grader import catalogue, kinds
+from grader import kinds
 from grader.errors import GraderFault, WorkerFault
-from grader.kinds.simulated import ScenarioResult, gain, imports_torch, judged, near_miss, speed
+from grader.kinds.simulated import ScenarioResult, gain, near_miss, speed
 from grader.records import Attempt, Status
-from grader.seeds import generator
-from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
-from grader.tasks.plain import PlainScenario, RowsScenario
+from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.plain import PlainScenario
 from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.find", "0")
@@ -43,56 +40,13 @@ def test_a_right_answer_is_measured_in_calls_and_a_tier_reached_exactly_is_reach
     assert (exact.tier, exact.ratio) == (1, 1.0)
 
 
-def test_a_wrong_answer_shows_the_first_scenario_it_fails_in(task: Task) -> None:
-    attempt = run(task, "def find(probe): return 60")
-    assert (attempt.status, attempt.speed) == (Status.WRONG, None)
-    assert attempt.cases_passed < attempt.cases
-    assert "The first: a number is hidden" in attempt.rationale
-    assert "got 60" in attempt.rationale
-
-
-def test_a_known_mistake_is_explained_unless_an_answer_differs(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    one_less = f'"""You return one less."""{COUNT_UP}'.replace("return at", "return at - 1")
-    record_mistakes(task, monkeypatch, one_less, '"""You gave up."""\ndef find(probe): return 0')
-    once = "scenarios = []\n" + BISECT.replace("return low", "scenarios.append(low); return low - (not scenarios[1:])")
-    for source, explanation in (
-        (BISECT.replace("return low", "return low - 1"), "You return one less."),
-        ("def find(probe): return 0", "You gave up."),
-        (once, ""),
-    ):
-        attempt = run(task, source)
-        assert (attempt.status, attempt.help) == (Status.WRONG, explanation)
-
-
-def test_an_odd_answer_is_wrong_and_a_malformed_call_raises(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    others = ("1.5", "10**399", "[1, 2]", "'a'")
-    record_mistakes(task, monkeypatch, *(f'"""Not {each}."""\ndef find(probe): return {each}' for each in others))
+def test_an_odd_answer_is_wrong_and_a_malformed_call_raises(task: Task) -> None:
     for answer in ("None", "'60'", "{'a': 1}", "float('nan')", "10**400", "object()"):
-        attempt = run(task, f"def find(probe): return {answer}")
-        assert (attempt.status, "Not " in attempt.help) == (Status.WRONG, False), answer
+        assert run(task, f"def find(probe): return {answer}").status is Status.WRONG, answer
     for call in ("probe()", "probe('a')", "probe(float('nan'))", "probe(object())"):
         with pytest.raises(WorkerFault, match=r"\(line 1 of the file\)") as caught:
             run(task, f"def find(probe): return {call}")
         assert caught.value.status is Status.RAISED
-
-
-def test_no_finished_scenario_is_kept_with_the_calls_that_it_has_recorded(task: Task) -> None:
-    drawn, recorded = list[ref[HiddenNumber]](), list[int]()
-
-    class Counting(HiddenNumber):
-        def judge(self, answer: Value) -> Mismatch | None:
-            recorded.append(sum(1 for each in drawn if (one := each()) and one.seen))
-            return super().judge(answer)
-
-    def scenarios(_: np.random.Generator) -> list[Counting]:
-        found = [Counting(60) for _ in range(9)]
-        drawn.extend(map(ref, found))
-        return found
-
-    assert isinstance(task.exam, SimulatedExam)
-    attempt = run(replace(task, exam=replace(task.exam, scenarios=scenarios)), BISECT)
-    assert (attempt.status, attempt.cases_passed, len(recorded)) == (Status.PASSED, 9, 9)
-    assert max(recorded) <= 2
 
 
 def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
@@ -113,17 +67,7 @@ def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> Non
     assert "expected patience    got haste" in attempt.rationale
 
 
-WRONG_ONCE = """
-asked = []
-def find(probe):
-    asked.append(probe)
-    if len(asked) == 2: return -1
-    low, high = 0, 128
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if probe(middle) else (middle, high)
-    return high
-"""
+WRONG_ONCE = "asked = []\n" + BISECT.replace("return low", "asked.append(low); return low if len(asked) != 2 else -1")
 
 
 def test_one_wrong_scenario_is_forgiven_where_the_exam_says_so(task: Task) -> None:
@@ -169,11 +113,6 @@ def test_a_cost_that_is_not_positive_is_a_fault_of_the_grader() -> None:
             gain(Spent(cost, plain_cost))
 
 
-def test_empty_lines_are_searched_once_for_the_import_of_torch() -> None:
-    assert imports_torch("\n" * 300_000 + " import  torch")  # takes minutes if each line is searched to the end
-    assert not imports_torch("\n" * 300_000 + "import torchvision")
-
-
 def test_an_answer_that_differs_only_in_order_or_rounding_gets_a_sentence_on_that() -> None:
     rows: list[list[Any]] = [["b", 7, 0.5], ["a", 4, 1.5], ["c", 4, -0.25]]
     almost = {
@@ -182,25 +121,5 @@ def test_an_answer_that_differs_only_in_order_or_rounding_gets_a_sentence_on_tha
     }
     for says, answer in almost.items():
         assert says in near_miss(answer, rows, "the largest first"), says
-    others: tuple[Value, ...] = (
-        [],
-        rows[:2],
-        [*rows, rows[0]],
-        [rows[0]] * 3,
-        [["b", 8, 0.5], *rows[1:]],
-        [["b", 7, 10**400], *rows[1:]],
-        None,
-        "abc",
-        [1, 2, 3],
-    )
+    others: tuple[Value, ...] = ([], rows[:2], [rows[0]] * 3, [["b", 7, 10**400], *rows[1:]], None, "abc")
     assert {near_miss(answer, rows, "the largest first") for answer in others} == {""}
-    known = catalogue.load()
-    tasks = {task.name: task for lesson in known.lessons for task in known.tasks(lesson)}
-    for kind in RowsScenario.__subclasses__():
-        exam = tasks[kind.function].exam
-        assert not isinstance(exam, TensorExam)
-        for scenario in (one for one in exam.scenarios(generator("x")) if isinstance(one, kind) and len(one.right) > 1):
-            told = judged(scenario, scenario.right[::-1])
-            assert told is not None
-            assert kind.order in told.remark
-            assert kind.order

@@ -104,7 +104,8 @@ def one_input() -> values.ValueInput:
 
 def test_a_text_that_is_not_the_right_answer_is_wrong_and_the_scenario_judges_what_differs_from_the_baseline() -> None:
     one = one_input()
-    for raw in (b"[0]", b"[]", b"{}", b"", b"[1, 2]", b"0", b"\xff", b'1,"answers":[1]'):
+    odd = b'1,"answers":[1]', b"9" * 5000, b"[" * 60000, b'["\\ud800"]', b"[1e999]"
+    for raw in (b"[0]", b"[]", b"", b"[1, 2]", b"0", b"\xff", *odd):
         with pytest.raises(Exception, match="wrong in a timed call"):
             one.check_timed(TimedAnswer(raw), None)
     right = int(np.maximum.accumulate(one.scenarios[0].numbers).sum())  # type: ignore[attr-defined]

@@ -1,17 +1,13 @@
 """Simulated scenarios of lessons 01, 05 and 07: what a search may rely on, and what its answer must prove."""
 
-import re
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
-from playing import find_task, remarks
+from playing import find_task
 
-from grader import overlays
 from grader.task import SimulatedExam
-from grader.values import Value
 
 AGREES = find_task("01_correct_first", "agrees")
 CROSSOVER = find_task("05_compare", "crossover")
@@ -20,7 +16,6 @@ matrices = import_module("grader.tasks.lesson_07_fuzzing.smallest_slow_case")
 
 PLAIN, SWAPPED, INTERRUPTED = "exact", "g is faster at small sizes", "the first measurement is cold"
 CHANGING, JUMP, NEVER = "changes its speed", "leave the cache", "one function is faster at every size"
-SQUARE: dict[str, Value] = {"rows": 64, "columns": 64, "step": 1, "transposed": False}
 
 
 def drawn(task: Any, seed: int = 0) -> tuple[Any, ...]:
@@ -87,45 +82,6 @@ def test_no_two_interruptions_fall_into_one_comparison() -> None:
             assert hits[0] == 0
             assert min(after - before for before, after in pairwise(hits)) >= 8
             assert len(hits) > len(scenario.disturbance) / 24
-
-
-def said(name: str, kind: str) -> list[str]:
-    return remarks(CROSSOVER, overlays.whole(CROSSOVER.known / f"{name}.py"), kind)
-
-
-@pytest.mark.long
-def test_a_wrong_size_is_explained_by_the_measurements() -> None:
-    doubling = """
-def crossover(f, g, measure, low, high):
-    first = measure(f, low) < measure(g, low)
-    while low <= high and (measure(f, low) < measure(g, low)) == first:
-        low *= 2
-    return low
-"""
-    between = r"you compared f and g at sizes [\d ]+ and [\d ]+, but at no size between these two"
-    assert all(re.search(between, told) for told in remarks(CROSSOVER, doubling, PLAIN))
-    misled = [told for told in said("wrong_single_measurement", INTERRUPTED) if "At size 1, your one pair" in told]
-    assert misled
-    assert all(told.endswith("Compare more than once at each size.") for told in misled)
-    assert any("right after each other" in told for told in said("wrong_one_after_the_other", CHANGING))
-    same = "Your measurements show the same function as the faster one at every size that you compared."
-    assert set(said("wrong_always_a_size", NEVER)) == {same}
-
-
-def test_what_is_no_case_is_refused_and_is_no_answer() -> None:
-    scenario = drawn(SMALLEST)[0]
-    for change, words in (
-        ({"rows": 1.5}, "rows is a whole number from 1 to 4096"),
-        ({"step": 2.5}, "step is a whole number from 1 to 16"),
-        ({"transposed": 2}, "transposed is True or False"),
-        ({"rows": 4096, "columns": 4096}, "spans more than"),
-        ({"depth": 3}, "a case is a dict of rows, columns, step, transposed"),
-    ):
-        case: dict[str, Value] = {**SQUARE, **change}
-        with pytest.raises(ValueError, match=words):
-            scenario.call("measure", ("mix", case))
-        assert words in scenario.judge(case).remark
-    assert scenario.cost == 1  # the least cost
 
 
 def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -> None:
