@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from commanding import ROOT, CommandResult, command, grader, tree
+from commanding import ROOT, CommandResult, command, tree
 from needs import needs
 from small_tasks import negation, search
 
@@ -200,23 +200,12 @@ def test_each_problem_of_a_tier_is_one_sentence() -> None:
             calibrated(8.0, 0.02, 2.0, 7.0),
             "tier 2, 7×, is hard to reach: the solution reaches only 8× (7.92 to 8.08)",
         ),
-        (calibrated(9.0, 0.04, 2.0, 2.2), ""),
         (calibrated(9.0, 0.06, 2.0, 2.2), same),
         (by_design, ""),
     ):
         assert one.problems == ((problem,) if problem else ())
     raised = Verdict("small.negate", 0, 10, TIME, Attempt(Status.RAISED, rationale="no such operator"))
     assert replace(by_design, verdict=raised).problems == ("the solution is not right here: no such operator",)
-
-
-@pytest.mark.slow
-def test_the_command_measures_what_it_is_asked_for() -> None:
-    ended = grader("calibrate", "04")
-    assert ended.code == 0, ended.err
-    first, last = ended.out.splitlines()
-    assert first.startswith("✓ 04_autorange.blocked_autorange")
-    assert "exactly" in first
-    assert last == "This machine can reach and distinguish every tier."
 
 
 README = (ROOT / "grader" / "tasks" / "README.md").read_text(encoding="utf-8")
