@@ -34,7 +34,7 @@ LONGEST = (
     "test_lint.py",
     "test_exploits.py",
     "test_suite_command.py",
-    "test_hostile_class.py",
+    "test_handed_in.py",
     "test_every_lesson.py",
     "test_naive.py",
     "test_golden_class.py",

@@ -1,4 +1,4 @@
-"""Write the hand-ins of a course of four weeks as six learning platforms export them, and the facts about them.
+"""Write the hand-ins of a course of four weeks as learning platforms export them, and the facts about them.
 
 New York changes its clocks on 1 November 2026, between the due dates of the second and the third week. The facts are
 plain data: who handed in which content for which lesson, and when. `second_opinion.py` computes all grades from them.
@@ -80,10 +80,6 @@ class Person:
     email: str
     sections: tuple[str, ...]
 
-    @property
-    def login(self) -> str:
-        return self.email.partition("@")[0]
-
 
 @dataclass(frozen=True)
 class HandedIn:
@@ -125,7 +121,7 @@ def contents(lesson: str) -> dict[str, bytes]:
     }
 
 
-def write(folder: Path, number: int = 300) -> tuple[list[Person], list[HandedIn], dict[str, Path]]:
+def write(folder: Path, number: int = 120) -> tuple[list[Person], list[HandedIn], dict[str, Path]]:
     """Write a course file, a roster and exports into `folder`. Return the people, facts and exports by name."""
     rng = random.Random(40)
     roster, facts, exports = people(rng, number), list[HandedIn](), dict[str, Path]()
@@ -167,7 +163,7 @@ class File:
 def _handed_in(
     one: Person, lesson: str, files: dict[str, bytes], due: datetime, layout: "Layout", place: Path, rng: random.Random
 ) -> Iterator[HandedIn]:
-    for attempt in range(rng.choice((1, 1, 2, 3)) if layout in {blackboard, brightspace, plain} else 1):
+    for attempt in range(rng.choice((1, 1, 2, 3)) if layout is plain else 1):
         hours = rng.choice((rng.uniform(-72, 0), rng.uniform(-1, 1), rng.uniform(0, 110)))
         at = (due + timedelta(hours=hours)).replace(second=0, microsecond=0, fold=1).astimezone(UTC).astimezone(ZONE)
         content = rng.choice(("solution", "notebook", "slow", "slow", "wrong", "stub", "pdf"))
@@ -175,7 +171,7 @@ def _handed_in(
         name = "homework four.py" if lesson == LESSONS[3] and content == "slow" else name
         file = File(one, name, files[content], at, int(one.number) * 10 + attempt)
         layout(place, file)
-        is_clear = one.name != TWINS or layout in {canvas, gradescope, blackboard, plain}  # the others only tell a name
+        is_clear = one.name != TWINS or layout in {canvas, gradescope, plain}  # the others only tell a name
         if content not in {"stub", "pdf"} and is_clear:
             known = None if layout is canvas else at.astimezone(UTC).isoformat()
             yield HandedIn(one.number, lesson, content, known, layout is canvas and _is_marked(file))
@@ -203,11 +199,6 @@ def moodle(folder: Path, file: File) -> None:
     _put(folder / f"{file.who.name}_{file.number}_assignsubmission_file_" / file.name, file.data, file.at)
 
 
-def moodle_merged(folder: Path, file: File) -> None:
-    """Write all files into one folder."""
-    _put(folder / f"{file.who.name}_{file.number}_assignsubmission_file_{file.name}", file.data, file.at)
-
-
 def gradescope(folder: Path, file: File) -> None:
     """Write a folder for each submission, and one file that says whose it is."""
     who, at = file.who, file.at.astimezone(UTC)
@@ -219,19 +210,6 @@ def gradescope(folder: Path, file: File) -> None:
         encoding="utf-8",
     )
     _put(folder / f"submission_{file.number}" / file.name, file.data)
-
-
-def brightspace(folder: Path, file: File) -> None:
-    """Write a folder for each submission, with the name and the time of the course's zone."""
-    title = f"55-{file.number} - {file.who.name} - {file.at.day} {file.at:%B, %Y %H%M}"
-    _put(folder / title / file.name, file.data)
-
-
-def blackboard(folder: Path, file: File) -> None:
-    """Write the files of all attempts into one folder, with the login and the time of the course's zone."""
-    title = f"HW3_{file.who.login}_attempt_{file.at:%Y-%m-%d-%H-%M-%S}"
-    _put(folder / f"{title}.txt", f"Name: {file.who.name} ({file.who.login})\n".encode())
-    _put(folder / f"{title}_{file.name}", file.data)
 
 
 def plain(folder: Path, file: File) -> None:
@@ -251,7 +229,7 @@ def kit_zip(folder: Path, file: File) -> None:
 Layout = Callable[[Path, File], None]
 LAYOUTS: tuple[tuple[Layout, Layout], ...] = (
     (canvas, moodle),
-    (gradescope, brightspace),
-    (blackboard, plain),
-    (kit_zip, moodle_merged),
+    (gradescope, plain),
+    (plain, gradescope),
+    (kit_zip, moodle),
 )

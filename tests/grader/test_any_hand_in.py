@@ -118,10 +118,3 @@ def test_different_file_names_are_different_text_that_utf_8_can_hold(names: list
     texts = [file_name(os.fsdecode(name)) for name in names]
     assert len(set(texts)) == len(names)
     assert all(text.encode() for text in texts)
-
-
-@given(ANY_TEXT)
-def test_stored_text_is_what_it_was_where_utf_8_can_hold_it(text: str) -> None:
-    stored = storable(text)
-    assert stored.encode().decode() == stored
-    assert stored == text or any("\ud800" <= char <= "\udfff" for char in text)

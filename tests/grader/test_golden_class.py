@@ -14,52 +14,19 @@ it and submit again.
     george  an empty file                        long blocks is wrong
 """
 
-import json
-import shutil
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
-from commanding import CLASS, CommandResult, golden, grader, nothing_left_running, outcomes, tree, verdicts
-from once import once
+from commanding import CLASS, golden, grader, nothing_left_running, outcomes, tree, verdicts
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
-@dataclass(frozen=True)
-class Graded:
-    """The golden class after its first run."""
-
-    out: Path
-    ended: CommandResult
-
-
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    def grade(folder: Path) -> None:
-        before = tree(CLASS)
-        with nothing_left_running():
-            ended = grader("run", CLASS, "--out", folder / "grades", "--progress")
-        assert tree(CLASS) == before
-        (folder / "ended.json").write_text(json.dumps(asdict(ended)))
-
-    folder = once(tmp_path_factory, "golden", grade)
-    return Graded(folder / "grades", CommandResult(**json.loads((folder / "ended.json").read_text())))
-
-
-def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(graded: Graded) -> None:
-    assert verdicts(outcomes(graded.out)) == golden()
-    assert graded.ended.code == 0, graded.ended.err
-    assert "13 students, 18 hand-ins, 30 tasks" in graded.ended.err
-
-
-def test_a_second_call_and_a_report_change_nothing(graded: Graded, tmp_path: Path) -> None:
-    shutil.copytree(graded.out, out := tmp_path / "grades")
-    before = tree(out)
-    again = grader("run", CLASS, "--out", out)
-    assert again.code == 0
-    assert again.out.splitlines()[1].startswith("There is nothing to grade: all 18 hand-ins were graded before.")
-    assert tree(out) == before
-    (out / "report.html").unlink()
-    assert grader("report", out).code == 0
-    assert tree(out) == before, "reports are made again from the journal alone"
+def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(tmp_path: Path) -> None:
+    before = tree(CLASS)
+    with nothing_left_running():
+        ended = grader("run", CLASS, "--out", tmp_path / "grades", "--progress")
+    assert ended.code == 0, ended.err
+    assert verdicts(outcomes(tmp_path / "grades")) == golden()
+    assert "13 students, 18 hand-ins, 30 tasks" in ended.err
+    assert tree(CLASS) == before

@@ -2,23 +2,23 @@
 
 In the files of `tests/exploits/handed_in`, each function `attack_…` makes one hand-in, or one for each of several
 names. It gets a path in a class folder and the text of a right exercise. The real command grades all of them in one
-class with honest students. The last line of each docstring gives the expected verdict.
+class with honest students. With `-m long`, the class also has exploits that reach for other submissions, and honest
+files; `test_exploits` checks each of these files alone. The last line of each docstring gives the expected verdict.
 """
 
 import csv
 import json
 import os
 import shutil
-import sqlite3
 import unicodedata
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from commanding import CLASS, Outcome, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from outline import Outline
-from promises import Promised, hand_in, promised_attacks
+from promises import EXPLOITS, Promised, hand_in, listening, promised, promised_attacks
+from promises import HONEST as WELL_MEANT
 
 from grader.course.roll import folder_name
 
@@ -26,6 +26,30 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 HONEST = ("ada", "hana")
 LESSON = "04_autorange"
+LOUD = (
+    "31_reads_secrets",
+    "33_sends_secrets_out",
+    "36_writes_results",
+    "40_daemon",
+    "48_burns_beside_the_baseline",
+    "49_poisons_caches",
+    "51_attacks_its_parent",
+    "51_kills_everybody",
+)
+"""Exploits that try to reach other submissions, files, processes and listening programs."""
+QUIET = (
+    "many_samples",
+    "not_begun",
+    "own_output_buffer",
+    "prints_a_lot",
+    "right_and_fast",
+    "right_and_slow",
+    "temporary_files",
+    "threads_openly",
+    "warms_up_at_import",
+    "wrong",
+)
+"""Honest files that are graded beside them, by the real rules."""
 TRACES = [Path("/tmp") / f"fairclock-exploit-{row}" for row in (38, 52, 53)]  # noqa: S108 - where exploits write
 
 
@@ -39,19 +63,21 @@ class Harmful:
     found: dict[str, dict[str, Outcome]]
 
 
-def test_a_class_of_hand_ins_made_to_do_harm(tmp_path: Path) -> None:
-    harmful = graded(tmp_path / "class")
+FILES = [promised(EXPLOITS / f"{name}.py") for name in LOUD] + [promised(WELL_MEANT / f"{name}.py") for name in QUIET]
+
+
+@pytest.mark.parametrize("more", [[], pytest.param(FILES, marks=pytest.mark.long)], ids=["handed in", "and run"])
+def test_a_class_of_hand_ins_made_to_do_harm(tmp_path: Path, more: list[Promised]) -> None:
+    harmful = graded(tmp_path / "class", more)
     each_earns_what_it_must_and_says_which_rule_it_met(harmful)
     honest_neighbours_keep_their_grades(harmful)
     nothing_is_written_but_the_reports(harmful)
     each_student_has_a_folder_and_results_of_their_own(harmful)
     no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful)
     no_name_is_an_element_of_a_page_or_turns_its_text_around(harmful)
-    a_terminal_is_told_nothing_by_a_name(harmful)
-    no_time_is_the_students_choice(harmful)
 
 
-def graded(folder: Path) -> Harmful:
+def graded(folder: Path, more: list[Promised]) -> Harmful:
     for student in HONEST:
         (folder / student).mkdir(parents=True)
         for file in (CLASS / student).glob(f"{LESSON}.*"):
@@ -60,21 +86,27 @@ def graded(folder: Path) -> Harmful:
     for promise, attack in promised_attacks().items():
         names = hand_in(folder, promise.name, attack)
         made |= {unicodedata.normalize("NFC", name): promise for name in names}  # as reports write the name
+    for one in more:
+        (folder / one.name).mkdir()
+        shutil.copy(one.path, folder / one.name / f"{one.lesson}.py")
+        made[one.name] = one
     out = folder.parent / "grades"
     before = _inventory(folder)
-    with nothing_left_running():
-        ended = grader("run", folder, "--out", out, "--jobs", "2", "--lessons", LESSON)
+    lessons = [word for lesson in {LESSON, *(one.lesson for one in more)} for word in ("--lessons", lesson)]
+    with nothing_left_running(), listening() as heard:
+        ended = grader("run", folder, "--out", out, "--jobs", "2", *lessons)
     assert ended.code == 0, ended.err
+    assert not heard
     assert _inventory(folder) == before
     return Harmful(folder, out, made, outcomes(out))
 
 
 def each_earns_what_it_must_and_says_which_rule_it_met(harmful: Harmful) -> None:
-    assert {promise.name for promise in harmful.made.values()} == {promise.name for promise in promised_attacks()}
-    broken = []
-    for student, promise in harmful.made.items():
-        (outcome,) = harmful.found[student].values()
-        broken.append(promise.broken_by_outcome(outcome))
+    assert {promise.name for promise in harmful.made.values()} >= {promise.name for promise in promised_attacks()}
+    broken = [
+        promise.broken_by_outcome(harmful.found[student][promise.task.full_name])
+        for student, promise in harmful.made.items()
+    ]
     assert [one for one in broken if one] == []
 
 
@@ -89,6 +121,7 @@ def nothing_is_written_but_the_reports(harmful: Harmful) -> None:
     assert {name for name in written if "/" not in name} == {"report.html", "gradebook.csv", "grades.sqlite", ".seed"}
     assert {name.partition("/")[2] for name in written if "/" in name} == {"report.html", "results.json"}
     assert not [path for path in TRACES if path.exists()]
+    assert not [name for name, data in written.items() if b"by 36_writes_results" in data and "sqlite" not in name]
 
 
 def each_student_has_a_folder_and_results_of_their_own(harmful: Harmful) -> None:
@@ -124,19 +157,6 @@ def no_name_is_an_element_of_a_page_or_turns_its_text_around(harmful: Harmful) -
     text = Outline((harmful.out / "report.html").read_text(encoding="utf-8")).text
     assert "<script>alert(1)" in text, "the page shows the name unchanged, as text"
     assert "{{ 7 * 7 }}" in text
-
-
-def a_terminal_is_told_nothing_by_a_name(harmful: Harmful) -> None:
-    again = grader("report", harmful.out)
-    assert again.code == 0
-    assert all(char.isprintable() or char == "\n" for char in again.out + again.err)
-
-
-def no_time_is_the_students_choice(harmful: Harmful) -> None:
-    """All files and zips were written just now. The students' own dates are of 2001."""
-    with closing(sqlite3.connect(harmful.out / "grades.sqlite")) as db:
-        times = {at for (at,) in db.execute("SELECT substr(handed_in_utc, 1, 4) FROM hand_ins")}
-    assert "2001" not in times
 
 
 def _inventory(folder: Path) -> dict[str, tuple[int, int]]:

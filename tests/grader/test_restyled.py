@@ -41,7 +41,7 @@ QUICK = {
     ("changes", "typed named tuples"),
     ("expand", "UserDict and a read-only view"),
     ("races", "texts of NumPy"),
-    ("repair", "cells in an odd order"),
+    ("repair", "unusual metadata"),
     ("repair", "a log file, a plot and results"),
 }
 

@@ -74,18 +74,12 @@ def test_equal_content_is_graded_once_and_all_students_have_its_grade(folder: Pa
     summary, _ = run(folder, drifting)
     assert len(drifting.seen) == 2, "who hands in later gets the grade that the content has"
     assert points(summary) == dict.fromkeys(("ada", "bob", "carla", "dora", "emil"), 1.0)
-    assert summary.lines()[0].startswith("There is nothing to grade: all 5 hand-ins were graded before.")
 
 
 def test_each_student_has_the_evidence_under_their_own_name(folder: Path) -> None:
     run(folder, Drifting())
     out = folder.with_name("out")
     with journal.read(out) as book:
-        roll = book.roll()
-        assert not any(verdict.attempt.rounds for report in roll.reports for verdict in report.verdicts)
-        assert [(span.student, span.lesson) for span in roll.spans] == [
-            (report.submission.student, report.submission.lesson) for report in roll.reports
-        ]
         for student in ("ada", "bob", "carla"):
             (report,) = book.reports(student)
             assert (report.submission.student, report.submission.path) == (student, f"{student}/01_dot.py")

@@ -11,11 +11,8 @@ from commanding import said, tree
 from exported import CANVAS, MOODLE
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
-from harness.command_line import complain
 from harness.rendering.texts import shown
-from harness.rendering.wrapping import say
 
 NASTY = (
     "\x1b[31mred\x1b]8;;http://evil\x1b\\link\x07",
@@ -103,12 +100,3 @@ def test_nothing_shown_has_a_character_that_acts(tmp_path: Path, capsys: pytest.
     students = {unicodedata.normalize("NFC", text.replace("/", "÷")) for text in NASTY}
     assert {value for name, value in texts if name == "student"} == students, "programs get the exact name"
     assert len(ET.fromstring(written["junit.xml"])) == len(NASTY)  # noqa: S314 - written by the kit
-
-
-def test_a_terminal_gets_texts_as_they_are_but_for_what_acts(capsys: pytest.CaptureFixture[str]) -> None:
-    for text in NASTY:
-        say(Console(width=200), text)
-        complain(text, 2)
-    captured = capsys.readouterr()
-    assert not acting(captured.out + captured.err)
-    assert NASTY[-2] in captured.out
