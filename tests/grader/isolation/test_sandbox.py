@@ -1,5 +1,6 @@
 """Which parts of the machine a submission can see, and that none of its files and processes remain afterwards."""
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -155,6 +156,24 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
         with pytest.raises(WorkerFault, match="processes of its own"):
             one.check_no_helpers()
     assert until(lambda: not any(map(_runs, running)))
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "time.sleep(60)"])
+@pytest.mark.usefixtures("processes_allowed")
+def test_without_a_sandbox_no_child_survives_however_its_parent_ended(end: str) -> None:
+    with opened(Limits(load_s=20, call_s=0.1), BARE, tensors=False) as one:
+        one.load(f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}")
+        sessions = {os.getsid(process.pid) for process in tree(one)}
+        with pytest.raises(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+    assert until(lambda: not any(_is_of(process, sessions) and _runs(process) for process in psutil.process_iter()))
+
+
+def _is_of(process: psutil.Process, sessions: set[int]) -> bool:
+    try:
+        return os.getsid(process.pid) in sessions
+    except ProcessLookupError:
+        return False
 
 
 def _runs(process: psutil.Process) -> bool:

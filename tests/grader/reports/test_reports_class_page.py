@@ -17,10 +17,8 @@ from outline import Outline, policy
 from grader import reports
 from grader.course.class_commands import ClassCommands
 from grader.course.roll import HandIn, Roll, folder_name
-from grader.records import Attempt, Status
-from grader.reports import class_page, grade_texts, leaderboard, student_page
+from grader.reports import class_page, leaderboard, student_page
 from grader.reports.concerns import concerns, grouped
-from grader.trials.faults import NOT_WRITTEN
 
 
 def shown(class_: Roll) -> str:
@@ -149,15 +147,3 @@ def test_folders_of_students_are_safe_and_never_shared(names: list[str]) -> None
         assert 0 < len(folder) <= 64
         assert Path(folder).name == folder
         assert folder not in {".", "nul", reports.PAGE, reports.GRADEBOOK}
-
-
-def test_a_lesson_with_different_endings_names_each_of_them() -> None:
-    right, unwritten = Attempt(Status.PASSED), Attempt(Status.REFUSED, "It still raises.", NOT_WRITTEN)
-    (one,) = class_of(submission()).reports
-    for attempts, said in (
-        ((unwritten, right, right), "two right, one not written yet"),
-        ((Attempt(Status.WRONG), unwritten), "one wrong, one not written yet"),
-        ((right, Attempt(Status.GRADER_ERROR)), "not graded (grader error)"),
-    ):
-        verdicts = tuple(replace(one.verdicts[0], attempt=attempt) for attempt in attempts)
-        assert grade_texts.status(replace(one, verdicts=verdicts)) == said
