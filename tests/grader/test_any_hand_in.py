@@ -71,7 +71,8 @@ FOLDERS = st.dictionaries(
     SOURCES | NOTEBOOKS | ZIPS,
     max_size=3,
 )
-CLASSES = st.dictionaries(NAMES, FOLDERS | ZIPS, max_size=3)
+PLATFORMS = st.sampled_from([b"A_1_assignsubmission_file_", b"1-2 - A - x - b", b"A_attempt_2026-99-99-99-99-99_b"])
+CLASSES = st.dictionaries(NAMES | PLATFORMS, FOLDERS | ZIPS, max_size=3)
 PATIENT = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -27,8 +27,6 @@ def test_torch_that_cannot_be_imported_is_told_with_the_reason(monkeypatch: pyte
         check = doctor.torch()
         assert (check.works, found in check.found, check.needed) == (not found, True, True)
     assert "--force-reinstall 'torch>=2.9'" in check.fix
-    assert failure_reason(3, "") == "exit status 3"
-    assert failure_reason(-11, "") == "ended by SIGSEGV"
     assert "this CPU lacks instructions" in failure_reason(-4, "")
 
 

