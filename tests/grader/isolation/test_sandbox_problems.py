@@ -26,8 +26,6 @@ MADE = MachineFacts(BWRAP, "bwrap: setting up uid map: Permission denied")
 COVERED = replace(
     MADE, bwrap_error="bwrap: Can't mount proc on /newroot/proc: Operation not permitted", proc_covered=True
 )
-
-
 SLAVE = replace(MADE, bwrap_error="bwrap: Failed to make / slave: Permission denied")
 RESTRICTED = {UBUNTU_SWITCH: 1}
 CAUSES = (
