@@ -12,6 +12,7 @@ from grader import catalogue, overlays, paths
 from grader.commands.apps import run_grader
 from grader.desk import cells, student_state
 from grader.desk.check_screen import NO_SANDBOX
+from grader.desk.class_differences import class_differences
 from grader.isolation import sandbox
 from grader.isolation.sandbox_problems import SandboxProblem
 from grader.records import Attempt, Report, Status, Submission, Verdict
@@ -154,3 +155,25 @@ def test_without_a_sandbox_the_difference_stands_before_the_points(
     assert (note.strip(), " 0 / 10 " in points) == (NO_SANDBOX, True)
     cells.main("04_autorange", file, None, verbose=False)
     assert json.loads(capsys.readouterr().out)[0][0] == NO_SANDBOX
+
+
+IMPORTS = {
+    "import my_helper": ["my_helper"],
+    "def f():\n    from harness.paired import duel": ["harness"],
+    "import folder.inside, grader.task": ["folder", "grader"],
+    "import math, random\nimport torch.nn\nfrom . import my_helper": [],
+    "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
+    "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
+    "import my_helper\nthis is no Python": [],
+}
+
+
+@pytest.mark.parametrize("source", IMPORTS)
+def test_imports_that_the_graded_class_lacks_are_named(source: str, tmp_path: Path) -> None:
+    (tmp_path / "my_helper.py").touch()
+    (tmp_path / "random.py").touch()
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "04_autorange.py"
+    path.write_text(source, encoding="utf-8")
+    warned = [*class_differences(path, source)]
+    assert [warning.split("`")[1].removeprefix("import ") for warning in warned] == IMPORTS[source]

@@ -1,5 +1,6 @@
 """The report pages in a real browser: sorting, filtering, links, narrow screens, dark colours, and hostile names."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -124,3 +125,38 @@ def test_a_browser_runs_nothing_though_escaping_fails(page: "Page", said: list[s
     refused = [text for text in said if "Content Security Policy" in text]
     assert len(refused) >= 2, said
     assert page.evaluate("document.querySelectorAll('#everyone button').length") > 0, "the page's own script runs"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_text_stands_out_from_its_paper_in_the_light_and_in_the_dark(page: "Page", out: Path, dark: bool) -> None:
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    for path in ("report.html", "ada/report.html", "leaderboard.html"):
+        page.goto((out / path).as_uri())
+        paper = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert (paper < 0.05) is dark
+        inks = page.evaluate(
+            "[...new Set([...document.querySelectorAll('main *, header *')].filter((e) => e.textContent.trim())"
+            ".filter((e) => !(e instanceof SVGElement) || e.tagName === 'text')"
+            ".map((e) => getComputedStyle(e)[e instanceof SVGElement ? 'fill' : 'color']))]"
+        )
+        for ink in [ink for ink in inks if ink.startswith("rgb(")]:
+            brighter, darker = sorted((luminance(ink), paper), reverse=True)
+            assert (brighter + 0.05) / (darker + 0.05) >= 4.5, ink
+
+
+def test_without_its_script_the_page_is_whole_and_shows_no_dead_control(page: "Page", out: Path) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    plain = browser.new_page(java_script_enabled=False)
+    plain.goto((out / "report.html").as_uri())
+    assert not plain.is_visible(".tools")
+    assert plain.locator("button").count() == 0
+    assert plain.locator("#everyone tbody tr").count() == 40
+    plain.close()
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as the Web Content Accessibility Guidelines 2.2 define it."""
+    shares = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
