@@ -188,3 +188,12 @@ def test_a_student_is_graded_again_and_only_a_newer_grade_counts(tmp_path: Path)
         kept = db.execute("SELECT student, regrade FROM gradings ORDER BY id").fetchall()
     assert kept == [("ada", 0), ("bob", 0), ("ada", 1), ("ada", 2)]
     assert run(folder)[0].graded == 0
+
+
+def test_an_attempt_replaced_between_two_runs_still_counts_as_the_best_or_the_first(tmp_path: Path) -> None:
+    for text in ("right", "wrong"):
+        hand_in(tmp_path / "hw1", "ada", text)
+        run(tmp_path / "hw1", "best")
+    assert points(tmp_path / "hw1") != "0"
+    run(tmp_path / "hw1", "latest")
+    assert points(tmp_path / "hw1") == "0"

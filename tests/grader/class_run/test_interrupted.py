@@ -1,3 +1,4 @@
+import errno
 import os
 import resource
 import signal
@@ -14,8 +15,9 @@ from classroom import hand_in, run
 from commanding import command, nothing_left_running
 from trees import until
 
-from grader import reports
+from grader import files, reports
 from grader.class_run import journal
+from grader.files import WriteError
 
 HERE = Path(__file__).parents[1]
 PATIENCE_S = 60
@@ -150,3 +152,20 @@ def test_a_killed_run_leaves_no_process_and_no_temporary_file(
         killed.send_signal(number)
         assert killed.wait(PATIENCE_S) == -number
     assert until(lambda: not [*(tmp_path / "tmp").iterdir()])
+
+
+def test_a_full_disk_keeps_every_grade(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    run(tmp_path / "hw1", out)
+    hand_in(tmp_path / "hw1", "ada", "right # changed")
+
+    def full(*_given: object, **_named: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files, "write_whole", full)
+    with pytest.raises(WriteError, match="the disk is full; make room and run the same command again"):
+        run(tmp_path / "hw1", out)
+    monkeypatch.undo()
+    summary, _ = run(tmp_path / "hw1", out)
+    assert (summary.graded, summary.exit_code) == (0, 0)
+    assert (out / reports.PAGE).is_file()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from classroom import KIT, LESSONS
+from classroom import KIT, LESSONS, hand_in
 from classroom import zipped as zipped_files
 
 from grader.hand_ins.collect import Collection, collect
@@ -172,3 +172,12 @@ def test_a_class_zip_of_macos_holds_zips_and_a_folder_of_its_own_name(tmp_path: 
 def test_a_damaged_list_of_submitters_costs_nobody_the_hand_in(tmp_path: Path, text: str) -> None:
     found = found_in(write(tmp_path, [f"submission_1/{DOT}", ("submission_metadata.yml", text)]))
     assert [(one.student, one.source) for one in found.submissions] == [("submission_1", "right")]
+
+
+def test_the_platforms_time_counts_and_the_instructor_reads_where_sources_disagree(tmp_path: Path) -> None:
+    folder = write(tmp_path, [f"5{n}-9 - Ren {n} - 20 November, 2026 1803/{DOT}" for n in range(8)])
+    hand_in(folder / "ada", "2026-11-20T12-00-00")
+    platform, own = found_in(folder).notes
+    assert "8 files, such as 50-9 - Ren 0" in platform
+    assert "the platform's time counts (Fri 20 Nov 2026 18:03 UTC), not the file's own time" in platform
+    assert "ada/2026-11-20T12-00-00/01_dot.py: the time in the folder's name counts" in own
