@@ -37,7 +37,7 @@ STRETCH = 64
 """The number of equal bytes that two inputs never have by chance."""
 
 
-LONG = ("crossover", "polynomial")
+LONG = ("at_peak", "crossover", "polynomial")
 """Tasks whose known submissions take seconds."""
 
 
