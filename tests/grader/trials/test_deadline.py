@@ -55,6 +55,15 @@ def test_a_question_is_forgiven_a_little_and_all_of_them_not_for_ever() -> None:
     assert wall.now_s - 7.0 == pytest.approx(12.0 * (1 + MOST_FORGIVEN), abs=0.1)
 
 
+def test_who_nearly_sleeps_until_the_wall_has_less_of_it_the_next_time() -> None:
+    deadline, _, wall = begun()
+    wall.advance(11.0)
+    again = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=deadline.ended())
+    assert again.wall_s == pytest.approx(4.0)
+    wall.advance(3.9)
+    assert Deadline(3.0, 4.0, FakeClock(), wall, slept_s=again.ended()).wall_s == pytest.approx(3.1)
+
+
 NAPS = "import time\ndef f(x): time.sleep(0.25)"
 
 
