@@ -191,3 +191,11 @@ def test_the_committed_stub_is_the_one_generated_from_the_solution() -> None:
         stub = stub_of(solution)
         assert paths.stub(lesson).read_text(encoding="utf-8") == stub, lesson
         assert originals.listed(lesson) == originals.code_digest(stub), f"{lesson}: run `python -m grader stubs`"
+
+
+def test_the_computation_of_right_answers_does_not_use_up_the_time_of_a_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw = kit_leaks.drawn(next(task for task in catalogue.all_tasks() if task.name == "scores"))
+    monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
+    assert kit_leaks.mistake_in_time(draw, lambda inputs: inputs[0]) != "it never ends"
