@@ -46,18 +46,8 @@ zlib
 """Modules that compute. The functions of other modules change the process, files or other programs."""
 
 EXCLUDED: Final = {
-    "open",
-    "input",
-    "breakpoint",
-    "help",
-    "exit",
-    "quit",
-    "__import__",
-    "exec",
-    "eval",
-    "iterparse",
-    "parse",
-}
+    "open", "input", "breakpoint", "help", "exit", "quit", "__import__", "exec", "eval", "iterparse", "parse",
+}  # fmt: skip
 
 STATEFUL: Final = {
     "consumed iterator": ("it = iter(list(range(10_000)))", "sum(it)"),
@@ -162,15 +152,15 @@ def main() -> int:
     """Run the duels, write them to the file, and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--library", type=int, default=200, help="number of functions of the standard library")
-    parser.add_argument("--torch", type=int, default=100, help="number of torch's operators")
+    parser.add_argument("--number", type=int, default=100, help="of torch's operators, and half of the functions")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--stateful", type=int, default=0, help="number of duels of each code that keeps state")
     options = parser.parse_args()
     signal.signal(signal.SIGALRM, _stop)
     warnings.simplefilter("ignore")
     rng, found = random.Random(options.seed), list[dict[str, str]]()
-    jobs = chain(islice(library_calls(rng, options.seed), options.library), islice(torch_calls(rng), options.torch))
+    library, torch = library_calls(rng, options.seed), torch_calls(rng)
+    jobs = chain(islice(library, 2 * options.number), islice(torch, options.number))
     duels = (measured(*job) for job in jobs)
     if options.stateful:
         duels = (

@@ -1,18 +1,16 @@
 """Run comparisons of a benchmark in new processes, keep their results, and count how often each tool was wrong.
 
 A *slowdown* is the candidate's time divided by the baseline's. The true slowdown is 1.05 if the candidate does 5 % more
-work. A new process has a new memory layout, so `play` starts this file as a program for every group of jobs. The
-program reads jobs as JSON from standard input, and prints the results. A file keeps the results as one JSON object per
-line, so that an interrupted run can continue.
+work. A new process has a new memory layout, so `play` starts one for every group of jobs. A file keeps the results as
+one JSON object per line, so that an interrupted run can continue.
 """
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -26,8 +24,6 @@ from harness.paired.noise import p95
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 
-HERE = Path(__file__).parent
-
 EDGE = math.log(1.05)
 """The error, as a log ratio, that changes a grade if the nearest tier is 5 % away."""
 
@@ -37,14 +33,13 @@ ROOM = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One comparison of a tool under a load: the work with its true slowdown, and the limit of wall time for timing."""
+    """One comparison of a tool under a load: the work with its true slowdown."""
 
     load: str
     repetition: int
     tool: str
     work: str
     truth: float
-    budget_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +97,21 @@ def run(path: Path, groups: Iterable[Sequence[Job]]) -> None:
 
 
 def play(jobs: Sequence[Job]) -> list[Trial]:
-    """Run the jobs one after the other in a new process. Raise `subprocess.CalledProcessError` if it fails."""
-    asked = json.dumps([asdict(job) for job in jobs])
-    command = [sys.executable, str(HERE / "judging.py")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent.parent)))}
-    ended = subprocess.run(command, input=asked, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return [Trial(**{**told, "job": Job(**told["job"])}) for told in json.loads(ended.stdout)]
+    """Run the jobs one after the other in a new process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(judge_all, jobs).result()
+
+
+def judge_all(jobs: Sequence[Job]) -> list[Trial]:
+    # Imports are not part of a job's time, because users who time torch have imported it already.
+    for setup in {work_named(job.work).sides(job.truth).setup for job in jobs}:
+        exec(setup, {})  # noqa: S102 - the benchmark's own texts
+    return [trial for job in jobs for trial in judge(job)]
 
 
 def judge(job: Job) -> list[Trial]:
     sides, begun_s = work_named(job.work).sides(job.truth), perf_counter()
-    said = (TOOLS | STRICT)[job.tool](sides, job.budget_s)
+    said = (TOOLS | STRICT)[job.tool](sides)
     wall_s = perf_counter() - begun_s
     return [
         Trial(job, ", ".join(filter(None, (job.tool, one.figure))), one.slowdown, one.verdict, one.timing_s, wall_s)
@@ -147,16 +146,3 @@ def _row(trials: Sequence[Trial]) -> tuple[str | float, ...]:
         *(median(errors), p95(errors), max(errors), sum(error > EDGE for error in errors) / count),
         *(median(one.timing_s for one in trials), median(one.wall_s for one in trials)),
     )
-
-
-def main() -> int:
-    asked = [Job(**job) for job in json.load(sys.stdin)]
-    # Imports are not part of a job's time, because users who time torch have imported it already.
-    for setup in {work_named(job.work).sides(job.truth).setup for job in asked}:
-        exec(setup, {})  # noqa: S102 - the benchmark's own texts
-    json.dump([asdict(trial) for job in asked for trial in judge(job)], sys.stdout)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

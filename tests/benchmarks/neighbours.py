@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 _HEAD = "import os, random, sys, time\nparent = int(sys.argv[1])\n"
 _READY = "sys.stdout.write('.'); sys.stdout.flush()\n"
@@ -40,11 +39,8 @@ while os.getppid() == parent:
     target[:] = source
 """
 
-_CACHES_LARGER = 4
-"""The size of a streaming process's two arrays together, as a multiple of the last cache. No data stays cached."""
-
-_LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
-_LAST_CACHE_UNKNOWN_KIB = 64 * 1024
+_STREAM_BYTES = 1 << 28
+"""The size of each of a streaming process's two arrays, which no cache holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ def disturbed(load: Load) -> Iterator[None]:
 
 @contextmanager
 def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_CACHES_LARGER * _last_cache_bytes())]
+    command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_STREAM_BYTES)]
     started: list[subprocess.Popen[str]] = []
     try:
         while len(started) < count:  # in a new session, Ctrl-C reaches only this process, which ends the others
@@ -91,11 +87,6 @@ def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
         for process in started:
             with process:  # closes the process's pipe and waits for its end
                 pass
-
-
-def _last_cache_bytes() -> int:
-    known = _LAST_CACHE.read_text(encoding="ascii").strip() if _LAST_CACHE.exists() else ""
-    return 1024 * (int(known[:-1]) if known.endswith("K") else _LAST_CACHE_UNKNOWN_KIB)
 
 
 if __name__ == "__main__":

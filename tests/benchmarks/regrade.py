@@ -11,7 +11,6 @@ changed. A void grading does not count, because `run` grades again later.
 import argparse
 import math
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -27,16 +26,16 @@ from grader.records import UNGRADED, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
 from harness.paired.noise import p95
-from harness.rendering.units import percent, ratio, seconds
+from harness.rendering.units import percent, ratio
 
+LESSON = "01_correct_first"
 REHEARSALS = 15
 """The number of gradings that determine the ratio before the tiers are set."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Regrade one submission beside busy neighbours.")
-    parser.add_argument("--lesson", default="01_correct_first")
-    parser.add_argument("--file", type=Path, help="the submission (default: the lesson's solution)")
+    parser.add_argument("--file", type=Path, help="the submission (default: the solution of lesson 01)")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--load", choices=[load.name for load in LOADS], default="bursty")
     parser.add_argument("--crowd", type=int, metavar="N", help="N busy processes instead of a load")
@@ -44,9 +43,9 @@ def main() -> int:
         "--edge", type=float, metavar="P", help="replace the tiers by two, P %% below and above the submission's ratio"
     )
     options = parser.parse_args()
-    task, *_ = catalogue.load().tasks(options.lesson)
-    source = overlays.whole(options.file or paths.solution(options.lesson))
-    submission = Submission("regrade", options.lesson, "regrade.py", digest(source.encode()), source)
+    task, *_ = catalogue.load().tasks(LESSON)
+    source = overlays.whole(options.file or paths.solution(LESSON))
+    submission = Submission("regrade", LESSON, "regrade.py", digest(source.encode()), source)
     with Pool(spare=1) as pool:
         if options.edge:
             found = [_graded(task, submission, Session(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
@@ -70,27 +69,21 @@ def sum_up(verdicts: list[Verdict]) -> int:
     """
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
     print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
-    measured = [verdict.attempt for verdict in verdicts if verdict.attempt.speed]
-    ratios = [attempt.speed.ratio for attempt in measured if attempt.speed]
+    ratios = [verdict.attempt.speed.ratio for verdict in verdicts if verdict.attempt.speed]
     if len(ratios) > 1:
         middle = median(ratios)
         off = sorted(abs(math.log(value / middle)) for value in ratios)
         print(f"ratio: median {ratio(middle)}, p95 {percent(p95(off))}, worst {percent(off[-1])}")
-        spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
-        voided = sum(attempt.control.voided for attempt in measured if attempt.control)
-        print(f"timing: median {seconds(spent_s)} of timed calls; {voided} duels void")
     return 1 if len({verdict.points for verdict in verdicts if verdict.status not in UNGRADED}) > 1 else 0
 
 
 def _graded(task: Task, submission: Submission, session: Session) -> Verdict:
-    began_s = time.perf_counter()
     verdict = grade_task(task, submission, session)
     speed = verdict.attempt.speed
     told = verdict.attempt.rationale
     if speed:
         told = f"{ratio(speed.ratio)} ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
-    wall_s = time.perf_counter() - began_s
-    print(f"{verdict.points:4g} points  {verdict.status}  {told}  {seconds(wall_s)}", flush=True)
+    print(f"{verdict.points:4g} points  {verdict.status}  {told}", flush=True)
     return verdict
 
 

@@ -1,7 +1,7 @@
 """Compare two pieces of code with several timing tools: fairclock, `timeit`, torch, pytest-benchmark and pyperf.
 
-A tool gets a baseline, a candidate and a limit of wall time for timing both. It returns the candidate's time divided by
-the baseline's. Tools that time one after the other get half of the limit for each, in random order. For tools that give
+A tool gets a baseline and a candidate, and times both within `BUDGET_S`. It returns the candidate's time divided by the
+baseline's. Tools that time one after the other get half of the limit for each, in random order. For tools that give
 no verdict, a rule of thumb of their users decides. pytest-benchmark and pyperf are run by their commands, as users do.
 The start of their processes is not part of the time limit, but of the total time.
 """
@@ -30,6 +30,9 @@ from harness.paired.duel import Finding, duel
 MARGIN: Final = 0.02
 """The largest difference that counts as no difference. Users who compare two timings ignore such a difference."""
 
+BUDGET_S: Final = 1.0
+"""The limit of wall time for timing both sides."""
+
 TIMEIT_REPEATS: Final = 5
 PYPERF_PROCESSES: Final = 5
 PYPERF_VALUES: Final = 3
@@ -57,47 +60,47 @@ def rule_of_thumb(slowdown: float, margin: float = MARGIN) -> Finding:
     return Finding.FASTER if slowdown < 1 / (1 + margin) else Finding.SAME
 
 
-def fairclock(sides: Sides, budget_s: float, *, paired_processes: bool, margin: float = MARGIN) -> list[Said]:
+def fairclock(sides: Sides, *, paired_processes: bool, margin: float = MARGIN) -> list[Said]:
     found = duel(
         sides.candidate,
         sides.baseline,
         setup=sides.setup,
         margin=margin,
-        budget_s=budget_s,
+        budget_s=BUDGET_S,
         paired_processes=paired_processes,
     )
     return [Said("", 1 / found.ratio, found.verdict, found.spent_s)]
 
 
-def timeit_min(sides: Sides, budget_s: float) -> list[Said]:
+def timeit_min(sides: Sides) -> list[Said]:
     """Judge with `timeit`: the shortest of five repeats per side."""
 
     def measure(statement: str) -> tuple[float, float]:
-        calls = _calls_that_fill(statement, sides.setup, budget_s / 2 / TIMEIT_REPEATS)
+        calls = _calls_that_fill(statement, sides.setup, BUDGET_S / 2 / TIMEIT_REPEATS)
         repeats_s = timeit.repeat(statement, sides.setup, repeat=TIMEIT_REPEATS, number=calls)
         return min(repeats_s) / calls, sum(repeats_s)
 
     return _one_after_the_other(sides, measure)
 
 
-def torch_autorange(sides: Sides, budget_s: float, *, adaptive: bool) -> list[Said]:
+def torch_autorange(sides: Sides, *, adaptive: bool) -> list[Said]:
     """Judge with a method of torch's `Timer`: medians, as `Compare` prints them.
 
     `adaptive_autorange` stops when its samples agree, often long before its limit.
     """
 
     def measure(statement: str) -> tuple[float, float]:
-        timer = Timer(statement, sides.setup)
-        half_s = budget_s / 2
-        measured = (
-            timer.adaptive_autorange(max_run_time=half_s) if adaptive else timer.blocked_autorange(min_run_time=half_s)
-        )
+        timer, half_s = Timer(statement, sides.setup), BUDGET_S / 2
+        if adaptive:
+            measured = timer.adaptive_autorange(max_run_time=half_s)
+        else:
+            measured = timer.blocked_autorange(min_run_time=half_s)
         return measured.median, sum(measured.raw_times)
 
     return _one_after_the_other(sides, measure)
 
 
-def pytest_benchmark(sides: Sides, budget_s: float) -> list[Said]:
+def pytest_benchmark(sides: Sides) -> list[Said]:
     """Judge with pytest-benchmark: one file with a test per side.
 
     Its table shows minimum and median. Each of them gets a verdict.
@@ -108,7 +111,7 @@ def pytest_benchmark(sides: Sides, budget_s: float) -> list[Said]:
         tests = "".join(_BENCHMARK_TEST.format(side=side, body=_body(sides.setup, code)) for side, code in order)
         (folder / "test_sides.py").write_text(tests, encoding="utf-8")
         (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-        options = [f"--benchmark-max-time={budget_s / 2}", "--benchmark-json=told.json", "--benchmark-only"]
+        options = [f"--benchmark-max-time={BUDGET_S / 2}", "--benchmark-json=told.json", "--benchmark-only"]
         _run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_sides.py"], folder)
         told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
     stats = {test["name"].removeprefix("test_"): test["stats"] for test in told["benchmarks"]}
@@ -117,14 +120,14 @@ def pytest_benchmark(sides: Sides, budget_s: float) -> list[Said]:
     return [Said(figure, slowdown, rule_of_thumb(slowdown), timing_s) for figure, slowdown in slowdowns.items()]
 
 
-def pyperf_timeit(sides: Sides, budget_s: float) -> list[Said]:
+def pyperf_timeit(sides: Sides) -> list[Said]:
     """Judge with `pyperf timeit` and `pyperf compare_to`.
 
     It uses fewer processes than its usual 20, to keep the limit. The number of loops is given, because pyperf's own
     calibration doubles them until a value is long enough, which may double the time. It gets two verdicts. One is from
     the ratio of means that it prints; the other also uses its t-test (its option for the margin is `--min-speed`).
     """
-    value_s = budget_s / 2 / PYPERF_PROCESSES / (PYPERF_VALUES + 1)
+    value_s = BUDGET_S / 2 / PYPERF_PROCESSES / (PYPERF_VALUES + 1)
     command = [sys.executable, "-m", "pyperf"]
     options = ["-q", "-p", str(PYPERF_PROCESSES), "-n", str(PYPERF_VALUES), "-w", "1", "--inherit-environ=PYTHONPATH"]
     with TemporaryDirectory() as name:
@@ -143,7 +146,7 @@ def pyperf_timeit(sides: Sides, budget_s: float) -> list[Said]:
     return [Said("mean", slowdown, by_eye, timing_s), Said("t-test", slowdown, by_test, timing_s)]
 
 
-TOOLS: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
+TOOLS: Final[dict[str, Callable[[Sides], list[Said]]]] = {
     "duel": partial(fairclock, paired_processes=False),
     "duel, paired": partial(fairclock, paired_processes=True),
     "timeit, min of 5": timeit_min,
@@ -152,9 +155,9 @@ TOOLS: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
     "pytest-benchmark": pytest_benchmark,
     "pyperf": pyperf_timeit,
 }
-"""The tools by name, in the order of every table. A tool gets both sides and a limit in wall seconds."""
+"""The tools by name, in the order of every table."""
 
-STRICT: Final[dict[str, Callable[[Sides, float], list[Said]]]] = {
+STRICT: Final[dict[str, Callable[[Sides], list[Said]]]] = {
     "duel, 1 %": partial(fairclock, paired_processes=False, margin=0.01),
     "duel, paired, 1 %": partial(fairclock, paired_processes=True, margin=0.01),
 }
