@@ -28,21 +28,14 @@ def test_a_package_that_is_missing_is_named_with_the_command(monkeypatch: pytest
     said = installation.problem()
     assert "no-such-package is missing" in said
     assert said.endswith("install 'no-such-package>=1.2'")
-    monkeypatch.setattr(installation, "find_spec", lambda _: None)
-    assert f"fairclock is not installed for {sys.executable}." in installation.problem()
     monkeypatch.setattr(sys, "version_info", (3, 10, 14))
     assert "is Python 3.10.14. Install a newer one." in installation.problem()
 
 
-def test_this_installation_is_complete() -> None:
-    assert installation.problem() == ""
-    assert {"torch", "pyyaml"} <= set(installation._requirements())
-
-
-@pytest.mark.parametrize("name", ["random.py", "torch.py", "numpy/__init__.py", "harness/__init__.py", "typing.py"])
-def test_a_file_of_the_student_never_replaces_a_module(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("raise SystemExit('the file of the student ran')")
+def test_a_file_of_the_student_never_replaces_a_module(tmp_path: Path) -> None:
+    for name in ("random.py", "torch.py", "numpy/__init__.py", "harness/__init__.py", "typing.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("raise SystemExit('the file of the student ran')")
     for module in ("grader", "lessons"):
         code, said = started("-m", module, "--version", here=tmp_path)
         assert (code, said.partition(" ")[0]) == (0, "fairclock")

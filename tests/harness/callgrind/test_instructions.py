@@ -2,12 +2,10 @@
 
 import ast
 import gc
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,20 +15,16 @@ import pytest
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
 
 from harness import syntax
-from harness.bytecode import instructions as module
 from harness.bytecode.instructions import (
-    CHECKED_ON,
     UnknownOpcodeError,
     count_opcodes,
-    is_checked_version,
     plain_instructions,
-    version_note,
 )
 from harness.bytecode.stack import stack_svg, stack_text, steps
 from harness.callgrind import child, lookups, script, tools
-from harness.callgrind.collect import Snippet, collect
-from harness.callgrind.lookups import address, denoise
-from harness.callgrind.script import count_script, count_scripts
+from harness.callgrind.collect import Snippet
+from harness.callgrind.lookups import denoise
+from harness.callgrind.script import count_script
 from harness.errors import UsageError
 from harness.storage import disk_cache
 
@@ -56,33 +50,22 @@ def test_the_stack_is_shown_after_each_instruction() -> None:
     assert taken[5].names == {"a": 2, "b": 3, "c": 4, "d": 14}
 
 
-def test_an_unknown_opcode_names_the_running_and_checked_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    running = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    with pytest.raises(UnknownOpcodeError, match=rf"{running} \(checked on 3\.11 to 3\."):
-        plain_instructions(stack_text.__code__)
-    assert is_checked_version() == (sys.version_info[:2] <= CHECKED_ON[-1])
-    monkeypatch.setattr(module, "CHECKED_ON", ((3, 3), (3, 4)))
-    assert not is_checked_version()
-    assert version_note() == f"{running} (checked on 3.3 to 3.4)"
-
-
-def test_jumps_and_too_few_arguments_are_refused_with_a_message() -> None:
+def test_jumps_wrong_arguments_and_unknown_opcodes_are_refused() -> None:
     with pytest.raises(UsageError, match="climbs jumps"):
         steps(climbs, 3)
     with pytest.raises(UsageError, match="takes 3 arguments, not 1"):
         steps(formula, 2)
-    for starred in (lambda *a: a, lambda **a: a, lambda *, a=1: a):
-        with pytest.raises(UsageError, match="starred"):
-            steps(starred)
+    with pytest.raises(UsageError, match="starred"):
+        steps(lambda *a: a)
+    with pytest.raises(UnknownOpcodeError, match="checked on"):
+        plain_instructions(stack_text.__code__)
 
 
 def test_a_picture_fits_its_width_and_the_svg_picture_describes_each_step() -> None:
     text = stack_text(steps(formula, 2, 3, 4), width=40)
     assert max(map(len, text.splitlines())) <= 40
-    assert text.count("LOAD_FAST") == 4
     assert "→ 14" in text
     assert "1234567…" in stack_text(steps(formula, 10, 123456789123, 1))
-    assert "│   a\\nb   │" in stack_text(steps(lambda a: a, "a\nb"))
     drawn = ET.fromstring(stack_svg(steps(formula, 2, 3, 4), title="a < b & c"))  # noqa: S314 - our own
     said = drawn.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert "3 values on the stack, from the bottom up 2, 3, 4" in said
@@ -93,78 +76,43 @@ def test_counts_are_one_per_executed_instruction_and_counting_ends_with_the_call
     assert count_opcodes(formula, 2, 3, 4)["BINARY_OP"] == 2
     ten, twenty, thirty = (count_opcodes(climbs, n).total() for n in (10, 20, 30))
     assert thirty - twenty == twenty - ten >= 10 * 5
+    by_key = count_opcodes(lambda: sorted(range(50), key=lambda n: -n))  # Python code called from C counts, C does not
+    assert by_key.total() > count_opcodes(lambda: sorted(range(5000))).total() + 50 * 3
     before = sys.gettrace()
     with pytest.raises(ZeroDivisionError):
         count_opcodes(lambda: 1 // 0)
-    for refused in (lambda: count_opcodes(lambda: iter([1])), lambda: steps(len)):
-        with pytest.raises(UsageError):
-            refused()
     assert sys.gettrace() is before
-
-
-def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
-    by_key = count_opcodes(lambda: sorted(range(50), key=lambda n: -n))
-    assert by_key.total() > count_opcodes(lambda: sorted(range(50))).total() + 50 * 3
-    assert count_opcodes(lambda: sum(range(10))).total() == count_opcodes(lambda: sum(range(10_000))).total()
 
 
 SOURCE = Path(ast.__file__).read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def switches_inside_the_parser() -> Iterator[None]:
+@pytest.mark.long
+def test_two_threads_may_parse_at_the_same_time() -> None:
     """Run Python code at each of many garbage collections, so that threads also switch while a tree is built."""
-    before = gc.get_threshold()
 
     def collected(*_: object) -> None:
         sum(range(50))
 
+    before = gc.get_threshold()
     gc.callbacks.append(collected)
     gc.set_threshold(50)
-    yield
-    gc.set_threshold(*before)
-    gc.callbacks.remove(collected)
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("switches_inside_the_parser")
-def test_two_threads_may_parse_at_the_same_time() -> None:
     with ThreadPoolExecutor(2) as threads:
         trees = list(threads.map(syntax.parse, [SOURCE] * 30))
+    gc.set_threshold(*before)
+    gc.callbacks.remove(collected)
     assert {len(tree.body) for tree in trees} == {len(ast.parse(SOURCE).body)}
 
 
 CPP = Snippet("x * y;", 'auto n = std::atol(std::getenv("N"));', language="cpp", environment={"N": "1"})
-SHORT, LONG = "print(sum(range(10)))", "print(sum(range(10_000)))"
 
 
 def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_and_have_their_own_counts() -> None:
     other = replace(CPP, environment={"N": "128"}, runs=2)
     assert other.program == CPP.program
     assert other.key != CPP.key
-    assert CPP.program not in {replace(CPP, stmt="x + y;").program, replace(CPP, setup="").program}
     python = Snippet("x * y", environment={"N": "1"})
     assert replace(python, environment={"N": "128"}).program != python.program
-
-
-@pytest.mark.long
-@pytest.mark.valgrind
-def test_a_statement_is_counted_in_a_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAIRCLOCK_CACHE", str(tmp_path))
-    counted = collect(Snippet("sum(range(100))", number=10))
-    assert counted.stats.counts() > 1000
-    assert asdict(collect(Snippet("sum(range(100))", number=10))) == asdict(counted)
-    assert collect(Snippet("1 / 0", number=10)).reason == "ZeroDivisionError: division by zero in the line '1 / 0'."
-
-
-def test_a_counted_process_has_fixed_hashes_this_interpreter_and_no_gpu() -> None:
-    base = {"CUDA_VISIBLE_DEVICES": "0,1", "PYTHONHASHSEED": "7", "PATH": "/bin", "HOME": "/h", "VALGRIND_OPTS": "-v"}
-    assert tools.environment(Path("/shims"), {**base, "PYTHONHOME": "/other"}) == {
-        "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONHASHSEED": tools.HASH_SEED,
-        "PATH": os.pathsep.join(["/shims", str(Path(sys.executable).parent), "/bin"]),
-        "HOME": "/h",
-    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs scripts of a shell")
@@ -177,17 +125,6 @@ def test_valgrind_starts_without_instrumentation(tmp_path: Path, monkeypatch: py
     command = [str(child._shims(folder) / "valgrind"), "--instr-atstart=yes", "python"]
     printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     assert printed.split() == [f"--vgdb-prefix={folder / 'vgdb'}", "--instr-atstart=no", "python"]
-
-
-@pytest.mark.long
-@pytest.mark.valgrind
-def test_scripts_counted_at_the_same_time_have_the_same_counts_as_alone() -> None:
-    short, long = count_scripts([SHORT, LONG])
-    assert short.instructions == count_script(SHORT).instructions
-    assert long.instructions > short.instructions
-    assert [each.printed for each in (short, long)] == ["45\n", "49995000\n"]
-    with pytest.raises(UsageError, match="ZeroDivisionError"):
-        count_scripts(["1 / 0"])
 
 
 PROFILE = """# callgrind format
@@ -225,19 +162,10 @@ def test_a_function_has_exclusive_and_inclusive_instructions_and_those_of_a_recu
     assert script.parse(recursive.splitlines()).inclusive == profile.inclusive
     with pytest.raises(script.ProfileError, match="no total"):
         script.parse(PROFILE.replace("totals", "subtotals").splitlines())
-    with pytest.raises(script.ProfileError, match="not instructions"):
-        script.parse(PROFILE.replace("Ir", "Dr Ir").splitlines())
 
 
-SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
-OTHER = "???:0x00000000005240a0 [/usr/bin/python3.13]"
-EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
-
-
-def counts(**spent: int) -> FunctionCounts:
-    """Return made-up counts of the functions named at the top of this file."""
-    rows = [FunctionCount(count, globals()[name]) for name, count in spent.items()]
-    return FunctionCounts(tuple(rows), False)
+def counts(*spent: tuple[str, int]) -> FunctionCounts:
+    return FunctionCounts(tuple(FunctionCount(count, f"???:{name} [/usr/bin/python3]") for name, count in spent), False)
 
 
 def test_lookups_of_first_and_last_key_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +176,7 @@ def test_lookups_of_first_and_last_key_are_compared(tmp_path: Path, monkeypatch:
             defined: dict[str, Any] = {}
             exec(source, defined)  # noqa: S102 - a script of this house
             steps = 1 + list(defined["numbers"]).index(defined["key"])
-            spent = counts(SEARCH=looks * steps, OTHER=looks - steps, EVAL=9 * looks * steps)
+            spent = counts(("0x53", looks * steps), ("0x52", looks - steps), ("_PyEval", 9 * looks * steps))
             results.append(SimpleNamespace(exclusive=spent))
         return results
 
@@ -258,7 +186,7 @@ def test_lookups_of_first_and_last_key_are_compared(tmp_path: Path, monkeypatch:
     lookups.nameless.cache_clear()
     found = lookups.nameless()
     lookups.nameless.cache_clear()
-    assert found == {"???:0x0000000000530910"}
+    assert found == {"???:0x53"}
 
 
 @pytest.mark.long
@@ -271,5 +199,3 @@ def test_the_nameless_lookup_of_this_python_is_found(tmp_path: Path, monkeypatch
     found = of_a_script - denoise(of_a_script)
     lookups.nameless.cache_clear()
     assert 0 < found.sum() < of_a_script.sum() / 3
-    named = any(count and not address(function) for count, function in found)
-    assert named or list((tmp_path / "lookups").iterdir()), f"not found in {sys.executable}"

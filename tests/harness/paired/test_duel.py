@@ -17,7 +17,7 @@ from harness.machine.clocks import FakeClock
 from harness.paired.blocks import BLOCK_S, TimedCode, calibrate, loop_pairs, timing_loop
 from harness.paired.decide import Rules
 from harness.paired.duel import Duel, Finding, duel
-from harness.paired.noise import aa_control, noise_of
+from harness.paired.noise import noise_of
 from harness.paired.rounds import Reading, Round, judge
 from harness.rendering import units
 
@@ -115,15 +115,6 @@ def test_a_machine_that_slows_down_changes_unpaired_errors_only() -> None:
     assert f"differ by {units.percent(noise.unpaired_p95)}, or by 0 % if" in str(noise)
 
 
-def test_too_short_a_record_or_budget_is_refused() -> None:
-    for wall_s in ([], [1e-3], [1.0]):
-        with pytest.raises(UsageError, match="record at least one"):
-            noise_of([Reading(1e-3, seconds) for seconds in wall_s])
-    for budget_s in (0.0, 0.1, math.inf, math.nan):
-        with pytest.raises(UsageError, match="budget_s"):
-            aa_control(budget_s)
-
-
 def exact(candidate_s: float, baseline_s: float, *, margin: float = 0.02, budget_s: float = 1.0) -> Duel:
     """Return a duel on a fake clock between calls of known cost."""
     clock = FakeClock()
@@ -139,7 +130,6 @@ def test_half_the_cost_is_twice_as_fast_with_a_clear_verdict_after_half_of_the_b
     assert outcome.low < 2.0 < outcome.high
     assert outcome.spent_s < 0.6
     assert str(outcome).startswith("FASTER: 2\N{MULTIPLICATION SIGN} the baseline (1.98 to 2.02; ")
-    assert "2\N{MULTIPLICATION SIGN}" in outcome.histogram()
 
 
 def test_differences_within_the_margin_count_as_the_same_and_one_at_the_margin_stays_undecided() -> None:
@@ -156,29 +146,23 @@ def test_a_call_too_long_for_the_budget_gives_undecided() -> None:
     assert outcome.verdict is Finding.UNDECIDED
     assert (outcome.low, outcome.high) == (None, None)
     assert len(outcome.rounds) == 5
-    budget = re.search(r"2\N{MULTIPLICATION SIGN} the baseline \(no interval.*: use budget_s=(\d+);", str(outcome))
+    budget = re.search(r"no interval.*: use budget_s=(\d+);", str(outcome))
     assert budget
     assert exact(1.0, 2.0, budget_s=float(budget[1])).verdict is Finding.FASTER
 
 
-def test_an_impossible_margin_and_code_that_is_not_python_are_refused_and_an_exception_passes_through() -> None:
-    for name, value in [("margin", 0.0), ("margin", math.nan), ("budget_s", 0.0), ("budget_s", math.inf)]:
+def test_an_impossible_margin_and_functions_that_no_process_has_are_refused_and_an_exception_passes_through() -> None:
+    for name, value in [("margin", 0.0), ("budget_s", math.inf)]:
         with pytest.raises(UsageError, match="positive margin and budget_s"):
             exact(1e-3, 1e-3, **{name: value})
-    with pytest.raises(UsageError, match="is not valid Python"):
-        duel("1 +", "1")
-    with pytest.raises(UsageError, match="The setup is not valid Python"):
-        duel("1", "1", candidate_setup="1 +")
     with pytest.raises(ZeroDivisionError):
         duel("1 / 0", "1")
     with pytest.raises(UsageError, match="create them in setup="):
         duel("f()", "f()", globals={"f": math.gamma}, paired_processes=True)
 
 
-@pytest.mark.parametrize("paired_processes", [False, True])
-def test_real_code_against_itself_is_never_faster_or_slower(paired_processes: bool) -> None:
-    setup = "v = list(range(1000))"
-    outcome = duel("sum(v)", "sum(v)", setup=setup, margin=0.05, budget_s=0.3, paired_processes=paired_processes)
+def test_real_code_against_itself_is_never_faster_or_slower() -> None:
+    outcome = duel("sum(v)", "sum(v)", setup="v = list(range(1000))", margin=0.05, budget_s=0.3)
     assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
     assert len({round_.pair for round_ in outcome.rounds}) >= 5
 
@@ -215,34 +199,11 @@ def test_a_script_runs_its_functions_in_paired_processes_and_needs_a_main_guard(
     assert 'Put the duel under if __name__ == "__main__".' in done.stderr
 
 
-TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-def found(
-    ratio: float, *, paired_processes: bool = False, caveat: str = "", pairs: int = 3, sleep_s: float = 0.0
-) -> Duel:
+def found(ratio: float, *, caveat: str = "", pairs: int = 3, sleep_s: float = 0.0) -> Duel:
     """Return a duel with 40 rounds of 100 calls a pair. A call of the candidate takes 10 µs."""
     turns = Reading(1e-3 * ratio, 1e-3 * ratio, 100), Reading(1e-3, 1e-3 + sleep_s, 100)
     rounds = [Round(pair, *turns, baseline_first=True) for pair in range(pairs) for _ in range(40)]
-    outcome = judge(rounds, (1 / 1.02, 1.02), Rules(min_pairs=3))
-    return Duel.of(outcome, 0.02, paired_processes=paired_processes, caveat=caveat)
-
-
-def test_the_table_has_one_line_per_pair_with_seconds_per_call_and_a_notebook_shows_it() -> None:
-    title, names, _, *lines = found(2.0).table().splitlines()
-    assert title == str(found(2.0))
-    assert names.split() == ["pair", "rounds", "ratio", "baseline", "candidate"]
-    assert [line.split() for line in lines] == [
-        [str(number), "40", f"2{TIMES}", "20", "µs", "10", "µs"] for number in (1, 2, 3)
-    ]
-    slept = found(2.0, sleep_s=9e-3)
-    assert "100 µs" in slept.table()
-    assert f"0.2000{TIMES}" in slept.table()
-    page = found(2.0, caveat="a < b")._repr_html_()
-    assert page.startswith("<pre>FASTER")
-    assert "3 pairs of processes" in str(found(2.0, paired_processes=True))
-    assert "a &lt; b" in page
-    assert found(2.0).histogram() in page
+    return Duel.of(judge(rounds, (1 / 1.02, 1.02), Rules(min_pairs=3)), 0.02, caveat=caveat)
 
 
 def test_the_seconds_per_call_are_the_median_over_the_rounds_and_a_result_can_be_written_as_json() -> None:
@@ -252,8 +213,6 @@ def test_the_seconds_per_call_are_the_median_over_the_rounds_and_a_result_can_be
     assert "wall clock" in str(slept)
     assert slept.candidate_s == pytest.approx((1e-3 + 1.0) / 100)
     one = found(2.0, pairs=1, caveat="because")
-    assert (one.low, one.high) == (None, None)
-    assert "40 rounds, 1 pair of loops" in repr(one)
     assert str(one).endswith("An estimate: because.")
     record = json.loads(json.dumps(one.to_dict(), allow_nan=False))
     assert (record["verdict"], record["high"], len(record["rounds"])) == (one.verdict, None, 40)

@@ -22,10 +22,9 @@ from harness.machine.clocks import Clock, FakeClock
 from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
 from harness.paired import process_pairs
 from harness.paired.blocks import DEFAULT_CLOCK, PairSource, TimedCode
-from harness.paired.paired_process_main import Job, locate
+from harness.paired.paired_process_main import locate
 from harness.paired.process_pairs import (
     TURN_S,
-    PairedProcess,
     PairedProcessError,
     TimedWorker,
     calls_in_a_turn,
@@ -78,7 +77,7 @@ def test_a_turn_takes_the_time_of_its_calls_and_the_request_whose_overhead_is_su
     net = one.net_turn(1000, overhead)
     assert [net.cpu_s, net.wall_s, net.calls] == pytest.approx([1e-3, 1e-3, 1000])
     assert one.net_turn(10, Reading(25e-6, 25e-6)).cpu_s == pytest.approx(15e-6)  # half of a turn at most
-    for call_s in (1e-8, 1e-6, 1e-4):
+    for call_s in (1e-8, 1e-4):
         assert 0.7 * TURN_S <= calls_in_a_turn(fake(call_s)) * call_s <= 1.2 * TURN_S
     assert calls_in_a_turn(fake(call_s=0.5)) == 1
 
@@ -125,9 +124,7 @@ def test_the_caller_shares_its_core_with_the_processes(tmp_path: Path, monkeypat
 def test_the_error_of_a_paired_process_is_one_sentence_with_the_traceback_as_a_note() -> None:
     for candidate, baseline, setup, kind, message in [
         ("1 +", "pass", "pass", UsageError, "In the candidate: The statement is not valid Python"),
-        ("g()", "pass", "def g(): yield", UsageError, "In the candidate: `g[(][)]` returns an iterator"),
         ("pass", "1 / 0", "pass", PairedProcessError, "The baseline raised ZeroDivisionError: division by zero"),
-        ("pass", "pass", "import nowhere", PairedProcessError, " raised ModuleNotFoundError: No module named"),
         ("os._exit(7)", "pass", "import os", PairedProcessError, "of the candidate ended with exit status 7"),
     ]:
         with pytest.raises(kind, match=message) as caught, ground(candidate, baseline, setup=setup):
@@ -167,21 +164,19 @@ while True:  # with so small a margin, a disturbed duel may come to a verdict
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize(
-    ("how", "busy", "code"),
+    ("how", "code"),
     [
-        (signal.SIGINT, True, "total += 1"),
-        (signal.SIGTERM, False, "total += 1"),
-        pytest.param(signal.SIGKILL, True, "time.sleep(99)", marks=linux),  # in the middle of a call
+        (signal.SIGINT, "total += 1"),
+        pytest.param(signal.SIGKILL, "time.sleep(99)", marks=linux),  # in the middle of a call
     ],
 )
-def test_an_interrupted_duel_leaves_no_process_behind(how: signal.Signals, busy: bool, code: str) -> None:
+def test_an_interrupted_duel_leaves_no_process_behind(how: signal.Signals, code: str) -> None:
     script = [sys.executable, "-c", ENDLESS_DUEL.replace("CODE", repr(code))]
     environment = {**os.environ, "PYTHONPATH": str(KIT)}
     with subprocess.Popen(script, env=environment, stderr=subprocess.PIPE, text=True) as caller:
-        started = _wait_for_paired_processes(caller.pid, most_s=30)
-        if busy:
-            time.sleep(1)
-            started = _wait_for_paired_processes(caller.pid, most_s=30)  # none may run between one pair and the next
+        _wait_for_paired_processes(caller.pid, most_s=30)
+        time.sleep(1)
+        started = _wait_for_paired_processes(caller.pid, most_s=30)  # none may run between one pair and the next
         caller.send_signal(how)
         _, told = caller.communicate(timeout=30)
     assert told.count("Traceback") == told.count("KeyboardInterrupt") == (how is signal.SIGINT)
@@ -203,15 +198,6 @@ def at_the_top() -> int:
     return 1
 
 
-class Holder:
-    @staticmethod
-    def static() -> int:
-        return 2
-
-    def method(self) -> int:
-        return 3
-
-
 def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> None:
     setup = "import gc, sys; input_ended = lambda: not sys.stdin.read()"
     code = "print('12'); assert input_ended(); assert not gc.isenabled()"
@@ -220,18 +206,9 @@ def test_the_code_has_no_part_in_the_conversation_and_no_garbage_collector() -> 
 
 
 def test_a_function_at_the_top_of_a_module_can_be_located_and_a_local_one_is_refused() -> None:
-    at_the_top_of_modules: tuple[Any, ...] = (at_the_top, Holder.static, math.gamma, os.getpid)
-    for function in at_the_top_of_modules:
+    functions: tuple[Any, ...] = (at_the_top, math.gamma)
+    for function in functions:
         assert locate(function) == (function.__module__, function.__qualname__)
-    wrapped = functools.wraps(at_the_top)(lambda: 2)
-    for local in (lambda: 1, Holder().method, functools.partial(at_the_top), wrapped):
+    for local in (lambda: 1, functools.wraps(at_the_top)(lambda: 2)):
         with pytest.raises(UsageError, match="a statement with a setup"):
             locate(local)
-
-
-def test_the_error_for_a_function_missing_after_loading_names_it(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text("if __name__ == '__main__':\n    def work(): ...\n")
-    job = Job(statement="work", place=str(tmp_path / "script.py"), setup="pass", path=sys.path)
-    process = PairedProcess("candidate", job)
-    with process.child, pytest.raises(UsageError, match="does not find work"):
-        process.wait_until_ready()

@@ -1,8 +1,6 @@
-"""Real servers of SnakeViz, without a browser and in one."""
+"""Real servers of SnakeViz, without a browser."""
 
 import cProfile
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +15,7 @@ from harness.profiles import servers
 from harness.profiles.servers import ProfileServer, served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    pass
 
 
 def wait_briefly() -> None:
@@ -50,15 +48,6 @@ def test_snakeviz_serves_on_loopback_and_a_standalone_page_loads_nothing(server:
     assert len(whole) > 400_000
 
 
-def test_a_profile_of_any_name_is_served(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(saved.parent)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ("x" * 250)).write_bytes(saved.read_bytes())
-    for name in (saved.name, "~/" + "x" * 250):
-        with served(Path(name)) as server:
-            assert "wait_briefly" in server.page()
-
-
 def test_bad_files_and_failing_servers_are_named(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, empty = set(psutil.Process().children()), tmp_path / "empty.prof"
     cProfile.Profile().dump_stats(empty)
@@ -72,43 +61,3 @@ def test_bad_files_and_failing_servers_are_named(saved: Path, tmp_path: Path, mo
     with pytest.raises(MachineError, match="pip install snakeviz"), served(saved):
         pass
     assert set(psutil.Process().children()) == before
-
-
-def test_two_servers_run_at_once_and_end_with_their_blocks(server: ProfileServer, saved: Path) -> None:
-    with pytest.raises(ZeroDivisionError), served(saved) as second:
-        raise ZeroDivisionError
-    assert server.url != second.url
-    assert not second.runs()
-    with pytest.raises(MachineError, match="does not answer"):
-        second.page()
-    assert server.runs()
-
-
-def test_the_server_ends_when_the_process_that_started_it_is_killed(saved: Path) -> None:
-    code = (
-        "import os, signal, sys; from pathlib import Path; from harness.profiles.servers import served\n"
-        "with served(Path(sys.argv[1])) as server:\n"
-        "    print(server.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, saved], capture_output=True, text=True, check=False)
-    pid = int(done.stdout)
-    until_s = time.monotonic() + 20
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < until_s, "SnakeViz is still running"
-        time.sleep(0.05)
-
-
-@pytest.mark.browser
-@pytest.mark.long
-def test_in_a_browser_the_chart_is_drawn_and_the_table_names_the_functions(
-    page: "Page", said: list[str], server: ProfileServer, tmp_path: Path
-) -> None:
-    copy = tmp_path / "page.html"
-    copy.write_text(server.standalone(), encoding="utf-8")
-    for address in (server.url, copy.as_uri()):
-        page.goto(address)
-        page.locator("#chart svg :is(rect, path)").first.wait_for(state="attached")
-        page.wait_for_function("document.querySelector('#working-spinner').style.display === 'none'")
-        assert page.is_hidden("#sv-error-div")
-        assert page.locator("#pstats-table tbody tr", has_text="(wait_briefly)").count() == 1
-    assert said == []

@@ -3,28 +3,18 @@
 import gzip
 import json
 import marshal
-import math
-import pstats
-import re
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.etree import ElementTree as ET
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from harness.errors import UsageError
 from harness.profiles import flames, kineto, stats
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 SCRIPT = """
 def fib(n):
@@ -64,16 +54,6 @@ def test_a_profile_with_calls_of_another_thread_is_recognised() -> None:
         assert stats.of_one_thread(found) is alone
 
 
-def test_a_builtin_has_its_short_name_and_callers_of_one_name_are_added_up() -> None:
-    a, b = ("~", 0, "<built-in method builtins.max>"), ("~", 0, "<method 'strip' of 'str' objects>")
-    callers = {("b.py", 3, "main"): (2, 1, 0.1, 0.25), ("c.py", 9, "main"): (1, 1, 0.2, 0.5)}
-    planted = pstats.Stats()
-    vars(planted)["stats"] = {a: (1, 1, 0.5, 0.5, callers), b: (2, 2, 1.0, 1.0, {a: (2, 2, 1.0, 1.0)})}
-    found = stats.rows(planted)
-    assert [each.name for each in found] == ["str.strip", "builtins.max"]
-    assert [each.callers for each in found] == [{"builtins.max": (2, 1.0)}, {"main": (3, 0.75)}]
-
-
 def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
     with pytest.raises(UsageError, match="ZeroDivisionError"):
         stats.run_script("1 / 0", "cProfile")
@@ -85,7 +65,6 @@ def test_the_error_for_a_script_that_fails_or_hangs_says_so() -> None:
 
 
 SVG = "{http://www.w3.org/2000/svg}"
-Cost = tuple[list[str], float]
 
 
 @pytest.fixture(scope="module")
@@ -123,13 +102,9 @@ def test_rows_have_calls_times_bytes_operations_and_shapes(run: SimpleNamespace)
     assert [*run.rows] == sorted(run.rows, key=lambda row: -row.own_s)
     assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
     assert {each.shapes for each in run.rows} == {""}
-
-
-def test_a_trace_has_the_table_s_times(run: SimpleNamespace) -> None:
     trace = kineto.read_trace(run.trace)
     calls = [each for each in trace.events if each.name == "aten::mm"]
-    (row,) = (each for each in run.rows if each.name == "aten::mm")
-    assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(row.total_s, rel=0.01, abs=1e-8)
+    assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(product.total_s, rel=0.01, abs=1e-8)
     (label,) = (each for each in trace.events if each.name == "product")
     assert set(calls) < set(trace.within(label))
 
@@ -148,16 +123,9 @@ def test_a_trace_may_be_a_list_or_gzipped_and_other_phases_are_no_events(tmp_pat
 
 
 TRACE: Final = json.dumps({"traceEvents": [event("ü", 1, 2), {"ph": "M"}]}, ensure_ascii=False).encode()
-NO_TRACES: Final = (
-    *(b"", b"{}", b"3", b"[3]", b'{"traceEvents": 1}', b'[{"ph": "X"}]', b"\x0a\xff\x00", b"[" * 100_000),
-    *(TRACE.replace(b'"dur": 2', b'"dur": ' + number) for number in (b"NaN", b"1e999", b"-2", b"1" + b"0" * 400)),
-    *(gzip.compress(b"text"), gzip.compress(TRACE)[:-9], TRACE.replace(b'"ts": 1', b'"ts": NaN')),
-)
-KEY: Final = ("a.py", 1, "f")
-SAVED: Final = marshal.dumps({KEY: (1, 2, 0.5, 1.0, {("b.py", 2, "g"): (1, 2, 0.5, 1.0)})})
+NO_TRACES: Final = (b"", b'{"traceEvents": 1}', gzip.compress(TRACE)[:-9], TRACE.replace(b'"dur": 2', b'"dur": NaN'))
 NO_PROFILES: Final = (
-    *(b"", b"function calls", marshal.dumps([1]), marshal.dumps({1: 2}), marshal.dumps({KEY: (1, 2)})),
-    *(marshal.dumps({KEY: (1, 1, *rest)}) for rest in ((math.nan, 1.0, {}), (1.0, 1.0, {1: 2}))),
+    *(b"", marshal.dumps([1]), marshal.dumps({1: 2}), marshal.dumps({("a.py", 1, "f"): (1, 2)})),
     b"{[\xff\xff\xff\x7f",  # a list of 2 ** 31 - 1 objects
 )
 
@@ -173,20 +141,6 @@ def test_a_file_that_is_no_trace_or_no_profile_is_named_in_one_sentence(
         with pytest.raises(UsageError, match=file.name.replace("\n", r"\\n")) as error:
             read(file)
         assert "\n" not in str(error.value)
-
-
-@given(st.sampled_from([TRACE, gzip.compress(TRACE, mtime=0), SAVED]), st.data())
-@settings(max_examples=60)
-def test_a_cut_file_is_refused_and_a_damaged_one_read_or_refused(whole: bytes, data: st.DataObject) -> None:
-    at, byte = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 255))
-    with tempfile.TemporaryDirectory() as folder:
-        file, read = Path(folder, "damaged"), stats.rows if whole is SAVED else kineto.read_trace
-        file.write_bytes(whole[:at])
-        with pytest.raises(UsageError):
-            read(file)
-        file.write_bytes(whole[:at] + bytes([byte]) + whole[at + 1 :])
-        with suppress(UsageError):
-            read(file)
 
 
 def test_stacks_are_those_of_the_module_and_what_it_calls_and_only_kept_on_request(run: SimpleNamespace) -> None:
@@ -220,65 +174,11 @@ def test_frames_lie_above_their_callers_in_order_of_name_and_the_cost_of_removed
 def test_a_flame_graph_has_the_caller_below_and_a_box_per_frame_as_wide_as_its_share() -> None:
     tree = flames.fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1), (('<script src="x">&\x07',), 1)])
     top, middle, bottom = flames.flame_graph(tree, width=60).splitlines()
-    assert bottom.startswith("▏all")
-    assert "▏train" in middle
-    assert top.index("<conv2d>") < top.index("▏A")
+    assert [bottom[:4], "▏train" in middle, "<conv2d>" in top] == ["▏all", True, True]
     text = flames.flame_graph_svg(tree, title="<b>", description="Of a test.")
     assert "<script" not in text
     svg = ET.fromstring(text)  # noqa: S314 - our own
     groups = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
     boxes = {name: rect.attrib for name, group in groups.items() if (rect := group.find(f"{SVG}rect")) is not None}
     assert float(boxes["train"]["width"]) == pytest.approx(0.8 * float(boxes["all"]["width"]), rel=0.01)
-    assert boxes["<conv2d>"]["class"] == "native"
-    said = svg.findtext(f"{SVG}desc") or ""
-    assert said.startswith("Of a test. 5 frames, 5 in all. Largest own cost: <conv2d> 60 %")
     assert svg.findtext(f"{SVG}title") == "<b>"
-    for draw in (flames.flame_graph, lambda root: flames.flame_graph_svg(root, title="nothing")):
-        with pytest.raises(ValueError, match="cost above 0"):
-            draw(flames.FlameFrame("all", 0, ()))
-
-
-@given(st.lists(st.tuples(st.lists(st.text(), max_size=4), st.floats(0, 1e308)), max_size=4))
-@settings(max_examples=40)
-def test_a_flame_graph_of_any_stacks_is_valid_and_has_only_finite_coordinates(stacks: list[Cost]) -> None:
-    if not 0 < sum(cost for _, cost in stacks) < math.inf:
-        with pytest.raises(ValueError, match="cost above 0"):
-            flames.flame_graph(flames.fold_up(stacks))
-        return
-    tree = flames.fold_up(stacks)
-    for drawing in (flames.flame_graph_svg(tree, title="\x00"), flames.difference_svg(stacks, stacks, title="t")):
-        ET.fromstring(drawing)  # noqa: S314 - our own
-        assert not re.search(r'="[^"]*(nan|inf)', drawing)
-    assert "\x1b" not in flames.flame_graph(tree)
-
-
-def test_a_deep_stack_is_drawn_or_refused_and_a_cost_that_is_not_a_number_is_refused() -> None:
-    assert flames.flame_graph(flames.fold_up([(["f"] * 2000, 1)])).count("\n") == 2000
-    with pytest.raises(ValueError, match="levels"):
-        flames.flame_graph(flames.fold_up([(["f"] * 50_000, 1)]))
-    for cost in (math.nan, math.inf, -1.0):
-        with pytest.raises(ValueError, match="finite and not negative"):
-            flames.fold_up([(["f"], cost)])
-    with pytest.raises(ValueError, match="cost of its stack"):
-        flames.read_stacks("a.py(1):f;b nan")
-
-
-STACKS = [
-    (("train.py(3): step", "nn.Module: Conv2d_0", "torch/nn/modules/conv.py(9): forward", "<conv2d>"), 60.0),
-    (("train.py(3): step", "a_function_with_quite_a_long_name", "<_record_function_enter_new>"), 5.0),
-    (("train.py(3): step", "tiny"), 0.01),
-]
-
-
-@pytest.mark.browser
-@pytest.mark.long
-def test_in_a_browser_each_label_fits_into_its_box(page: "Page", tmp_path: Path) -> None:
-    file = tmp_path / "flames.svg"
-    file.write_text(flames.flame_graph_svg(flames.fold_up(STACKS), title="One step"), encoding="utf-8")
-    page.goto(file.as_uri())
-    over = page.evaluate(
-        "[...document.querySelectorAll('.boxes g')].map((g) => { const r = g.querySelector('rect').getBBox(),"
-        " t = g.querySelector('text'); return t ? t.getBBox().x + t.getBBox().width - (r.x + r.width) : 0 })"
-    )
-    assert len(over) == 8
-    assert max(over) <= 0

@@ -2,7 +2,6 @@
 
 import ctypes
 import json
-import math
 import stat
 import subprocess
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from harness.errors import MachineError
 from harness.extensions import build, build_library, build_lock, build_seconds, compiled_before, inline_folder, lacking
-from harness.machine import programs
 from harness.storage import disk_cache
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
 from harness.storage.user_files import write_whole
@@ -37,14 +35,11 @@ def test_a_changed_text_or_kind_counts_as_an_edit_and_outputs_and_outer_white_sp
     assert is_unedited(path, OTHER)
     for cell in ({"source": "x = 2"}, {"cell_type": "markdown"}, {"source": ["x = 1\n", "y=2"]}):
         assert not is_unedited(changed(tmp_path / "a.ipynb", **cell), OTHER)
-
-
-def test_cells_equal_to_the_new_notebook_do_not_count_as_an_edit_without_a_stamp(tmp_path: Path) -> None:
     whole = json.loads(DATA)
-    del whole["metadata"]["fairclock"]
-    (tmp_path / "a.ipynb").write_text(json.dumps(whole))
-    assert is_unedited(tmp_path / "a.ipynb", DATA)
-    assert not is_unedited(tmp_path / "a.ipynb", OTHER)
+    del whole["metadata"]["fairclock"]  # without a stamp, the cells are compared with those of the new notebook
+    path.write_text(json.dumps(whole))
+    assert is_unedited(path, DATA)
+    assert not is_unedited(path, OTHER)
 
 
 def test_a_file_that_is_not_a_notebook_counts_as_edited(tmp_path: Path) -> None:
@@ -92,26 +87,8 @@ def test_only_changed_source_is_compiled_again_and_a_failed_build_leaves_nothing
     assert ctypes.CDLL(other).one() == 2
 
 
-def test_a_compiler_and_a_header_missing_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("CC", "no-such-compiler")
-    assert programs.C_COMPILER in lacking()
-    monkeypatch.setenv("CC", "true")
-    monkeypatch.setattr("harness.extensions.headers", lambda: str(tmp_path))
-    assert "Python.h is missing" in lacking()
-    assert lacking(python=False) == ""
-
-
-def test_the_error_for_a_cache_that_cannot_be_written_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, "/dev/null/cache")
-    with pytest.raises(MachineError, match=disk_cache.FOLDER_VARIABLE):
-        inline_folder(["int x;"])
-
-
-def test_a_build_saves_its_time_once_and_ignores_the_lock_of_a_killed_or_failed_build() -> None:
+def test_a_build_ignores_the_lock_of_a_killed_or_failed_build() -> None:
     folder = inline_folder(["int x;"])
-    assert folder == inline_folder(["int x;"]) != inline_folder(["int y;"])
-    assert math.isnan(build_seconds(folder))
     with pytest.raises(RuntimeError), build_lock(folder):
         raise RuntimeError
     assert not compiled_before(folder)
@@ -119,9 +96,5 @@ def test_a_build_saves_its_time_once_and_ignores_the_lock_of_a_killed_or_failed_
     with build_lock(folder):
         assert not (folder / "lock").exists()
         (folder / "x.so").touch()
-    took = build_seconds(folder)
-    assert took > 0
     assert compiled_before(folder)
-    with build_lock(folder):
-        pass
-    assert build_seconds(folder) == took
+    assert build_seconds(folder) > 0

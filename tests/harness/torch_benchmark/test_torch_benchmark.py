@@ -1,7 +1,5 @@
-"""Grids on a fake clock, the output of timeit, torch's fuzzers, and saved results."""
+"""Grids on a fake clock, torch's fuzzers, and saved results."""
 
-import importlib
-import json
 import math
 import subprocess
 import sys
@@ -20,8 +18,6 @@ from harness.machine.environment import Environment
 from harness.torch_benchmark import fuzz
 from harness.torch_benchmark.grid import Grid, grid
 from harness.torch_benchmark.result_store import SavedResult, env_names, load, save, table, with_environment
-
-timeit_numbers = importlib.import_module("lessons.02_timeit_vs_timer").timeit_numbers
 
 
 class Machine:
@@ -52,51 +48,8 @@ def test_every_cell_is_measured_with_its_own_function_size_and_threads() -> None
     assert len(found.cells) == 12
     assert math.isclose(found.median_s("light", 10, 2), 11e-3, rel_tol=1e-3)
     assert math.isclose(found.median_s("heavy", 100), 40e-3, rel_tol=1e-3)
-    assert len(found.cells["heavy", 10, 1].times) >= 3  # the samples of all turns
-    with pytest.raises(UsageError, match="no cell for 'light' at 7 on 1 threads; it has light, heavy at 1, 10, 100"):
-        found.median_s("light", 7)
     assert [found.fastest(size) for size in found.sizes] == ["light", "light", "heavy"]
     assert [ratio > 1 for ratio in found.ratios("heavy", "light")] == [True, True, False]
-
-
-def test_torchs_table_has_one_row_per_size_and_the_plots_a_curve_for_each_function_and_number_of_threads() -> None:
-    one, two = measured(1), measured(1, 2)
-    text = str(two.compare())
-    header, *rows = [line for line in text.splitlines() if "|" in line]
-    assert [cell.strip() for cell in header.split("|")] == ["", "light", "heavy"]
-    assert [row.split("|")[0].strip() for row in rows] == ["1", "10", "100"] * 2
-    assert all(words in text for words in ("work", "1 threads", "2 threads"))
-    assert one.plot().splitlines()[-1].split()[:4] == ["●", "light", "○", "heavy"]
-    assert "heavy, 2 threads" in two.plot()
-    assert "work: time of a call against the size" in two.svg()
-    assert "light, 1 thread: 2.00 ms at 1" in two.svg()
-
-
-def test_an_empty_grid_is_refused_before_anything_runs_and_an_exception_of_a_function_passes_through() -> None:
-    def never(_size: int) -> tuple[object, ...]:
-        raise AssertionError
-
-    sizes: list[tuple[str, object]] = [("sizes", each) for each in ((), (1, 1), (0, 1))]
-    others = [("functions", {}), ("threads", ()), ("threads", (0,)), ("turns", 0), ("min_run_time", math.nan)]
-    for name, wrong in [*sizes, *others]:
-        arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), name: wrong}
-        with pytest.raises(UsageError):
-            grid(**arguments)  # type: ignore[arg-type]
-    with pytest.raises(ZeroDivisionError):
-        grid({"f": lambda n: 1 / (n - 1)}, lambda n: (n,), (1,))
-
-
-def test_times_of_timeit_are_read_in_every_unit_and_without_colours_and_warnings() -> None:
-    printed = (
-        "raw times: 1.5 sec, \x1b[36m20 msec\x1b[0m, 300 usec, 4e+03 nsec\n\n"
-        "\x1b[1;32m200 loops\x1b[0m, best of 4: \x1b[1;36m20 nsec\x1b[0m per loop\n"
-        ":0: UserWarning: The test results are likely unreliable. The worst time (900 usec) was more than four "
-        "times slower than the best time (200 usec).\n"
-    )
-    loops, figure_s, raw_s = timeit_numbers(printed)
-    assert (loops, figure_s, raw_s) == (200, pytest.approx(20e-9), pytest.approx([1.5, 0.02, 300e-6, 4e-6]))
-    with pytest.raises(UsageError, match="not the output of python -m timeit -v"):
-        timeit_numbers("5 loops, best of 5: 3 nsec per loop\n")
 
 
 DENSE = (fuzz.UnaryOpFuzzer, fuzz.BinaryOpFuzzer, fuzz.SpectralOpFuzzer)
@@ -104,7 +57,7 @@ FUZZERS = (*DENSE, fuzz.UnaryOpSparseFuzzer, fuzz.BinaryOpSparseFuzzer)
 COIN = "from torch.utils.benchmark import FuzzedParameter; FuzzedParameter('coin', distribution={1: 0.5, 2: 0.5})"
 
 
-def drawn(fuzzer: fuzz.Fuzzer, count: int = 6) -> list[fuzz.Sample]:
+def drawn(fuzzer: fuzz.Fuzzer, count: int = 3) -> list[fuzz.Sample]:
     bounded = fuzz.limited(fuzzer, max_elements=1 << 18, max_allocation_bytes=1 << 26)
     return list(fuzz.take(bounded, count))
 
@@ -135,20 +88,14 @@ def test_every_operator_fuzzer_draws_within_bounds_and_the_same_seed_draws_the_s
 def test_a_label_has_shape_and_layout() -> None:
     for tensor, text in [
         (torch.zeros(()), "scalar"),
-        (torch.zeros(128), "128"),
-        (torch.zeros(40, 8), "40×8"),
-        (torch.zeros(8, 40).t(), "40×8, transposed"),
-        (torch.zeros(40, 16)[:, ::2], "40×8, steps of 2"),
-        (torch.zeros(80, 8)[::2], "40×8, steps of 2"),
+        (torch.zeros(40, 1, 8), "40×1×8"),
         (torch.zeros(16, 40)[::4].t(), "40×4, transposed, steps of 4"),
         (torch.zeros(2, 3, 4).permute(2, 0, 1), "4×2×3, permuted (1, 2, 0)"),
         (torch.zeros(8).expand(40, 8), "40×8, expanded"),
-        (torch.zeros(40, 1, 8), "40×1×8"),
         (torch.zeros(3, 4).to_sparse(), "3×4 sparse, 0 values, coalesced"),
     ]:
         assert fuzz.label(tensor) == text
     x, y = torch.zeros(2, 3), torch.zeros(3, 2).t()
-    assert fuzz.Sample({"x": x, "y": x}, {}).label == "x, y 2×3"
     assert fuzz.Sample({"x": x, "y": y}, {}).label == "x 2×3; y 2×3, transposed"
 
 
@@ -175,9 +122,6 @@ def test_saved_results_are_loaded_sample_for_sample(tmp_path: Path) -> None:
     kept = with_environment([timing(), timing("B", (1e-300, 5e-324)), counting()], HERE)
     path = tmp_path / "kept.jsonl"
     save(kept, path)
-    (first, *_) = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    assert (first["kind"], first["fingerprint"]) == ("measurement", HERE.fingerprint())
-    assert first["raw_times_s"] == timing().raw_times
     back = load(path)
     assert back == kept
     assert back[0].result == timing()
@@ -185,10 +129,7 @@ def test_saved_results_are_loaded_sample_for_sample(tmp_path: Path) -> None:
     counts = back[2].result
     assert isinstance(counts, CallgrindStats)
     assert counts.delta(counting()).sum() == 0
-    printed, again = (repr(each.stats(inclusive=True)).splitlines()[1:] for each in (counting(), counts))
-    assert printed == again
     assert counting() != counts  # torch 2.13: if this fails, delete `SavedResult.__eq__`
-    assert hash(back[2]) == hash(kept[2])
     different = with_environment([timing("B"), replace(timing(), metadata=None)], HERE)
     assert back[0] not in (*different, SavedResult(timing(), THERE))
     assert back[2] != SavedResult(counting(101), HERE)
@@ -211,29 +152,17 @@ def test_results_of_two_environments_are_never_merged_even_with_equal_names_and_
         assert len(shown) == 2
         assert all(any(f"({name})" in row for row in shown) for name in names)
     assert len(rows(str(table(with_environment([timing("A"), timing("A")], HERE))))) == 1
-    bare = replace(timing(), task_spec=replace(timing().task_spec, description=None))
-    assert "time" in str(table(with_environment([bare], HERE)))
 
 
-def test_a_file_that_cannot_be_read_or_written_and_counts_alone_are_refused(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_or_written_is_refused_and_left_alone(tmp_path: Path) -> None:
     kept, odd = (with_environment([replace(timing(), metadata=each)], HERE) for each in (None, {"a": object()}))
     path = tmp_path / "kept.jsonl"
     save(kept, path)
-    for call, said in [
-        (lambda: load(tmp_path / "none.jsonl"), "cannot be read"),
-        (lambda: save((), tmp_path / "no folder" / "kept.jsonl"), "cannot be written"),
-        (lambda: table(with_environment([counting()], HERE)), "no measurement"),
-        (lambda: save(odd, path), "cannot be written"),
-    ]:
-        with pytest.raises(UsageError, match=said):
-            call()  # type: ignore[no-untyped-call]
-    assert load(path) == kept  # the file is left alone
-
-
-def test_the_error_for_an_invalid_line_is_one_sentence_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "kept.jsonl"
+    with pytest.raises(UsageError, match="cannot be written"):
+        save(odd, path)
+    assert load(path) == kept
     for content in (b"{}", b"not json", b'{"kind": "opinion"}', b"[]", b'{"kind": "measurement"}', b"\xff\xfe"):
-        save(with_environment([timing()], HERE), path)
+        save(kept, path)
         path.write_bytes(path.read_bytes() + content + b"\n")
         with pytest.raises(UsageError, match=r"kept\.jsonl, line 2, "):
             load(path)
