@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -113,6 +114,12 @@ def test_only_compiled_snippets_that_differ_in_the_environment_share_a_program_a
     assert other.key != CPP.key
     python = Snippet("x * y", environment={"N": "1"})
     assert replace(python, environment={"N": "128"}).program != python.program
+
+
+def test_a_counted_process_has_fixed_hashes_and_no_gpu() -> None:
+    found = tools.environment(Path("/shims"), {"CUDA_VISIBLE_DEVICES": "0", "PYTHONHASHSEED": "7", "PATH": "/bin"})
+    path = os.pathsep.join(["/shims", str(Path(sys.executable).parent), "/bin"])
+    assert found == {"CUDA_VISIBLE_DEVICES": "", "PYTHONHASHSEED": tools.HASH_SEED, "PATH": path}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs scripts of a shell")
