@@ -15,6 +15,9 @@ from harness.profiles import servers
 from harness.profiles.servers import ProfileServer, served
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+if TYPE_CHECKING:
     pass
 
 
@@ -61,3 +64,19 @@ def test_bad_files_and_failing_servers_are_named(saved: Path, tmp_path: Path, mo
     with pytest.raises(MachineError, match="pip install snakeviz"), served(saved):
         pass
     assert set(psutil.Process().children()) == before
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_in_a_browser_the_chart_is_drawn_and_the_table_names_the_functions(
+    page: "Page", said: list[str], server: ProfileServer, tmp_path: Path
+) -> None:
+    copy = tmp_path / "page.html"
+    copy.write_text(server.standalone(), encoding="utf-8")
+    for address in (server.url, copy.as_uri()):
+        page.goto(address)
+        page.locator("#chart svg :is(rect, path)").first.wait_for(state="attached")
+        page.wait_for_function("document.querySelector('#working-spinner').style.display === 'none'")
+        assert page.is_hidden("#sv-error-div")
+        assert page.locator("#pstats-table tbody tr", has_text="(wait_briefly)").count() == 1
+    assert said == []

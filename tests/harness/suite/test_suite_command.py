@@ -124,3 +124,29 @@ def test_the_standard_suite_runs_and_its_counts_repeat(tmp_path: Path, monkeypat
     changes = [pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes]
     (change,) = (each for each in changes if each is not None)
     assert abs(change) <= SAME
+
+
+PYTORCH_SHAPED = Path(__file__).parent / "pytorch_shaped"
+
+
+def shaped_for_pytorch(folder: Path) -> Path:
+    """Return the definitions for PyTorch's suite with only their imports changed."""
+    for name in ("setup", "standard"):
+        text = (PYTORCH_SHAPED / f"{name}.txt").read_text(encoding="utf-8")
+        changed = text.replace("from core.", "from harness.suite.").replace(
+            "from definitions.setup", "from shaped_setup"
+        )
+        assert changed != text
+        (folder / ("shaped_setup.py" if name == "setup" else "standard.py")).write_text(changed, encoding="utf-8")
+    return folder / "standard.py"
+
+
+def test_pytorchs_definitions_need_only_other_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    shaped = benchmarks_of(shaped_for_pytorch(tmp_path))
+    assert len(shaped) == len({work.key for work in shaped}) == 53
+    assert sum(work.is_cpp for work in shaped) == 22
+    assert sum(work.args.num_threads == 2 for work in shaped) == 6
+    variants = [work for work in shaped if work.label[0] == "variants" and work.is_cpp]
+    assert variants[-1].title == "variants · whole · Eager · Forward · C++"
+    assert {work.args.global_setup for work in variants} == {"constexpr int64_t FIRST = 0;\n"}
