@@ -305,9 +305,7 @@ def ready_at(graph: fx.Graph) -> dict[int, list[str]]:
     return ready
 
 
-def what_does_not_wait(
-    budget_s: float = 0.6,
-) -> tuple[dict[int, list[str]], Duel]:
+def what_does_not_wait(budget_s: float = 0.6) -> tuple[dict[int, list[str]], Duel]:
     torch.set_num_threads(1)
     ready = ready_at(fx.symbolic_trace(attend).graph)
     x, (q, k, v) = torch.rand(1, 64), torch.rand(3, 64, 64)

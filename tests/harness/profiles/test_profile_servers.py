@@ -1,4 +1,4 @@
-"""Real servers of SnakeViz, without a browser."""
+"""Real servers of SnakeViz, without a browser and in one."""
 
 import cProfile
 import time
@@ -16,9 +16,6 @@ from harness.profiles.servers import ProfileServer, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-if TYPE_CHECKING:
-    pass
 
 
 def wait_briefly() -> None:
