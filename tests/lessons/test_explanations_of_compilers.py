@@ -61,7 +61,7 @@ def test_without_a_compiler_a_step_about_extensions_names_the_missing_compiler(m
     monkeypatch.setattr(lesson, "lacking", lambda **_: "a C compiler is missing: apt-get install gcc")
     monkeypatch.setattr(timer_builds, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
     for step in lesson.lesson.steps:
-        found = getattr(lesson, f"{step.name}_figures")(step.function())
+        found = step.figures(0.0, {step.name: step()})
         assert isinstance(found, Lacking)
         assert "apt-get install g" in found.reason
     monkeypatch.setattr(timer_builds, "lacking", lambda: "")
@@ -79,7 +79,7 @@ def test_without_the_build_that_it_needs_a_step_is_skipped(monkeypatch: pytest.M
 
 def test_recorded_accesses_without_a_lock() -> None:
     events = [ThreadEvent("first", "write", "hits", ()), ThreadEvent("first", "write", "total", ("lock",))]
-    THREADS.check("lost_nothing", (events, 3), "held", "hits is 3", "Yes, whatever the result is.")
+    THREADS.check("lost_nothing", (events, 3), "held", "and is 3", "Yes, whatever the result is.")
     THREADS.check("lost_nothing", (events[1:], 4), {"hits-unprotected": "inconclusive"})
     events, _ = THREADS.lost_nothing()
     assert {event.thread for event in events if event.name == "hits"} == {"first", "second"}
