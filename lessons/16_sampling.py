@@ -22,7 +22,7 @@ BUSY = 0.5
 """If the program used less than this share of a core, other programs disturbed it, and a result decides no claim."""
 
 STEADY = 0.65
-"""The same limit for the step that needs independent samples. In a disturbed program, samples repeat each other."""
+"""The same limit for claims that need independent samples. In a disturbed program, samples repeat each other."""
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -62,15 +62,15 @@ def a_recording_figures(found: Recorded | str) -> Figures | Lacking:
     samples, own_clock, busy = found
     disturbed = busy < BUSY
     shares = {name: sampled.share_of(samples, name).void_if(disturbed) for name in PARTS}
-    load_s, rest_s = (sum(each) for each in zip(*own_clock, strict=True))
-    clock = load_s / (load_s + rest_s)
+    clock = sampled.first_share(own_clock)
+    difference = sampled.across(samples, lambda part: part.share("load") - clock.middle).widened(clock.half_width)
     return {
         "flames": sampled.flames(samples),
         "parts": Rows([(name, samples.share(name)) for name in PARTS]),
         "samples": len(samples),
         "most": largest(dict(zip("abcd", shares.values(), strict=True))),
-        "clock_share": clock,
-        "difference": sampled.across(samples, lambda part: part.share("load") - clock).void_if(disturbed),
+        "clock_share": clock.middle,
+        "difference": difference.void_if(busy < STEADY),
         "disturbed": disturbed,
     }
 

@@ -30,6 +30,16 @@ def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) 
     return Interval.every(value(Samples(samples.taken[at * size : (at + 1) * size])) for at in range(parts))
 
 
+def first_share(rows: Sequence[Sequence[float]], parts: int = 4) -> Interval:
+    """Return the share of the first of two times in all rows, and its range over consecutive parts of the rows."""
+    size = max(len(rows) // parts, 1)
+    whole, *each = (
+        sum(first for first, _ in some) / sum(first + second for first, second in some)
+        for some in (rows, *(rows[at : at + size] for at in range(0, size * min(parts, len(rows)), size)))
+    )
+    return Interval(whole, min(whole, *each), max(whole, *each))
+
+
 def share_of(samples: Samples, name: str) -> Interval:
     """Return the share of the samples that contain the function `name`, with its confidence interval."""
     return Interval.share(samples.with_function(name), len(samples))
