@@ -104,28 +104,6 @@ def test_wall_times_are_measured_and_compared(tmp_path: Path, capsys: pytest.Cap
     assert out.read_text() == "mine"
 
 
-@pytest.mark.long
-@pytest.mark.valgrind
-@pytest.mark.program("c++")
-def test_the_standard_suite_runs_and_its_counts_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
-    out, first, second = (tmp_path / f"{name}.json" for name in "abc")
-    command = ["--min-run-time", "0.001", "--only"]
-    timed = ["ReLU", "--only", "two layers*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)]
-    assert main([*command, *timed]) == 0
-    assert len(load(out).results) == 5
-    assert all(each.times_s for each in load(out).results)
-    assert main([*command, "ReLU*Eager", "--out", str(first)]) == 0
-    suite = load(first)
-    assert [bool(each.instructions) for each in suite.results] == [True, True]
-    # The second run keeps the wall times of the first and counts the Python code again, with one worker.
-    save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
-    assert main([*command, "ReLU*Eager*Python", "--recount", "--jobs", "1", "--out", str(second)]) == 0
-    changes = [pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes]
-    (change,) = (each for each in changes if each is not None)
-    assert abs(change) <= SAME
-
-
 PYTORCH_SHAPED = Path(__file__).parent / "pytorch_shaped"
 
 
@@ -150,3 +128,27 @@ def test_pytorchs_definitions_need_only_other_imports(tmp_path: Path, monkeypatc
     variants = [work for work in shaped if work.label[0] == "variants" and work.is_cpp]
     assert variants[-1].title == "variants · whole · Eager · Forward · C++"
     assert {work.args.global_setup for work in variants} == {"constexpr int64_t FIRST = 0;\n"}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.valgrind
+@pytest.mark.program("c++")
+def test_pytorchs_definitions_run_and_their_counts_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    definitions, out, first, second = shaped_for_pytorch(tmp_path), *(tmp_path / f"{name}.json" for name in "abc")
+    command = [str(definitions), "--min-run-time", "0.001", "--only"]
+    timed = ["Tanh", "--only", "simple*Backward · C++", "--no-counts", "--jobs", "1", "--out", str(out)]
+    assert main([*command, *timed]) == 0
+    assert len(load(out).results) == 5
+    assert all(each.times_s for each in load(out).results)
+    assert main([*command, "Tanh*Eager", "--out", str(first)]) == 0
+    suite = load(first)
+    assert [bool(each.instructions) for each in suite.results] == [True, True]
+    # The second run keeps the wall times of the first and counts the Python code again, with one worker.
+    save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
+    assert main([*command, "Tanh*Eager*Python", "--recount", "--jobs", "1", "--out", str(second)]) == 0
+    changes = [pair.count_change for pair in SuiteComparison.of(suite, load(second)).changes]
+    (change,) = (each for each in changes if each is not None)
+    assert abs(change) <= SAME
