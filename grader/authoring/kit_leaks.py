@@ -34,7 +34,7 @@ from grader import catalogue, kinds, overlays, paths
 from grader.authoring import kit_functions
 from grader.authoring.mutation import Mutant, answers, mutants, used_alone
 from grader.kinds import simulated
-from grader.kinds.examiner import Examiner, Solver
+from grader.kinds.examiner import TIMED, Examiner, Solver
 from grader.task import Inputs, SimulatedFunction, Task, TensorExam, tier_of
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
@@ -61,16 +61,19 @@ def leaks(lesson: str, *, everywhere: bool = True) -> tuple[str, ...]:
     """
     found = []
     for task in catalogue.load().tasks(lesson):
-        draw = drawn(task)
+        draw = drawn(task, "a draw")
         for name, solver in [] if task.exam.in_c else candidates(task, everywhere=everywhere):
             if reached := earned(draw, solver):
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
 
 
-def drawn(task: Task) -> Examiner[Any]:
-    """Return the test cases of a task, with their right answers. Their computation must not count as a function's."""
-    draw = kinds.examiner(task, "a draw")
+def drawn(task: Task, *seed: str, timed: int = TIMED) -> Examiner[Any]:
+    """Return a task's examiner, as `kinds.examiner` does, with its right answers, where it keeps them.
+
+    So their computation counts in no limit of time, and child processes need not repeat it.
+    """
+    draw = kinds.examiner(task, *seed, timed=timed)
     _ = draw.given
     return draw
 
@@ -107,7 +110,7 @@ def mistake_in_time(draw: Examiner[Any], solver: Solver) -> str:
 
 def right_blind_answers(task: Task) -> Iterator[str]:
     """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
-    draw = drawn(task)
+    draw = drawn(task, "a draw")
     for name, blind in [] if task.exam.in_c else blind_solvers(task):
         if not mistake_in_time(draw, blind):
             yield f"a solver that ignores the question is right: it returns {name}"

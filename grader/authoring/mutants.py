@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
-from grader import catalogue, kinds, overlays, paths
+from grader import catalogue, overlays, paths
 from grader.authoring import kit_leaks
 from grader.authoring.kit_leaks import mistake_in_time
 from grader.authoring.mutation import Mutant, mutants
@@ -157,7 +157,7 @@ def tally(task: Task, sources: Mapping[str, str]) -> Tally:
 
 def earning_code(task: Task, most: int | None = None) -> Iterator[str]:
     """Yield a sentence for each mutant of the kit's code that earns points in a task."""
-    draw = kit_leaks.drawn(task)
+    draw = kit_leaks.drawn(task, "a draw")
     made = {(one.file, one.source): (one, solvers) for one, solvers in kit_leaks.changed(task)}
     chosen = dict(random.Random(task.full_name).sample(list(made.values()), min(most or len(made), len(made))))
 
@@ -177,7 +177,7 @@ def earning_code(task: Task, most: int | None = None) -> Iterator[str]:
 def _graded(task: Task, sources: Mapping[str, str]) -> tuple[Examiner[Any], dict[str, float]]:
     wrong = ""
     for seed in ("the graded draw", "a second graded draw", "a third graded draw"):
-        draw, allowed_s = kinds.examiner(task, seed), dict[str, float]()
+        draw, allowed_s = kit_leaks.drawn(task, seed), dict[str, float]()
         for file, source in sources.items():
             began_s = time.process_time()
             if mistake := mistake_in_time(draw, draw.solver(source)):
@@ -195,9 +195,7 @@ def _further(task: Task, end_s: float) -> Iterator[Examiner[Any]]:
     for number in range(FURTHER_DRAWS):
         if number and time.monotonic() > end_s:
             return
-        draw = kinds.examiner(task, f"further draw {number + 1}", timed=0)
-        _ = draw.given  # drawn now, so that the child processes need not draw it again
-        yield draw
+        yield kit_leaks.drawn(task, f"further draw {number + 1}", timed=0)
 
 
 def _judged(mutant: Mutant, unchanged: str, draws: Sequence[Examiner[Any]], allowed_s: float) -> str:

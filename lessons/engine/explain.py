@@ -74,7 +74,7 @@ class Said:
 
 
 STANDINGS: Final = dict(zip(("held", "refuted", "unclear", "skipped"), Standing, strict=True))
-"""The results of claims by their names in templates: `{% if claim.held %}`."""
+"""The possible results of a claim, by the name that a template asks for, such as `{% if claim.held %}`."""
 
 
 @dataclass(frozen=True, slots=True)

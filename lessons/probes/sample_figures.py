@@ -1,6 +1,7 @@
 """Figures that lesson 16 computes from samples: shares with their intervals, and flame graphs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from harness.profiles.flames import difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
 from harness.rendering import units
@@ -8,6 +9,7 @@ from harness.sampling.pyspy import Samples, StackSample
 from lessons.engine.figures import Drawing, Lacking
 from lessons.engine.interval import Interval
 
+T = TypeVar("T")
 Stacks = list[tuple[tuple[str, ...], float]]
 
 NO_SAMPLE = Lacking("py-spy took no sample. Run the lesson again")
@@ -19,6 +21,12 @@ def shortened(text: str, most: int = 74) -> str:
     return "\n".join(line if len(line) <= most else f"{line[: most - 1]}…" for line in lines)
 
 
+def in_parts(found: Sequence[T], number: int) -> Iterator[Sequence[T]]:
+    """Yield `number` consecutive parts of equal length. A rest at the end is left out."""
+    size = len(found) // number
+    return (found[at * size : (at + 1) * size] for at in range(number))
+
+
 def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) -> Interval:
     """Return the smallest and largest value of consecutive parts of the samples, as an interval.
 
@@ -26,16 +34,14 @@ def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) 
     """
     if len(samples) < 5 * parts:
         return Interval.unknown()
-    size = len(samples) // parts
-    return Interval.every(value(Samples(samples.taken[at * size : (at + 1) * size])) for at in range(parts))
+    return Interval.every(value(Samples(tuple(part))) for part in in_parts(samples.taken, parts))
 
 
 def first_share(rows: Sequence[Sequence[float]], parts: int = 4) -> Interval:
     """Return the share of the first of two times in all rows, and its range over consecutive parts of the rows."""
-    size = max(len(rows) // parts, 1)
     whole, *each = (
         sum(first for first, _ in some) / sum(first + second for first, second in some)
-        for some in (rows, *(rows[at : at + size] for at in range(0, size * min(parts, len(rows)), size)))
+        for some in (rows, *in_parts(rows, min(parts, len(rows))))
     )
     return Interval(whole, min(whole, *each), max(whole, *each))
 

@@ -68,7 +68,7 @@ def sum_up(verdicts: list[Verdict]) -> int:
     A task without a grade does not count, because the grader grades the file again later.
     """
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
-    print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
+    print("; ".join(f"{number}× {text}" for text, number in grades.most_common()))
     ratios = [verdict.attempt.speed.ratio for verdict in verdicts if verdict.attempt.speed]
     if len(ratios) > 1:
         middle = median(ratios)
@@ -80,10 +80,10 @@ def sum_up(verdicts: list[Verdict]) -> int:
 def _graded(task: Task, submission: Submission, session: Session) -> Verdict:
     verdict = grade_task(task, submission, session)
     speed = verdict.attempt.speed
-    told = verdict.attempt.rationale
+    text = verdict.attempt.rationale
     if speed:
-        told = f"{ratio(speed.ratio)} ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
-    print(f"{verdict.points:4g} points  {verdict.status}  {told}", flush=True)
+        text = f"{ratio(speed.ratio)} ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
+    print(f"{verdict.points:4g} points  {verdict.status}  {text}", flush=True)
     return verdict
 
 

@@ -31,7 +31,7 @@ MARGIN: Final = 0.02
 """The largest difference that counts as no difference. Users who compare two timings ignore such a difference."""
 
 BUDGET_S: Final = 1.0
-"""The limit of wall time for timing both sides."""
+"""The seconds of wall time in which a tool may time both sides of a comparison."""
 
 TIMEIT_REPEATS: Final = 5
 PYPERF_PROCESSES: Final = 5

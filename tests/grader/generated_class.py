@@ -67,8 +67,8 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int) -> Attem
         return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:
         failed = rng.randint(1, 19)
-        told = f"Fails {failed} of 20 cases. The smallest: {rng.choice(CASES)}\n  expected [1.5, 2.25]    got [1.5, 2.]"
-        return Attempt(Status.WRONG, told, cases_passed=20 - failed, cases=20)
+        text = f"Fails {failed} of 20 cases. The smallest: {rng.choice(CASES)}\n  expected [1.5, 2.25]    got [1.5, 2.]"
+        return Attempt(Status.WRONG, text, cases_passed=20 - failed, cases=20)
     clocked = bool(task.cost.clock) and isinstance(task.exam, TensorExam)
     ratio = (task.tiers[-1].ratio if task.tiers else 1.0) * math.exp(rng.gauss(skill - 0.7, 0.25))
     speed = Speed(ratio, ratio * 0.99, ratio * 1.01, rounds if clocked else 12, tier_of(ratio, task.tiers))

@@ -2,7 +2,7 @@
 
 The baseline, with which submissions are compared, searches each name in a list of names, one by one, and splits each
 line twice. With 600 functions and 4500 lines, a single split is 1.0 to 1.1 times as fast, and `list.index` instead of
-the loop 1.4 to 1.6 times. A regular expression, a Counter or a dict are 9 to 14 times as fast, and 6 times if each
+the loop 1.4 to 1.6 times. A regular expression, a Counter or a dict are 9 to 17 times as fast, and 6 times if each
 number of the answer becomes one of NumPy (Python 3.11).
 So full points separate a search in a list from a lookup by hash.
 

@@ -2,7 +2,7 @@
 
 The baseline, with which submissions are compared, goes through all rows for each function, and searches callers and
 called rows among all rows. A single pass over the rows is 1.4 to 1.7 times as fast. With the callers on a stack, it is
-4.0 times as fast. If each total is also subtracted from its caller, it is 15 to 20 times as fast, and 10 times if each
+4.0 times as fast. If each total is also subtracted from its caller, it is 15 to 21 times as fast, and 10 times if each
 number of the answer becomes one of NumPy (800 rows, Python 3.11). The trees are random and deep, so that a search below
 a row takes long.
 

@@ -5,13 +5,13 @@ tier. If a verdict is a surprise, the lesson is linted again with all measuremen
 """
 
 import os
-import random
 import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest import mock
 
@@ -147,6 +147,7 @@ def test_a_time_needs_20_percent_of_distance_a_count_10_and_forgiven_scenarios_w
             assert bool(_near(task, verdict)) is is_near
 
 
+CLOCKS = Random(1)
 REPAIR = next(task for task in catalogue.load().tasks("02_timeit_vs_timer") if task.name == "repair")
 
 
@@ -172,7 +173,10 @@ def begins_to_count(at: Callable[[float], float], step: Callable[[float], float]
         (list, []),
         (in_order, ["before the first call", "after its first call"]),
         (begins_to_count(lambda answer_s: 1e7 * answer_s, lambda _: 1e-6), ["after its first call", "after two calls"]),
-        (begins_to_count(lambda _: random.uniform(10, 1000), lambda answer_s: answer_s / 10), ["after two calls"]),
+        (
+            begins_to_count(lambda _: CLOCKS.uniform(10, 1000), lambda answer_s: answer_s / 10),
+            ["after two calls"],
+        ),
     ],
 )
 def test_a_scenario_with_its_answer_is_found(given_away: Callable[[list[Any]], list[Any]], views: list[str]) -> None:

@@ -196,6 +196,6 @@ def test_the_committed_stub_is_the_one_generated_from_the_solution() -> None:
 def test_the_computation_of_right_answers_does_not_use_up_the_time_of_a_function(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    draw = kit_leaks.drawn(next(task for task in catalogue.all_tasks() if task.name == "scores"))
+    draw = kit_leaks.drawn(next(task for task in catalogue.all_tasks() if task.name == "scores"), "a draw")
     monkeypatch.setattr(kit_leaks, "LONGEST_S", 0.1)
     assert kit_leaks.mistake_in_time(draw, lambda inputs: inputs[0]) != "it never ends"

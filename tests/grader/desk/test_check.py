@@ -78,9 +78,9 @@ def test_full_marks_end_with_0_and_verbose_shows_the_idea(state: dict[str, str],
     assert heading.startswith(" 10 / 10  04_autorange · blocked_autorange: right, tier 3 of 3")
     assert ended.code == 0
     (task,) = catalogue.load().tasks("04_autorange")
-    told = " ".join(grader("check", file, "-v", env=state).out.split())
-    assert f"That is the top tier. How the reference solution works: {task.idea} " in told
-    assert "Other right ways" in told
+    printed = " ".join(grader("check", file, "-v", env=state).out.split())
+    assert f"That is the top tier. How the reference solution works: {task.idea} " in printed
+    assert "Other right ways" in printed
     grader("check", "2", "repair", env=state)  # the points of one task of two are not kept
     assert listing.load_points(Path(state["FAIRCLOCK_STATE"])) == {"04_autorange": ExercisePoints(10, 10)}
 

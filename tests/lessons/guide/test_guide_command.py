@@ -107,9 +107,9 @@ def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
 
     monkeypatch.setattr("lessons.guide.results.run_all", run_all)
     assert run(tmp_path / "out", "--run", "--seed", "2") == 1
-    told = capsys.readouterr()
-    assert "Lesson 05_compare ended with exit code 1: no torch. So" in told.err
-    assert f"Open {tmp_path / 'out' / 'index.html'}" in told.out
+    printed = capsys.readouterr()
+    assert "Lesson 05_compare ended with exit code 1: no torch. So" in printed.err
+    assert f"Open {tmp_path / 'out' / 'index.html'}" in printed.out
     text = (tmp_path / "out" / "lessons" / "05_compare.html").read_text(encoding="utf-8")
     assert "This pack has no results of this lesson." in text
 
@@ -155,10 +155,10 @@ def test_a_run_keeps_progress_and_names_failures(tmp_path: Path, monkeypatch: py
         return subprocess.CompletedProcess(command, int("02" in command[2]), "", "no torch")
 
     monkeypatch.setattr(subprocess, "run", run)
-    told: list[str] = []
-    failed = results.run_all(["01_one", "02_two"], tmp_path / "results", told.append)
+    reported: list[str] = []
+    failed = results.run_all(["01_one", "02_two"], tmp_path / "results", reported.append)
     assert failed == [LessonRun("02_two", {}, "ended with exit code 1: no torch")]
-    assert told == ["01_one", "02_two"]
+    assert reported == ["01_one", "02_two"]
     assert len(set(states)) == 1
     assert str(state) not in states
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["01_one.json"]
