@@ -83,7 +83,14 @@ def said(page: "Page") -> list[str]:
     return messages
 
 
+LONG_TEST_S = 3600
+"""The limit of a long test. The limit of others is in pyproject.toml. Only a test that hangs reaches its limit."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(LONG_TEST_S))
     absent = [item for item in items if (marker := item.get_closest_marker("equipment")) and not marker.args[1]]
     config.hook.pytest_deselected(items=absent)
     items[:] = [item for item in items if item not in absent]

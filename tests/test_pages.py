@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 from markdown_pages import Command, anchors, commands, inline_code, links
 
+from grader.commands import serve
 from grader.commands.apps import fairclock_app, grader_app
 from harness.command_line import lesson_aliases, matches
 from harness.suite import __main__ as suite
@@ -26,7 +27,7 @@ PAGES = {
 }
 README = PAGES[ROOT / "README.md"]
 LESSONS = {name: lesson_aliases(name) for name in lesson_names()}
-EXAMPLES = ("90_row_norms", "20_builtin_sum", "NN_name")
+EXAMPLES = ("90_row_norms", "91_builtin_sum", "NN_name")
 """The exercise and the lessons that the pages write as examples."""
 
 A_PATH = re.compile(r"(\.ci|\.github|grader|harness|lessons|solutions|tests)/[\w./-]*")
@@ -108,7 +109,10 @@ def fault_of(command: Command) -> str:
     known = dict(getattr(group, "commands", {}))
     if verb not in {*known, "", "VERB"}:
         return "no such verb"
-    return unknown_options(command, known.get(verb, group))
+    found = known.get(verb, group)
+    if within := dict(getattr(found, "commands", {})) if verb in known else {}:  # of `serve`
+        found = within.get("".join(command.words[1:2]), within[serve.DEFAULT])
+    return unknown_options(command, found)
 
 
 @cache

@@ -19,20 +19,21 @@ from grader import paths
 SEARCHED: Final = ("lessons/**/*.py", "harness/**/*.py", "grader/tasks/**/*.py")
 """The files of the kit whose functions are tried. They can be imported without effects."""
 
-LEFT_OUT: Final = frozenset({"known", "exercises", "guide", "compilers", "callgrind", "storage"})
+LEFT_OUT: Final = frozenset({"known", "exercises", "guide", "compilers", "callgrind", "storage", "gate"})
 """Folders whose functions are not tried: known submissions (baselines are tried apart), stubs, the teacher's pack, and
-functions that compile, start or store their arguments.
+functions that compile, start or store their arguments, or that pytest calls.
 """
 
 ALSO: Final = {float: int, tuple: list}
 """Annotated types that JSON replaces: an argument of the other type fits them too."""
 
 
-def modules() -> Iterator[ModuleType]:
-    """Yield the Python modules whose functions could solve a task."""
+def modules(*packages: str) -> Iterator[ModuleType]:
+    """Yield the Python modules of these packages, or of all, whose functions could solve a task."""
     found = sorted(chain.from_iterable(map(paths.KIT.glob, SEARCHED)))
     for path in (each.relative_to(paths.KIT) for each in found):
-        if not path.stem.startswith("__") and not LEFT_OUT & set(path.parts):
+        chosen = not packages or ".".join(path.parent.parts) in packages
+        if chosen and not path.stem.startswith("__") and not LEFT_OUT & set(path.parts):
             yield import_module(".".join(path.with_suffix("").parts))
 
 

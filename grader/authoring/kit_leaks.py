@@ -160,9 +160,8 @@ def candidates(task: Task, *, everywhere: bool = True) -> Iterator[tuple[str, So
     kind = type(draw.given[0])
     yield from _world_attributes(kind, _parsers(kind))
     calls, names = _calls(draw), task.functions
-    own = f"grader.tasks.{task.folder.name}."
-    for module in kit_functions.modules():
-        for name, function in kit_functions.functions(module) if everywhere or module.__name__.startswith(own) else ():
+    for module in kit_functions.modules() if everywhere else kit_functions.modules(f"grader.tasks.{task.folder.name}"):
+        for name, function in kit_functions.functions(module):
             if kit_functions.fits(function, calls):
                 yield name, _as_answer(draw, names, function)
     for path in dict.fromkeys(task.baselines):
@@ -227,8 +226,7 @@ def _of_arrays(function: Callable[..., Any], given: Inputs) -> Any:
 
 def _parsers(kind: type) -> list[Callable[..., Any]]:
     """Return the functions of one argument beside this kind of scenario, and those for all tasks."""
-    packages = {kind.__module__.rpartition(".")[0], "grader.tasks"}
-    near = (each for each in kit_functions.modules() if each.__name__.rpartition(".")[0] in packages)
+    near = kit_functions.modules(kind.__module__.rpartition(".")[0], "grader.tasks")
     return [function for module in near for _, function in kit_functions.functions(module) if _takes(function, 1)]
 
 

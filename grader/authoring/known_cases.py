@@ -158,10 +158,17 @@ def _values(path: Path) -> Iterator[Any]:
         elif path.suffix == ".jsonl":
             yield from map(json.loads, path.read_bytes().splitlines())
         elif path.suffix == ".py":
-            for node in ast.walk(syntax.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.List | ast.Tuple | ast.Dict):
-                    with suppress(ValueError):
-                        yield ast.literal_eval(node)
+            yield from _literals(syntax.parse(path.read_text(encoding="utf-8")))
+
+
+def _literals(node: ast.AST) -> Iterator[Any]:
+    """Yield the value of each list, tuple and dict that consists of constants, without those inside of another one."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Dict):
+        with suppress(ValueError):
+            yield ast.literal_eval(node)
+            return
+    for child in ast.iter_child_nodes(node):
+        yield from _literals(child)
 
 
 def _searched(value: Any) -> Iterator[Hashable]:

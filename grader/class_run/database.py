@@ -1,8 +1,9 @@
 """Open, lock and query the database of a class's grades (the journal) in the output folder of a run.
 
 `hand_ins` has one row per attempt, `gradings` one per grading, and `verdicts` one per task of a grading. A grading
-belongs to the content of a file, so all students who handed in the same content share the grading. The view `attempts`
-joins the three tables for people: one row per task of each graded attempt. `by_hand` has the history of points and
+belongs to the content of a file, so all students who handed in the same content share the grading. Its
+column `state` is "counts", "held" or "discarded". The view `attempts` joins the three tables for people: one row per
+task of each grading of each attempt, also of gradings that do not count. `by_hand` has the history of points and
 comments that a person gave. The column `folder` is the class folder in which a run found the student or the file.
 """
 
@@ -26,7 +27,7 @@ _LOCK: Final = ".lock"
 _OTHER_USERS: Final = 0o077  # all permissions of all users but the owner
 _TIMEOUT_S: Final = 30.0  # another program, such as an SQLite browser, may lock the file
 
-SCHEMA: Final = "6"  # a database whose tables have another version is refused
+SCHEMA: Final = "7"  # a database whose tables have another version is refused
 
 TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -44,6 +45,7 @@ CREATE TABLE hand_ins (
     there INTEGER NOT NULL, folder TEXT NOT NULL,
     PRIMARY KEY (student, lesson, content)
 );
+CREATE INDEX present ON hand_ins (student) WHERE there;
 CREATE TABLE notes (folder TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (folder, note));
 CREATE TABLE left_out (
     student TEXT NOT NULL, path TEXT NOT NULL, lesson TEXT NOT NULL, why TEXT NOT NULL, misnamed INTEGER NOT NULL,
@@ -60,10 +62,11 @@ CREATE TABLE gradings (
     kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
     missing_layers TEXT NOT NULL, remarks TEXT NOT NULL,
     started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL,
-    regrade INTEGER NOT NULL, content TEXT NOT NULL
+    regrade INTEGER NOT NULL, content TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'counts'
 );
 CREATE UNIQUE INDEX one_grade ON gradings (lesson, content, kit, regrade) WHERE NOT faulted;
 CREATE INDEX by_content ON gradings (lesson, content);
+CREATE INDEX of_state ON gradings (state) WHERE state <> 'counts';
 CREATE TABLE verdicts (
     grading INTEGER NOT NULL REFERENCES gradings (id), position INTEGER NOT NULL,
     task TEXT NOT NULL, status TEXT NOT NULL, points REAL NOT NULL, max_points REAL NOT NULL, cost TEXT,
@@ -76,7 +79,7 @@ CREATE TABLE verdicts (
 CREATE VIEW attempts AS SELECT
     h.student, h.lesson, task, h.sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
     undecided, rationale, help, rounds, control, environment, kit, sandboxed, missing_layers, started_utc,
-    finished_utc, duration_s, h.path, g.id AS grading
+    finished_utc, duration_s, h.path, g.id AS grading, state
     FROM hand_ins AS h JOIN gradings AS g ON g.lesson = h.lesson AND g.content = h.content
     JOIN verdicts ON verdicts.grading = g.id ORDER BY g.id, h.student, position;
 """
@@ -100,18 +103,44 @@ Of two times of the platform or of the file, the earlier counts, because a later
 ATTEMPTS: Final = """
 SELECT hand_ins.*, grade.id AS grading, grade.regrade,
     CASE WHEN grade.faulted THEN NULL ELSE (SELECT sum(points) FROM verdicts WHERE grading = grade.id) END AS points,
+    coalesce((SELECT json_group_object(task, points) FROM verdicts WHERE grading = grade.id), '{}') AS by_task,
+    EXISTS (
+        SELECT 1 FROM gradings AS g WHERE g.lesson = hand_ins.lesson AND g.content = hand_ins.content AND g.faulted
+    ) AS was_faulted,
     coalesce((SELECT min(help = ?) FROM verdicts WHERE grading = grade.id), 0) AS untouched
 FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g WHERE g.lesson = hand_ins.lesson AND g.content = hand_ins.content
-    ORDER BY faulted, regrade DESC, id DESC LIMIT 1
-) WHERE hand_ins.student = coalesce(?, hand_ins.student)
-AND hand_ins.lesson IN (SELECT lesson FROM tasks WHERE counts)
+    AND g.state IN ('counts', ?) ORDER BY faulted, regrade DESC, id DESC LIMIT 1
+) WHERE hand_ins.student IN (
+    SELECT value FROM json_each(coalesce(?, (SELECT json_group_array(DISTINCT student) FROM hand_ins)))
+) AND hand_ins.lesson IN (
+    SELECT lesson FROM tasks WHERE counts
+) AND hand_ins.lesson IN (
+    SELECT value FROM json_each(coalesce(?, (SELECT json_group_array(lesson) FROM tasks)))
+)
 ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc, hand_ins.rowid
 """
-"""An SQL query for all attempts of the class, or of one student, each with the newest grade of its file.
+"""An SQL query for all attempts of the class, or of some students, each with the newest grade of its file.
 
-Its parameters are the advice to a student who has written nothing, and the student or NULL.
+Its parameters are the advice to a student who has written nothing, "held" if held gradings count, too (otherwise
+"counts"), and the students and the lessons, each as a JSON list or NULL for all.
 """
+
+SOURCES: Final = """
+SELECT hand_ins.*, (
+    SELECT source FROM gradings AS g WHERE g.lesson = hand_ins.lesson AND g.content = hand_ins.content
+    AND source IS NOT NULL ORDER BY id DESC LIMIT 1
+) AS source FROM hand_ins ORDER BY student, lesson, path, content
+"""
+"""An SQL query for all attempts of the class, each with its code."""
+
+UNGRADED: Final = """
+SELECT DISTINCT student, lesson FROM hand_ins AS h WHERE there AND NOT EXISTS (
+    SELECT 1 FROM gradings AS g
+    WHERE g.lesson = h.lesson AND g.content = h.content AND NOT g.faulted AND g.state = 'counts'
+)
+"""
+"""An SQL query for the students and lessons with an attempt that has no grade."""
 
 
 def check_folder(out: Path, folder: Path) -> None:
@@ -158,17 +187,20 @@ def readers(out: Path) -> Iterator[str]:
 
 
 @contextmanager
-def lock(out: Path) -> Iterator[None]:
-    """Lock the folder `out` during the `with` block. Raise `UsageError` if another process holds the lock."""
+def lock(out: Path, *, shared: bool = False) -> Iterator[None]:
+    """Lock the folder `out` during the `with` block. Raise `UsageError` if another process holds the lock.
+
+    Processes with a `shared` lock exclude only those without: a server may run while a person gives points by hand.
+    """
     with explained(out):
         file = (out / _LOCK).open("a+")
     with file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             raise UsageError(
-                f"Another run (process {file.read().strip() or 'unknown'}) is grading into {out}. "
+                f"Another run or server (process {file.read().strip() or 'unknown'}) is using {out}. "
                 "Wait until it ends, or stop it, and run the command again."
             ) from None
         file.truncate(0)
@@ -180,11 +212,12 @@ def lock(out: Path) -> Iterator[None]:
 def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
     """Return a connection to the database of grades in the folder `out`, without automatic transactions.
 
-    The mode "rwc" creates the file if there is none. Raise `UsageError` if the file cannot be used.
+    The mode "rwc" creates the file if there is none. Threads may use the connection one after the other. Raise
+    `UsageError` if the file cannot be used.
     """
     uri = f"{(out / FILE).absolute().as_uri()}?mode={mode}"
     try:
-        db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_TIMEOUT_S)
+        db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_TIMEOUT_S, check_same_thread=False)
         db.row_factory = sqlite3.Row
         if mode == "rwc":
             db.execute("PRAGMA journal_mode = WAL")

@@ -8,9 +8,11 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 
 from grader.class_run.graded_on import HandIns
+from grader.class_run.standing import student_lessons
+from grader.class_run.stored_attempts import StoredAttempt
 from grader.course.dates import LocalTime
 from grader.course.named_students import for_class
-from grader.course.roll import TaskPoints
+from grader.course.results import HandIn, SetAside, TaskPoints
 from grader.course.roster import unclear
 from grader.errors import UsageError
 from grader.hand_ins.collect import Collection
@@ -65,10 +67,33 @@ def lines(folder: Path, tasks: Sequence[TaskPoints], of: HandIns, course_name: s
 
 
 def _rows(found: Collection, of: HandIns) -> Iterator[Sequence[str]]:
+    aside = {(one.student, one.path): f" (does not count: {one.why})" for one in _set_aside(found, of)}
     for one in found.submissions:
         when = str(LocalTime.at_utc(one.handed_in, of.course.zone)) if one.handed_in else "–"
         refused = f" (refused: {one.refusal})" if one.refusal else ""
-        yield one.student, one.lesson, when, _SOURCES[one.time_source], f"{one.path}{refused}"
+        yield (
+            one.student,
+            one.lesson,
+            when,
+            _SOURCES[one.time_source],
+            f"{one.path}{refused}{aside.get((one.student, one.path), '')}",
+        )
+
+
+def _set_aside(found: Collection, of: HandIns) -> Iterator[SetAside]:
+    rows = (
+        StoredAttempt(
+            at=one.handed_in,
+            points=None,
+            refused=one.refused,
+            grading=None,
+            time_source=one.time_source,
+            hand_in=HandIn(one.student, one.lesson, one.path, one.sha256, one.content, at=one.handed_in),
+        )
+        for one in found.submissions
+    )
+    course = for_class(of.course, found.students, of.roster)
+    return (aside for one in student_lessons([*rows], course) for aside in one.set_aside)
 
 
 def _left_out(files: Sequence[LeftOut]) -> list[Sequence[str]]:

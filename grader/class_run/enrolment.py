@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 
 from grader.class_run import database, rows, senders
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.files import storable
 from grader.hand_ins.collect import Collection
 from harness.errors import UsageError
@@ -29,8 +29,7 @@ def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], l
     known = folders(db)
     gone = [path for path in known if Path(path).name == Path(folder).name and not Path(path).exists()]
     if folder not in known and gone:
-        for table in _TABLES:
-            db.execute(f"UPDATE OR REPLACE {table} SET folder = ? WHERE folder = ?", [folder, gone[0]])  # noqa: S608
+        _rename(db, gone[0], folder)
     elif folder not in known:
         names = set(map(storable, students))
         there = {*listed, *database.students(db)}
@@ -42,6 +41,18 @@ def join(db: sqlite3.Connection, out: Path, folder: str, students: Names[str], l
                 "the course file first."
             )
     db.execute("UPDATE meta SET value = ?1 WHERE key = 'class' AND value <> ?1", [folder])
+
+
+def move(db: sqlite3.Connection, folder: str) -> None:
+    """Store that the folder of the class is now `folder`, because a person moved or copied its files there."""
+    (before,) = db.execute("SELECT value FROM meta WHERE key = 'class'").fetchone()
+    _rename(db, before, folder)
+    db.execute("UPDATE meta SET value = ? WHERE key = 'class'", [folder])
+
+
+def _rename(db: sqlite3.Connection, before: str, folder: str) -> None:
+    for table in _TABLES:
+        db.execute(f"UPDATE OR REPLACE {table} SET folder = ? WHERE folder = ?", [folder, before])  # noqa: S608
 
 
 def folders(db: sqlite3.Connection) -> set[str]:
@@ -58,9 +69,7 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
     senders.store(db, folder, found.senders)
     lessons = {task.lesson for task in tasks}
     counting = {lesson for (lesson,) in db.execute("SELECT lesson FROM tasks WHERE counts")} | lessons
-    for lesson in lessons:
-        db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
-    db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", map(astuple, tasks))
+    count(db, tasks)
     left = _take_back(db, folder, found, lessons)
     if whole := lessons >= counting:
         db.execute("DELETE FROM students WHERE folder = ?", [folder])
@@ -84,6 +93,20 @@ def enrol(db: sqlite3.Connection, folder: str, found: Collection, tasks: Sequenc
         "To count these hand-ins again, put them back and run the same command again."
     )
     return [sentence] if left else []
+
+
+def count(db: sqlite3.Connection, tasks: Sequence[TaskPoints]) -> None:
+    """Let these tasks count, with these points."""
+    db.executemany("DELETE FROM tasks WHERE lesson = ?", ([lesson] for lesson in {task.lesson for task in tasks}))
+    db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", map(astuple, tasks))
+
+
+def add(db: sqlite3.Connection, folder: str, found: Collection) -> None:
+    """Store what one student handed in now, beside everything that is stored already."""
+    db.executemany("INSERT OR IGNORE INTO students VALUES (?, ?)", (rows.cells(folder, one) for one in found.students))
+    for one in found.left_out:
+        rows.insert(db, "left_out", {**asdict(one), "folder": folder})
+    db.executemany(database.HAND_IN, ((*rows.of_hand_in(one), folder) for one in found.submissions))
 
 
 def _take_back(db: sqlite3.Connection, folder: str, found: Collection, lessons: Names[str]) -> list[str]:

@@ -63,13 +63,15 @@ def export(
     shown = f"{place}, which replaces an older file" if changed and existed else str(place)
     given = sum(len(roll.marks(student)) for student in roll.students)
     see = f"See: {roll.commands.of('grade', '--history')}"
+    hidden = [one for one in roll.lessons if roll.course.hides(one)]
+    warning = [f"Hidden from students, do not publish these results yet: {', '.join(hidden)}."] if hidden else []
     by_hand = [f"Points given by hand: {units.some(given, 'grade')}. {see}"] if given else []
     if filled:
-        return [*filled.lines(shown), *by_hand], int(bool(filled.missing))
+        return [*filled.lines(shown), *by_hand, *warning], int(bool(filled.missing))
     grades = roll.grades().items()
     ungraded = [f"  {who}, {lesson}" for who, given in grades for lesson, points in given.items() if points is None]
     missing = [f"Not in the file, because there is no grade yet ({len(ungraded)}):", *ungraded] if ungraded else []
-    return [f"Wrote {shown}.", *missing, *by_hand], int(bool(ungraded))
+    return [f"Wrote {shown}.", *missing, *by_hand, *warning], int(bool(ungraded))
 
 
 def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:

@@ -68,6 +68,8 @@ def slot(form: Form, student: str, paths: Sequence[str]) -> Slot | None:
 
     For Canvas, this is the name of the newest file, because Canvas takes only files of the newest attempt.
     """
+    if form is Form.FOLDER and not paths:
+        return Slot(f"{folder_name(student)}/{PAGE}", student)
     if form is Form.FOLDER:
         top, inside, _ = min(paths).partition("/")
         stem = re.sub(r"\.(zip|py|ipynb)$", "", top, flags=re.IGNORECASE)
@@ -95,7 +97,9 @@ def return_pages(
     """
     roll = book.roll()
     roll = roll.only([named(one, roll.lessons, "lesson in this class") for one in lessons]) if lessons else roll
-    paths = {student: of for student, of in book.paths(roll.lessons).items() if student in roll.students}
+    graded = (*(one.submission.student for one in roll.reports), *(one.student for one in roll.waiting))
+    found = {student: list[str]() for student in graded} | book.paths(roll.lessons)
+    paths = {student: of for student, of in found.items() if student in roll.students}
     pages, missing = _pages(book, roll, form, paths)
     place = to or book.out / ("_feedback" if form is Form.FOLDER else f"{form}-feedback.zip")
     mode = None if to else rights(book.out)
@@ -132,6 +136,8 @@ def _pages(
             where = Slot(f"{folder_name(student)}/{PAGE}", student)
         if where and form is not Form.FOLDER and (other := _another_name(roll, student, where.name)):
             why, where = f"{where.name} is named after {other!r}: perhaps a group. {_WHOSE}", None
+        elif where is None and not paths[student]:
+            why = f"a team mate handed in, so {form} has no file of this student"
         elif where is None:
             why = f"{paths[student][0]} has no name such as {EXPECTED[form]}"
         elif shared[where.owner] > 1:

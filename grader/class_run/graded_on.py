@@ -10,7 +10,8 @@ from grader.catalogue import Catalogue
 from grader.class_run.journal import Journal
 from grader.course.course_file import Course
 from grader.course.named_students import for_class
-from grader.course.roll import Roll, TaskPoints
+from grader.course.results import TaskPoints
+from grader.course.roll import Roll
 from grader.course.roster import Roster
 from grader.errors import UsageError
 from grader.hand_ins.collect import Collection, collect

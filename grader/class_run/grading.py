@@ -20,7 +20,8 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 from grader import catalogue
 from grader.class_run.journal import Journal
 from grader.class_run.standing import Graded
-from grader.course.roll import TaskPoints, is_too_noisy
+from grader.course.results import TaskPoints
+from grader.course.roll import is_too_noisy
 from grader.errors import FairclockError, MachineError
 from grader.grade import grade
 from grader.isolation import sandbox
@@ -160,12 +161,12 @@ def grade_all(
     try:
         with progress as tell:
             for graded in _round(pending, grader, executor):
-                report = _keep(graded, book, grader, again)
+                report = keep(graded, book, grader, again=key(graded.report.submission) in again)
                 tell(report)
                 kept += 1
                 noisy += [report.submission] if is_too_noisy(report) else []
             for graded in _round(noisy, grader, executor):
-                tell(_keep(graded, book, grader, again))
+                tell(keep(graded, book, grader, again=key(graded.report.submission) in again))
     except BaseException as error:
         executor.shutdown(wait=False)
         if not isinstance(error, KeyboardInterrupt):
@@ -175,9 +176,13 @@ def grade_all(
     return kept
 
 
-def _keep(graded: Graded, book: Journal, grader: HandInGrader, again: Collection[Key]) -> Report:
+def keep(graded: Graded, book: Journal, grader: HandInGrader, *, again: bool, held: bool = False) -> Report:
+    """Store a grade, or an internal error in its place. Return the report that was stored.
+
+    `again` and `held` are those of `Journal.add`.
+    """
     try:
-        book.add(graded, again=key(graded.report.submission) in again)
+        book.add(graded, again=again, held=held)
     except FairclockError:
         raise
     except Exception as error:  # noqa: BLE001 - any failure concerns only this grade

@@ -12,7 +12,7 @@ from grader.class_run import journal
 from grader.class_run.journal import Journal
 from grader.class_run.summary import leaderboard_names
 from grader.course.by_hand import HandEntry, in_force
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.course.roster import student_named
 from grader.errors import UsageError
 from grader.reports import grade_texts
@@ -41,29 +41,47 @@ def give(
     the last comment. Raise `UsageError` for an unknown student or task, and for wrong points or comments.
     """
     with journal.change(out) as book:
-        who = student_of(book, student)
-        tasks = book.tasks(counting=False)
-        which = task_named(task, tasks) if task else None
-        if not which and not undo and comment.strip() in {one.task for one in tasks}:
-            raise UsageError(f'Write the comment after the task: comment {out} {student} {comment} "TEXT"')
-        full, most = (which.task, which.points) if which else ("", 0.0)
-        if len(comment) > MOST_CHARACTERS:
-            raise UsageError(f"The comment is longer than {MOST_CHARACTERS:,} characters. Write a shorter one.")
-        if undo:
-            _require_entry(book, who, full, comment=points is None)
-        elif points is not None:
-            points = _checked(points, most, full, over=over)
-        name = by.strip() or _user()
-        book.give(HandEntry(who, full, points, comment.strip(), name, datetime.now(UTC), undo))
+        new = entry(book, student, task, points, comment=comment, by=by.strip() or _user(), over=over, undo=undo)
+        book.give(new)
+        who, lesson = new.student, new.lesson
         roll = book.roll()
         files = reports.write(roll, book.out, whole=book.reports, name_of=leaderboard_names(book, roll), changed={who})
     lines = [grade_texts.hand_entry(roll, roll.by_hand[-1], student=True)]
-    if which:
-        counted = roll.grades().get(who, {}).get(which.lesson)
+    if lesson:
+        counted = roll.grades().get(who, {}).get(lesson)
         got = "still has no" if counted is None else f"now has {grade_texts.points(counted)}"
-        uncounted = "" if which.lesson in roll.lessons else " This lesson does not count at present."
-        lines.append(f"{who} {got} points for {which.lesson}.{uncounted}")
+        uncounted = "" if lesson in roll.lessons else " This lesson does not count at present."
+        lines.append(f"{who} {got} points for {lesson}.{uncounted}")
     return (*lines, f"Wrote {files.changed} files in {out}.", *files.lines())
+
+
+def entry(
+    book: Journal,
+    student: str,
+    task: str,
+    points: float | None,
+    *,
+    comment: str = "",
+    by: str,
+    over: bool = False,
+    undo: bool = False,
+) -> HandEntry:
+    """Return the entry in the history for points or a comment by hand, made now. The arguments are those of `give`.
+
+    Raise `UsageError` for an unknown student or task, for wrong points or comments, and if there is nothing to undo.
+    """
+    who, tasks = student_of(book, student), book.tasks(counting=False)
+    which = task_named(task, tasks) if task else None
+    if not which and not undo and comment.strip() in {one.task for one in tasks}:
+        raise UsageError(f'Write the comment after the task: comment {book.out} {student} {comment} "TEXT"')
+    full, most = (which.task, which.points) if which else ("", 0.0)
+    if len(comment) > MOST_CHARACTERS:
+        raise UsageError(f"The comment is longer than {MOST_CHARACTERS:,} characters. Write a shorter one.")
+    if undo:
+        _require_entry(book, who, full, comment=points is None)
+    elif points is not None:
+        points = _checked(points, most, full, over=over)
+    return HandEntry(who, full, points, comment.strip(), by, datetime.now(UTC), undo)
 
 
 def history(out: Path, student: str = "", task: str = "") -> tuple[str, ...]:

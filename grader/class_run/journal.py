@@ -2,7 +2,8 @@
 
 Each grade is one transaction, synced to the disk, and never changed or removed. A grade belongs to the content of a
 file, so all students who handed in the same bytes for a lesson share it. If the instructor requests another grade, the
-newest grade counts. A grade after an internal error never replaces another.
+newest grade counts. A grade after an internal error never replaces another, and a held grade counts when it is
+published.
 
 The database also stores which lessons count, the rules on dates and attempts, and the names on the leaderboard.
 """
@@ -12,25 +13,27 @@ import sqlite3
 from collections.abc import Collection as Names
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from grader import seeds
-from grader.class_run import database, enrolment, rows, senders
+from grader.class_run import class_roll, database, enrolment, regrades, rows, senders
+from grader.class_run.hand_in_now import HandInNow, hand_in_now
+from grader.class_run.regrades import HeldGradings
 from grader.class_run.senders import Remembered
-from grader.class_run.standing import Graded, StudentLesson, by_hand, same_content, struck, student_lessons
-from grader.course.by_hand import HandEntry, given
+from grader.class_run.standing import Graded, StudentLesson
+from grader.course.by_hand import HandEntry
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course, parse
 from grader.course.named_students import read_once
-from grader.course.roll import HandIn, Roll, Span, TaskPoints, is_faulted
+from grader.course.results import TaskPoints
+from grader.course.roll import Roll, is_faulted
 from grader.course.roster import Roster
 from grader.files import WriteError, storable, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.hand_ins.refusal import digest
-from grader.records import LeftOut, Report
+from grader.records import Report
 from harness.errors import UsageError
 
 FILE: Final = database.FILE
@@ -38,13 +41,13 @@ FILE: Final = database.FILE
 
 @contextmanager
 def claim(
-    out: Path, folder: Path, *, kit: str, students: Names[str] = (), listed: Names[str] = ()
+    out: Path, folder: Path, *, kit: str, students: Names[str] = (), listed: Names[str] = (), shared: bool = False
 ) -> Iterator["Journal"]:
     """Open or create the database of grades in `out` for the class in `folder`, and lock it.
 
-    `students` are the students in this folder, and `listed` those in the course's own list. Raise `UsageError`, before
-    anything is changed, if `out` belongs to another class or program version, holds other files, or is in use by
-    another process.
+    `students` are the students in this folder, and `listed` those in the course's own list. A `shared` lock excludes
+    only runs. Raise `UsageError`, before anything is changed, if `out` belongs to another class or program version,
+    holds other files, or is in use by another process.
     """
     identity = storable(str(folder.resolve()))
     database.check_folder(out, folder)
@@ -52,7 +55,7 @@ def claim(
         with closing(database.connect(out)) as db:
             database.meta(db, out, kit)
     database.create_folder(out)
-    with database.lock(out), closing(database.connect(out, mode="rwc")) as db:
+    with database.lock(out, shared=shared), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         with journal.transaction():
             if not database.meta(db, out, kit):
@@ -63,8 +66,8 @@ def claim(
 
 @contextmanager
 def change(out: Path) -> Iterator["Journal"]:
-    """Open the database of grades in `out` and lock it, as `claim` does. Raise `UsageError` if there is none."""
-    with read(out) as journal, database.lock(out):
+    """Open the database of grades in `out`, while no run uses it. Raise `UsageError` if there is none."""
+    with read(out) as journal, database.lock(out, shared=True):
         yield journal
 
 
@@ -156,35 +159,50 @@ class Journal:
         with self.transaction() as db:
             return enrolment.enrol(db, self.folder, found, tasks)
 
-    def add(self, graded: Graded, *, again: bool = False) -> None:
+    def add(self, graded: Graded, *, again: bool = False, held: bool = False) -> None:
         """Store a grade, with the results of all tasks, in one transaction.
 
-        `again` is True if the instructor requested this grading with --regrade. Raise `sqlite3.IntegrityError` if the
-        file's content already has a grade and `again` is False.
+        `again` is True if the instructor requested this grading with --regrade. With `held`, this grading does not
+        count until `publish_held`, unless the file's content has no grade yet. Raise `sqlite3.IntegrityError` if the
+        content already has a grade and `again` is False.
         """
         report = graded.report
         about: dict[str, rows.Cell] = {"kit": self.meta["kit"], "faulted": is_faulted(report)}
         about |= {"started_utc": graded.started.isoformat(), "finished_utc": graded.finished.isoformat()}
         with self.transaction() as db:
             key = rows.cells(report.submission.lesson, report.submission.content)
-            earlier = db.execute("SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?", key).fetchone()[0]
-            regrade = earlier if again else 0
-            grading = rows.insert(db, "gradings", {**rows.of_report(report), **about, "regrade": regrade})
+            earlier, counting = regrades.earlier(db, key)
+            about["regrade"] = earlier if again else 0
+            about["state"] = regrades.HELD if held and counting else regrades.COUNTS
+            grading = rows.insert(db, "gradings", {**rows.of_report(report), **about})
             for position, verdict in enumerate(report.verdicts):
                 rows.insert(db, "verdicts", {"grading": grading, "position": position, **rows.of_verdict(verdict)})
 
     def student_lessons(self, student: str | None = None) -> tuple[StudentLesson, ...]:
         """Return, for each student (or one) and lesson, the attempt that counts by the course rules."""
-        return tuple(student_lessons(rows.attempts(self._db, student), self.course()))
+        only = None if student is None else [student]
+        return tuple(class_roll.student_lessons_of(self._db, self.course(), only)[1])
+
+    def waiting(self) -> tuple[StudentLesson, ...]:
+        """Return the students and lessons with attempts that must be graded (`needed`)."""
+        return tuple(class_roll.waiting_of(self._db, self.course()))
+
+    def hand_in_now(self, student: str, lesson: str, at: datetime) -> HandInNow:
+        """Return whether a student may hand in a lesson at a time, by the quota and the dates."""
+        attempts = rows.attempts(self._db, self.course().with_team_mates([student]))
+        return hand_in_now(attempts, self.course(), student, lesson, at)
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the reports, with all single measurements, on the attempts that count, of all students or of one."""
         return tuple(rows.report(self._db, one.chosen)[0] for one in self.student_lessons(student) if one.chosen)
 
+    def sources(self) -> tuple[rows.StoredCode, ...]:
+        """Return all attempts of the class with their code, sorted by student, lesson and path."""
+        return rows.sources(self._db)
+
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
         """Return the tasks that count, or with `counting=False` also those that were graded but no longer count."""
-        found = self._db.execute("SELECT lesson, task, points, counts FROM tasks ORDER BY lesson, rowid")
-        return tuple(TaskPoints(*task) for *task, counts in found if counts or not counting)
+        return rows.tasks(self._db, counting=counting)
 
     def students(self) -> tuple[str, ...]:
         """Return the students who have a folder or zip of submissions, or points by hand."""
@@ -197,7 +215,7 @@ class Journal:
 
     def given(self) -> tuple[HandEntry, ...]:
         """Return the history of all points and comments by hand, in order of time."""
-        return tuple(map(rows.hand_entry, self._db.execute("SELECT * FROM by_hand ORDER BY id")))
+        return rows.given(self._db)
 
     def paths(self, lessons: Sequence[str]) -> dict[str, list[str]]:
         """Return, by student, where the files for these lessons are in the class folder, also those not graded."""
@@ -264,46 +282,28 @@ class Journal:
         """Return the roster of the course, which has no people if none was given."""
         return Roster.of(self.meta.get("roster", ""))
 
-    def roll(self) -> Roll:
-        """Return all students with their current grades. The reports lack single measurements."""
-        attempts, course, meta = rows.attempts(self._db), self.course(), self.meta
-        found = list(student_lessons(attempts, course))
-        read: list[tuple[Report, Span]] = []
-        unreadable: list[HandIn] = []
-        for chosen in (one.chosen for one in found if one.chosen):
-            try:
-                read.append(rows.report(self._db, chosen, raw=False))
-            except Exception:  # noqa: BLE001 - any failure concerns only this hand-in
-                unreadable.append(chosen.hand_in)
-        lost = {(one.student, one.lesson) for one in unreadable}
-        notes = [note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY folder, rowid")]
-        excluded, unmatched = struck(attempts, course)
-        history, tasks = self.given(), self.tasks()
-        marks = {key: of for key, of in given(history).items() if key[1] in {task.lesson for task in tasks}}
-        standings = {(s.student, s.lesson): s for one in found if (s := one.standing)}
-        standings |= {(s.student, s.lesson): s for s in by_hand(marks, found, [one for one, _ in read], tasks, course)}
-        final = {key for key, one in standings.items() if one.by_hand and one.points is not None}
-        to_grade = min((hand_in.folder for one in found for hand_in in one.needed), default="")
-        waiting = (*(hand_in for one in found for hand_in in one.waiting), *unreadable)
-        return Roll(
-            title=course.title or Path(meta["class"]).name,
-            kit=meta["kit"],
-            students=tuple(sorted({*self.students(), *course.students, *(roster := self.roster()).students})),
-            tasks=tasks,
-            reports=tuple(report for report, _ in read),
-            waiting=tuple(one for one in waiting if (one.student, one.lesson) not in final),
-            notes=(*notes, *(f"{who}, {lesson}: its grade in {FILE} cannot be read" for who, lesson in sorted(lost))),
-            standings=tuple(one for key, one in sorted(standings.items()) if key not in lost - final),
-            spans=tuple(span for _, span in read),
-            left_out=tuple(LeftOut(*row) for row in self._db.execute("SELECT * FROM left_out")),
-            gone=tuple(hand_in for one in found for hand_in in one.gone),
-            same_content=tuple(same_content(attempts)),
-            struck=excluded,
-            unmatched=unmatched,
-            course=course,
-            commands=replace(self.commands(), folder=to_grade or self.folder),
-            by_hand=history,
-            at=datetime.now(UTC),
-            roster=roster,
-            senders=senders.everyone(self._db),
-        )
+    def roll(self, student: str | None = None) -> Roll:
+        """Return all students with their current grades, or one student alone. The reports lack single measurements."""
+        only = None if student is None else [student]
+        return class_roll.read(self._db, self.meta, self.course(), self.commands(), only)
+
+    def held(self) -> HeldGradings:
+        """Return the gradings that are held, and what would change if all of them were published."""
+        self._db.execute("BEGIN")  # so that no grade is stored between the two readings
+        try:
+            of = (self._db, self.meta, self.course(), self.commands())
+            only = self.course().with_team_mates(regrades.students(self._db))
+            before, after = class_roll.read(*of, only), class_roll.read(*of, only, with_held=True)
+            return HeldGradings(regrades.numbers(self._db), tuple(regrades.changes(before, after)))
+        finally:
+            self._db.execute("ROLLBACK")
+
+    def publish_held(self, gradings: Names[int] | None = None) -> int:
+        """Let these held gradings, or all, count from now on. Return their number."""
+        with self.transaction() as db:
+            return regrades.settle(db, regrades.COUNTS, gradings)
+
+    def discard_held(self, gradings: Names[int] | None = None) -> int:
+        """Discard these held gradings, or all, so that they never count. Return their number."""
+        with self.transaction() as db:
+            return regrades.settle(db, regrades.DISCARDED, gradings)

@@ -9,15 +9,16 @@ A timed round of the baseline and the submission (candidate) is a JSON list:
 import json
 import math
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, astuple
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
-from grader.class_run import database
-from grader.class_run.standing import StoredAttempt
+from grader.class_run import database, regrades
+from grader.class_run.stored_attempts import StoredAttempt
 from grader.course.by_hand import HandEntry
-from grader.course.roll import HandIn, Span
+from grader.course.results import HandIn, Span, TaskPoints
 from grader.files import storable
 from grader.kinds import COSTS
 from grader.records import Attempt, Control, Report, Speed, Status, Submission, TimeSource, Verdict
@@ -26,11 +27,14 @@ from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
 
 Cell = str | int | float | None
+StoredCode = tuple[HandIn, datetime | None, str | None]
+"""An attempt, the time of the hand-in, and the code, which is None if it was never graded or cannot be read."""
 
 OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 """SQLite errors about the values of one row. All other errors concern the whole file, such as a full disk."""
 
 _SPEED: Final = ("ratio", "low", "high", "rounds_played", "tier", "undecided")
+_HAND_IN: Final = ("student", "lesson", "path", "sha256", "content", "folder")
 _SUBMISSION: Final = ("student", "lesson", "path", "sha256", "content", "refusal")
 _ATTEMPT: Final = ("rationale", "help", "cases_passed", "cases", "output_tail")
 """The columns with the fields of a submission and of an attempt that have the same names."""
@@ -99,22 +103,59 @@ def of_verdict(verdict: Verdict) -> dict[str, Cell]:
     }
 
 
-def attempts(db: sqlite3.Connection, student: str | None = None) -> list[StoredAttempt]:
-    """Return all attempts of the class, or of one student, sorted by student and lesson."""
+def tasks(db: sqlite3.Connection, *, counting: bool = True) -> tuple[TaskPoints, ...]:
+    """Return the tasks that count, or with `counting=False` also those that were graded but no longer count."""
+    found = db.execute("SELECT lesson, task, points, counts FROM tasks ORDER BY lesson, rowid")
+    return tuple(TaskPoints(*task) for *task, counts in found if counts or not counting)
+
+
+def given(db: sqlite3.Connection) -> tuple[HandEntry, ...]:
+    """Return the history of all points and comments by hand, in order of time."""
+    return tuple(map(hand_entry, db.execute("SELECT * FROM by_hand ORDER BY id")))
+
+
+def attempts(
+    db: sqlite3.Connection,
+    students: Collection[str] | None = None,
+    lessons: Collection[str] | None = None,
+    *,
+    with_held: bool = False,
+) -> list[StoredAttempt]:
+    """Return all attempts of the class, or of these students and lessons, sorted by student and lesson.
+
+    The grade of each attempt is the newest of its file. Held gradings are only considered if `with_held` is set.
+    """
+    state = regrades.HELD if with_held else regrades.COUNTS
+    only = [None if names is None else json.dumps([*cells(*names)]) for names in (students, lessons)]
     return [
         StoredAttempt(
-            at=datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
+            at=(at := datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None),
             time_source=TimeSource(row["time_source"]),
             points=row["points"],
             refused=bool(row["refused"]),
             there=bool(row["there"]),
-            hand_in=HandIn(row["student"], row["lesson"], row["path"], row["sha256"], row["content"], row["folder"]),
+            hand_in=HandIn(**{name: row[name] for name in _HAND_IN}, at=at),
             grading=row["grading"],
             untouched=bool(row["untouched"]),
             regraded=row["regrade"] or 0,
+            by_task=json.loads(row["by_task"]),
+            was_faulted=bool(row["was_faulted"]),
         )
-        for row in db.execute(database.ATTEMPTS, [NOT_WRITTEN, student])
+        for row in db.execute(database.ATTEMPTS, [NOT_WRITTEN, state, *only])
     ]
+
+
+def sources(db: sqlite3.Connection) -> tuple[StoredCode, ...]:
+    """Return all attempts of the class with their code, sorted by student, lesson and path."""
+    fields = ("student", "lesson", "path", "sha256", "content", "folder")
+    return tuple(
+        (
+            HandIn(*(row[name] for name in fields)),
+            datetime.fromisoformat(row["handed_in_utc"]) if row["handed_in_utc"] else None,
+            row["source"],
+        )
+        for row in db.execute(database.SOURCES)
+    )
 
 
 def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) -> tuple[Report, Span]:
@@ -137,7 +178,7 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
             time_source=attempt.time_source,
         ),
         verdicts=tuple(_verdict(verdict, raw=raw) for verdict in verdicts),
-        environment=Environment.from_dict(json.loads(row["environment"])),
+        environment=_environment(row["environment"]),
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
@@ -145,6 +186,11 @@ def report(db: sqlite3.Connection, attempt: StoredAttempt, *, raw: bool = True) 
         remarks=tuple(json.loads(row["remarks"])),
     )
     return made, Span(given.student, given.lesson, started, finished, attempt.grading, attempt.regraded, given.folder)
+
+
+@lru_cache(maxsize=64)  # a class has thousands of reports from a few machines
+def _environment(text: str) -> Environment:
+    return Environment.from_dict(json.loads(text))
 
 
 def _verdict(row: sqlite3.Row, *, raw: bool) -> Verdict:

@@ -20,7 +20,7 @@ from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary, publish
 from grader.course.course_file import Course
 from grader.course.named_students import for_class
-from grader.course.roll import HandIn, TaskPoints
+from grader.course.results import HandIn, TaskPoints
 from grader.course.roster import Roster, student_named
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Status, Submission
@@ -48,15 +48,16 @@ class Work:
         """Return which submissions must be graded, also those of the students in `regrade` that have a grade."""
         may = {_identity(row.hand_in) for one in stands for row in one.may_count}
         lacks = {_identity(hand_in) for one in stands for hand_in in one.needed}
+        asked = {_identity(row.hand_in) for one in stands if one.student in regrade for row in one.may_count}
         counting = tuple(one for one in submissions if _identity(one) in may)
-        needed = tuple(one for one in counting if one.student in regrade or _identity(one) in lacks)
+        needed = tuple(one for one in counting if _identity(one) in asked | lacks)
         distinct = {key(one): one for one in reversed(needed)}
-        again = frozenset(key(one) for one in counting if one.student in regrade)
+        again = frozenset(key(one) for one in counting if _identity(one) in asked)
         return cls(counting, needed, tuple(reversed(distinct.values())), again)
 
 
 def _identity(one: Submission | HandIn) -> tuple[str, str, str]:
-    return one.student, one.lesson, one.content
+    return one.sender if isinstance(one, HandIn) else one.student, one.lesson, one.content
 
 
 def grade_class(
@@ -95,8 +96,9 @@ def grade_class(
     lessons = sorted({task.lesson for task in (*tasks, *before.tasks)})  # so that no other exercise seems misnamed
     found = HandIns(policy, roster, known, kit).of(folder, lessons)
     everyone = sorted({*found.students, *before.students_by(roster)})
-    for_class(policy, everyone, roster, course_name or f"The course kept in {out}")
-    regrade = [student_named(one, found.students, roster) for one in regrade]
+    rules = for_class(policy, everyone, roster, course_name or f"The course kept in {out}")
+    there = {*found.students, *(one for team in rules.teams.values() for one in team.students)}
+    regrade = [student_named(one, sorted(there), roster) for one in regrade]
     listed = (*policy.students, *roster.students)
     with journal.claim(out, folder, kit=kit, students=found.students, listed=listed) as book:
         seed = book.secret_seed(seed_file)

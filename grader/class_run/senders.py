@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.class_run import database
 from grader.class_run.rows import cells
 from grader.course.course_file import Course
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.course.roster import NO_ROSTER, Roster
 from grader.files import storable
 from grader.records import Sender
@@ -33,7 +33,8 @@ def stored(db: sqlite3.Connection) -> dict[tuple[str, str], list[Sender]]:
 
 def everyone(db: sqlite3.Connection) -> tuple[Sender, ...]:
     """Return all senders."""
-    return tuple(dict.fromkeys(one for of in stored(db).values() for one in of))
+    found = db.execute("SELECT DISTINCT label, name, ids FROM senders ORDER BY label, name, ids")
+    return tuple(Sender(label, name, tuple(json.loads(ids))) for label, name, ids in found)
 
 
 def names(senders: Iterable[Sender], before: Roster, now: Roster) -> dict[str, set[str]]:

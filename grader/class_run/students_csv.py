@@ -10,7 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -40,7 +41,7 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 }
 """The headings of each kind of column, in letters and digits only, the best first."""
 
-_MAX_BYTES: Final = 20_000_000
+MAX_BYTES: Final = 20_000_000
 _PROTECTED = re.compile(r'="(.*)"|\'(?=[=+\-@\d])(.*)', re.DOTALL)
 _SHORTENED = re.compile(r"\d[.,]?\d*E\+\d+|\d+\.0+", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:mailto:)?([^\s<>;,:]+@[^\s<>;,]+)", re.IGNORECASE)
@@ -50,34 +51,58 @@ _STAFF = re.compile(r"teacher|instructor|assistant|reader|manager|staff|\bta\b")
 _NOTHING: Final = ("", "no groups", "n/a", "#n/a", "-")
 
 
+@dataclass(frozen=True)
+class StudentsFile:
+    """A list of students as a CSV file. `people` has each person by a row, and `rows` all rows of the same person.
+
+    `columns` are the columns of each kind, as `COLUMNS` names them.
+    """
+
+    file: CsvFile
+    columns: Mapping[str, Sequence[int]]
+    people: Mapping[int, Person]
+    rows: Mapping[int, Sequence[int]]
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The students on the list."""
+        return Roster((*self.people.values(),))
+
+
 def read(path: Path) -> Roster:
     """Return the students in `students.csv` or an export. A student on two lines is in the sections of both lines.
 
     Raise `UsageError`, which names the line, for a file without students, for a student without a name, and for two
     students with one id or e-mail address.
     """
-    data = read_plain_file(path, _MAX_BYTES, "The list of students")
+    return parse(read_plain_file(path, MAX_BYTES, "The list of students"), str(path)).roster
+
+
+def parse(data: bytes, name: str) -> StudentsFile:
+    """Return the students in the `data` of a file called `name`, as `read` does."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.decode("utf-16", "replace").encode()
-    file = CsvFile(data, str(path))
-    found: dict[int, Person] = {}
+    file = CsvFile(data, name)
+    columns, found = _columns(file), dict[int, Person]()
     rows: dict[str, int] = {}  # the row with an id or e-mail address
-    for row, person in _people(file, _columns(file)):
+    of_person: dict[int, list[int]] = {}
+    for row, person in _people(file, columns):
         keys = [fold(key) for key in (person.id, person.email) if key]
         known = {rows[key] for key in keys if key in rows}
         at = min(known, default=row)
         found[at] = _merged(file, (at, row), found[at], person, len(known)) if known else person
+        of_person.setdefault(at, []).append(row)
         rows.update(dict.fromkeys(keys, at))
-    roster, shared = Roster(tuple(found.values())), Counter(fold(one.name) for one in found.values())
+    made, shared = StudentsFile(file, columns, found, of_person), Counter(fold(one.name) for one in found.values())
     unclear = [row for row, one in found.items() if shared[fold(one.name)] > 1 and not (one.id or one.email)]
-    if unclear or len(roster.students) < len(found):
+    if unclear or len(made.roster.students) < len(found):
         row = (unclear or [*found])[-1]
         raise UsageError(
             f"{file.line(row)}: there is another {found[row].name!r}. Give both an id or an e-mail address."
         )
     if not found:
-        raise UsageError(f"{path} names no student. Write one student on each line, below the headings.")
-    return roster
+        raise UsageError(f"{name} names no student. Write one student on each line, below the headings.")
+    return made
 
 
 def chosen(students: Path | None, course_file: Path | None, course: Course, before: Roster) -> Roster:
@@ -105,7 +130,7 @@ def write(source: Path, place: Path, *, force: bool) -> Iterator[str]:
         before = {_key(one): one for one in read(place).people} if place.exists() else {}
     now = {_key(one): _with(one, before.get(_key(one), one)) for one in read(source).people}
     for key in [key for key in {**before, **now} if before and before.get(key) != now.get(key)]:
-        yield f"{_told(before.get(key))} → {_told(now.get(key))}"
+        yield f"{_described(before.get(key))} → {_described(now.get(key))}"
     refuse_edited(place, force=force, is_ours=lambda _path: before == now)
     if before != now:
         write_atomically(place, text_of(Roster((*now.values(),))).encode())
@@ -121,7 +146,7 @@ def _with(one: Person, before: Person) -> Person:
     return replace(one, sections=one.sections or before.sections, other_names=others)
 
 
-def _told(one: Person | None) -> str:
+def _described(one: Person | None) -> str:
     return ", ".join(filter(None, (one.name, one.id, one.email, *one.sections, *one.other_names))) if one else "nobody"
 
 

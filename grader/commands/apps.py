@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from grader import paths
-from grader.commands import student
+from grader.commands import measuring, student
 from grader.commands.options import lesson_names
 from grader.errors import UsageError
 from harness.command_line import Verbs, Version, guarded, lesson_aliases, matches
@@ -30,6 +30,8 @@ FOR_EVERYONE: Final[Mapping[str, Callable[..., int]]] = {
     "check": student.check,
     "practise": student.practise,
     "submit": student.submit,
+    "login": student.login,
+    "logout": student.logout,
     "notebook": student.notebook,
     "doctor": student.examine_machine,
 }
@@ -67,6 +69,7 @@ def fairclock_app(verb: str = "") -> typer.Typer:
         context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
         add_help_option=False,  # the lessons have their own --help
     )(take_lesson)
+    made.command(name="bisect")(measuring.bisect)
     _add_commands(made, verb)
     return made
 
@@ -106,10 +109,15 @@ def _add_commands(to: typer.Typer, verb: str) -> None:
     if verb not in {command.name for command in to.registered_commands}:
         for name, function in staff_commands().items():
             to.command(name=name, hidden=IN_A_STUDENT_KIT)(function)
+        if not IN_A_STUDENT_KIT:  # a kit does not contain what these commands need
+            from grader.commands import serve, similar  # noqa: PLC0415 - imported only if needed
+
+            to.command()(similar.similar)
+            to.add_typer(serve.app, name="serve")
 
 
 def staff_commands() -> Mapping[str, Callable[..., int]]:
-    """Return all commands for instructors and authors."""
+    """Return the commands for instructors and authors that a student kit also contains."""
     from grader.authoring import stubs  # noqa: PLC0415 - imported only if needed
     from grader.commands import author, by_hand, instructor  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The commands for students: `check`, `practise`, `submit`, `notebook` and `doctor`."""
+"""The commands for students: `check`, `practise`, `submit`, `login`, `logout`, `notebook` and `doctor`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from grader import catalogue, paths
 from grader.commands.options import Debug, Force, err_console, lesson_names, out_console
 from grader.course.roll import is_faulted
 from grader.desk import check as checking
-from grader.desk import check_screen, exercise_files, exercise_notebook
+from grader.desk import check_screen, course_server, exercise_files, exercise_notebook, handing_in
 from grader.desk import practise as practising
 from grader.desk import submit as packing
 from grader.desk.check_screen import ScreenLine
@@ -163,14 +163,54 @@ def submit(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
     graded: Annotated[
-        bool, typer.Option("--grade/--no-grade", help="Also grade the files on this machine and show their points.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--grade/--no-grade",
+            help="Also grade the files on this machine and show their points. Default: unless you are logged in.",
+        ),
+    ] = None,
+    send: Annotated[
+        bool | None,
+        typer.Option(
+            "--send/--no-send", help="Hand the zip in. Default: if you are logged in and all files are valid."
+        ),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="At a terminal, wait for the points.")] = True,
     force: Force = False,
     debug: Debug = False,
 ) -> int:
-    """Pack your exercises into one zip to hand in. Their points are shown, too."""
+    """Pack your exercises into one zip. If you are logged in, hand it in."""
+    login = None if send is False else course_server.read_login()
+    if send and not login:
+        raise UsageError("You are not logged in, so nothing was handed in. Log in first: fairclock login LINK")
     choices = settle(packing.select(places or (), take or ()), "fairclock submit --take", err_console)
-    return packing.submit(choices, out, out_console, force=force, graded=graded)
+    grades = login is None if graded is None else graded
+    code = packing.submit(choices, out, out_console, force=force, graded=grades, sends=bool(login))
+    if login and code and not send:
+        say(err_console, "Not handed in, because of a file above. To hand in all the same: fairclock submit --send")
+    elif login:
+        handing_in.hand_in(login, out, out_console, follow=wait and out_console.is_terminal)
+    return code
+
+
+def login(
+    link: Annotated[
+        str, typer.Argument(metavar="[LINK]", help="Your personal link, between quotes. Default: show your login.")
+    ] = "",
+    debug: Debug = False,
+) -> int:
+    """Log in at the server of your course, or show your lessons, due dates and points there."""
+    if link:
+        handing_in.log_in(link, out_console)
+    else:
+        handing_in.show_login(out_console)
+    return 0
+
+
+def logout(debug: Debug = False) -> int:
+    """End your login at the server of your course."""
+    handing_in.log_out(out_console)
+    return 0
 
 
 def notebook(

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from calendar import month_abbr, month_name
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
 from typing import Final
 
 YEARS: Final = range(1970, 3000)
@@ -83,6 +84,7 @@ class Extension:
         return due.after(self.length) if self.elapsed else due.later(self.length)
 
 
+@lru_cache(maxsize=1 << 14)  # a class has few due dates, and many attempts that are compared with them
 def to_utc(wall: datetime, zone: tzinfo) -> datetime:
     """Return the moment, in UTC, at which the clocks of a zone show `wall`, which has no offset."""
     first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))

@@ -18,7 +18,7 @@ from harness.rendering.texts import shown
 
 Kind = TypeVar("Kind", str, bool, dict[str, object], list[str])
 
-NAMED: Final = ("extensions", "sections", "struck", "files")
+NAMED: Final = ("extensions", "sections", "struck", "files", "teams", "chosen")
 """The tables whose keys are names that the instructor chooses."""
 
 MOST_DAYS: Final = 3650
@@ -57,7 +57,8 @@ def load(text: str, file: str) -> "Entry":
 
 def spelled(*path: str) -> str:
     """Return a key as TOML spells it, such as `extensions."José García".all`."""
-    return ".".join(key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in path)
+    quoted = (key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in path)
+    return ".".join(quoted).replace("\x7f", r"\u007f")  # JSON allows this control character, and TOML does not
 
 
 def _name_of(text: str) -> str:
@@ -131,23 +132,34 @@ class Entry:
         """Return a list of names."""
         return self.texts(_NAME, 'a list of names, such as ["ada", "bob"]')
 
+    def digest(self) -> str:
+        """Return the first characters of a SHA-256 value."""
+        text = str(self.value) if type(self.value) in {str, int} else ""
+        if not _SHA256.fullmatch(text):
+            raise self.wrong('at least the first 8 digits of a SHA-256, such as "3fa1c0de"')
+        return text.lower()
+
     def digests(self) -> tuple[str, ...]:
         """Return the first characters of SHA-256 values."""
         instead = 'a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]'
         return tuple(map(str.lower, self.texts(_SHA256, instead)))
 
-    def number(self, default: float, most: float = 1e4, *, whole: bool = False) -> float:
-        """Return a number from 0 to `most`, which may have to be whole."""
+    def number(self, default: float, most: float = 1e4, *, least: float = 0, whole: bool = False) -> float:
+        """Return a number from `least` to `most`, which may have to be whole."""
         n = default if self.value is None else self.value
-        if isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= most and not (whole and n % 1):
+        if isinstance(n, int | float) and not isinstance(n, bool) and least <= n <= most and not (whole and n % 1):
             return float(n)
-        raise self.wrong(f"a {'whole ' * whole}number from 0 to {most:g}")
+        raise self.wrong(f"a {'whole ' * whole}number from {least:g} to {most:g}")
+
+    def one_of(self, *texts: str) -> str:
+        """Return one of these texts, or "" without the key."""
+        if self.value is not None and self.value not in texts:
+            raise self.wrong(" or ".join(f'"{one}"' for one in texts))
+        return str(self.value or "")
 
     def which(self) -> Which | None:
         """Return the rule that chooses an attempt."""
-        if self.value not in (None, *Which):
-            raise self.wrong(" or ".join(f'"{one}"' for one in Which))
-        return Which(str(self.value)) if self.is_given else None
+        return Which(self.one_of(*Which)) if self.is_given else None
 
     def zone(self) -> tzinfo | None:
         """Return a time zone."""

@@ -1,15 +1,16 @@
 """The rules of a course file for the students of a class, whom the file names as people write names."""
 
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
-from grader.course.course_file import ALL, Course, parse
+from grader.course.course_file import ALL, Course, Dates, parse
 from grader.course.dates import LocalTime
 from grader.course.entries import Entry
 from grader.course.roster import FILE, NO_ROSTER, Roster, student_named
+from grader.course.teams import Team
 from harness.errors import UsageError
 
 Rules = TypeVar("Rules")
@@ -36,12 +37,12 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
             hint = f"If the student is enrolled but not in the class yet, {new.format(text)}."
             raise UsageError(f"{place(*path)}: {error} {hint}") from None
 
-    def renamed(table: str, rules: Mapping[str, Mapping[str, Rules]]) -> dict[str, Mapping[str, Rules]]:
+    def renamed(table: tuple[str, ...], rules: Mapping[str, Mapping[str, Rules]]) -> dict[str, Mapping[str, Rules]]:
         found: dict[str, Mapping[str, Rules]] = {}
         for text, own in rules.items():
-            student = meant(text, table, text) if text else ""
+            student = meant(text, *table, text) if text else ""
             if name and student in found:
-                raise UsageError(f"{place(table, text)}: another table is for {student}, too. Write one table.")
+                raise UsageError(f"{place(*table, text)}: another table is for {student}, too. Write one table.")
             found[student] = {**found.get(student, {}), **own}
         return found
 
@@ -53,14 +54,13 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
             known = f"The sections in {FILE}: {', '.join(roster.sections) or 'none'}."
             known = known if roster.people else 'Write students = ["ada", "bob"] below this line.'
             raise UsageError(f"{place('sections', title)}: no student is in the section {title!r}. {known}")
-    dated = ((title, who, lesson) for title, (named, dates) in sections.items() for who in named for lesson in dates)
-    first: dict[tuple[str, str], str] = {}
-    for title, who, lesson in dated if name else ():
-        other = first.setdefault((who, lesson), title)
-        if sections[other][1][lesson] != sections[title][1][lesson]:
-            both = f"{who} is in the sections {other!r} and {title!r}, and both have dates for {lesson}"
-            raise UsageError(f"{place('sections', title)}: {both}. Remove the student from one of them.")
-    extensions, usual = renamed("extensions", course.extensions), replace(course, sections=sections, extensions={})
+    if name:
+        _check_sections(sections, place)
+    teams = _teams(course, meant, place, checked=bool(name))
+    slip_days = course.slip_days
+    if slip_days:
+        slip_days = replace(slip_days, chosen=renamed(("slip_days", "chosen"), slip_days.chosen))
+    extensions, usual = renamed(("extensions",), course.extensions), replace(course, sections=sections, extensions={})
     for text, (who, own) in zip(course.extensions, extensions.items(), strict=True) if name else ():
         for lesson, to in own.items():
             due = usual.rule(who, lesson).due
@@ -70,9 +70,37 @@ def for_class(course: Course, students: Collection[str], roster: Roster = NO_ROS
         course,
         sections=sections,
         extensions=extensions,
-        struck=renamed("struck", course.struck),
-        files=renamed("files", course.files),
+        struck=renamed(("struck",), course.struck),
+        files=renamed(("files",), course.files),
+        chosen=renamed(("chosen",), course.chosen),
+        slip_days=slip_days,
+        teams=teams,
     )
+
+
+def _check_sections(
+    sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]], place: Callable[..., str]
+) -> None:
+    dated = ((title, who, lesson) for title, (named, dates) in sections.items() for who in named for lesson in dates)
+    first: dict[tuple[str, str], str] = {}
+    for title, who, lesson in dated:
+        other = first.setdefault((who, lesson), title)
+        if sections[other][1][lesson] != sections[title][1][lesson]:
+            both = f"{who} is in the sections {other!r} and {title!r}, and both have dates for {lesson}"
+            raise UsageError(f"{place('sections', title)}: {both}. Remove the student from one of them.")
+
+
+def _teams(course: Course, meant: Callable[..., str], place: Callable[..., str], *, checked: bool) -> dict[str, Team]:
+    teams: dict[str, Team] = {}
+    for title, team in course.teams.items():
+        members = tuple(dict.fromkeys(meant(one, "teams", title, "students") for one in team.students))
+        for other in teams.values() if checked else ():
+            shared = [who for who in members if who in other.students]
+            if shared and not (team.lessons and other.lessons and not {*team.lessons} & {*other.lessons}):
+                both = f"{shared[0]} is in the teams {other.name!r} and {title!r} for the same lesson"
+                raise UsageError(f"{place('teams', title)}: {both}. Remove the student, or write other lessons.")
+        teams[title] = replace(team, students=members)
+    return teams
 
 
 @lru_cache(maxsize=2)  # each student's page needs the rules

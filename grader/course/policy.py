@@ -2,7 +2,8 @@
 
 For each calendar day begun after the due date, the student loses a share of the points earned. Attempts after the
 closing date get no points. An attempt whose time is unknown counts as in time. If the learning platform marked such an
-attempt as late, nothing is taken off, and a person must decide.
+attempt as late, nothing is taken off, and a person must decide. A slip day cancels one of the days begun, and never
+moves the closing date.
 """
 
 from collections.abc import Sequence
@@ -20,11 +21,15 @@ _BEFORE_ALL, _AFTER_ALL = datetime.min.replace(tzinfo=UTC), datetime.max.replace
 
 
 class Which(StrEnum):
-    """The attempt that counts: the latest, the best or the first. A refused file only counts if all were refused."""
+    """The attempt that counts: the latest, best, first or chosen one. A refused file only counts if all were refused.
+
+    If the student chose no attempt, or one that may not count, the latest counts.
+    """
 
     LATEST = "latest"
     BEST = "best"
     FIRST = "first"
+    CHOSEN = "chosen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,23 @@ NO_PENALTY = LatePenalty()
 
 
 @dataclass(frozen=True, slots=True)
+class Slip:
+    """The slip days that are spent on a lesson, and that are `left` of the `budget` of the student or the `team`."""
+
+    days: int = 0
+    left: int = 0
+    budget: int = 0
+    team: str = ""
+
+
+NO_SLIP = Slip()
+
+
+@dataclass(frozen=True, slots=True)
 class DateRule:
     """The dates and the penalty that hold for one student in one lesson. Without a due date, no attempt is late.
 
-    `usual_due` is the due date of the class if the student has a different one.
+    `usual_due` is the due date of the class if the student has a different one. Attempts before `opens` do not count.
     """
 
     which: Which = Which.LATEST
@@ -51,6 +69,8 @@ class DateRule:
     closes: LocalTime | None = None
     late: LatePenalty = NO_PENALTY
     usual_due: LocalTime | None = None
+    opens: LocalTime | None = None
+    slip: Slip = NO_SLIP
 
     @property
     def due_utc(self) -> datetime | None:
@@ -60,7 +80,7 @@ class DateRule:
     def days_late(self, at: datetime | None) -> int:
         """Return the number of calendar days begun since the due date.
 
-        It is 0 within the grace time and at an unknown time.
+        It is 0 within the grace time and at an unknown time. Slip days do not change it.
         """
         if at is None or self.due is None or at - self.due.utc <= self.late.grace:
             return 0
@@ -72,7 +92,11 @@ class DateRule:
 
     def share_lost(self, at: datetime | None) -> float:
         """Return the share of the points that the student loses for lateness, from 0 to 1."""
-        return 1.0 if self.is_closed(at) else min(1.0, self.late.most, self.late.per_day * self.days_late(at))
+        return 1.0 if self.is_closed(at) else self.lost_for(self.days_late(at) - self.slip.days)
+
+    def lost_for(self, days: int) -> float:
+        """Return the share of the points that is lost for this number of days that no slip day pays for."""
+        return min(1.0, self.late.most, self.late.per_day * max(0, days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +104,7 @@ class Handed:
     """One attempt: the time when it was handed in, its points or None, and whether the file was refused.
 
     `time_source` is the source of this time. `there` is False if the file was replaced later. The attempt can still
-    count as the best or the first.
+    count as the best or the first. `chosen` is True if the student chose this attempt.
     """
 
     at: datetime | None
@@ -88,6 +112,7 @@ class Handed:
     refused: bool = False
     there: bool = True
     time_source: TimeSource = TimeSource.FILE
+    chosen: bool = False
 
     @property
     def late_by_unknown(self) -> bool:
@@ -114,20 +139,39 @@ def candidates(attempts: Sequence[Handed], rule: DateRule) -> tuple[int, ...]:
     return tuple(one.get(rule.which, taken))
 
 
+def deciding(attempts: Sequence[Handed], rule: DateRule) -> tuple[int, ...]:
+    """Return the indices of the attempts of which the best counts: all that may count, or one if the rule names one."""
+    may = candidates(attempts, rule)
+    if rule.which is not Which.CHOSEN:
+        return may
+    there = [place for place in may if attempts[place].there] or may
+    return tuple([place for place in may if attempts[place].chosen] or there)[-1:]
+
+
 def count(attempts: Sequence[Handed], rule: DateRule) -> CountedAttempt | None:
     """Return which of a student's attempts at a lesson counts and for how many points, or None without attempts.
 
     If an attempt that may count has no grade yet, the points are None, because that attempt might be the best.
     """
-    if not (may := candidates(attempts, rule)):
+    if not (may := deciding(attempts, rule)):
         return None
     if ungraded := [place for place in may if attempts[place].points is None]:
         return CountedAttempt(ungraded[0], None, None, "")
     index = max(may, key=lambda place: _after(attempts[place], rule))  # the earliest of attempts with equal points
     chosen = attempts[index]
-    number = f"Attempt {_order(attempts, rule).index(index) + 1} of {len(attempts)} counts: the {rule.which}."
+    place, which = _order(attempts, rule).index(index) + 1, _which(attempts, index, rule)
+    number = f"Attempt {place} of {len(attempts)} counts: {which}."
     told = [number if len(attempts) > 1 else "", _why(chosen, rule)]
     return CountedAttempt(index, chosen.points, _after(chosen, rule), " ".join(filter(None, told)))
+
+
+def _which(attempts: Sequence[Handed], index: int, rule: DateRule) -> str:
+    if rule.which is not Which.CHOSEN:
+        return f"the {rule.which}"
+    if attempts[index].chosen:
+        return "the chosen one"
+    is_chosen = any(one.chosen for one in attempts)
+    return f"the latest, because {'the chosen one may not count' if is_chosen else 'none was chosen'}"
 
 
 def _order(attempts: Sequence[Handed], rule: DateRule) -> list[int]:
@@ -161,5 +205,12 @@ def _why(attempt: Handed, rule: DateRule) -> str:
     if days := rule.days_late(attempt.at):
         lost, points = percent(rule.share_lost(attempt.at)), _after(attempt, rule)
         begun = f"Due {rule.due}, {handed_in}: {some(days, 'day')} begun."
+        if paid := min(days, rule.slip.days):
+            whose = f"of team {rule.slip.team}" if rule.slip.team else "in the course"
+            left = f"{rule.slip.left} of {rule.slip.budget} are left {whose}"
+            begun += f" Slip days pay for {paid} of {some(days, 'day')}, and {left}."
+            if days == paid:
+                return f"{begun} Nothing is taken off."
+            begun += f" {some(days - paid, 'day')} late:"
         return f"{begun} {lost} are taken off, so {points:g} of the {raw} earned points count."
     return ""

@@ -14,87 +14,18 @@ from grader.course.by_hand import HandEntry, in_force
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.course.dates import LocalTime
+from grader.course.results import HandIn, SameContent, SetAside, Span, Standing, TaskPoints
 from grader.course.roster import NO_ROSTER, Roster
 from grader.files import storable
 from grader.records import UNGRADED, LeftOut, Report, Sender, Status, Verdict
 
-_OF_A_STUDENT: Final = ("reports", "waiting", "gone", "left_out", "standings", "spans", "by_hand")
-_OF_A_LESSON: Final = ("tasks", "reports", "waiting", "gone", "same_content", "standings", "spans", "by_hand")
+_OF_RESULTS: Final = ("reports", "waiting", "gone", "standings", "spans", "by_hand")
+_OF_BOTH: Final = (*_OF_RESULTS, "set_aside", "sealed")
+_OF_A_STUDENT: Final = (*_OF_BOTH, "left_out")
+_OF_A_LESSON: Final = (*_OF_BOTH, "tasks", "same_content")
 """Fields of a `Roll` whose items each belong to one student, and those whose items each belong to one lesson."""
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
-
-
-@dataclass(frozen=True, slots=True)
-class HandIn:
-    """One submitted file for a lesson: its path, SHA-256, the key of its grade (`content`), and its class folder."""
-
-    student: str
-    lesson: str
-    path: str
-    sha256: str
-    content: str = ""
-    folder: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskPoints:
-    """A task that is graded: its lesson, its full name, and its maximum points."""
-
-    lesson: str
-    task: str
-    points: float
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
-
-    Both points are None while an attempt that may count has no grade. `by_hand` is True if a person gave at least a
-    part of the points. Then both points contain this part. `late_by_unknown` is True if the learning platform marked
-    the hand-in as late without a time, and no person has decided yet.
-    """
-
-    student: str
-    lesson: str
-    raw: float | None
-    points: float | None
-    reason: str = ""
-    due: datetime | None = None
-    handed_in: datetime | None = None
-    by_hand: bool = False
-    late_by_unknown: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The start and the end of the grading of one student's submission, in UTC.
-
-    `grading` is its number in the database, which students with equal files share. `regraded` counts later gradings.
-    `folder` is the class folder of the submission.
-    """
-
-    student: str
-    lesson: str
-    started: datetime
-    finished: datetime
-    grading: int | None = None
-    regraded: int = 0
-    folder: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SameContent:
-    """Students who handed in equal files for a lesson. The file was graded once, and then `regraded` times.
-
-    `untouched` is True if the file's functions are not written yet.
-    """
-
-    lesson: str
-    students: tuple[str, ...]
-    sha256: str
-    untouched: bool
-    regraded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +37,11 @@ class Roll:
     submissions without a grade. `notes` are notes on collecting the submissions. `spans` are the times of the gradings.
     `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
     were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
-    attempt that was not found. `commands` are the commands that the reports tell the instructor to type. `by_hand` is
-    the history of all points and comments that a person gave. `at` is the time at which the class was read. `senders`
-    are those who handed in, as folders and platforms name them.
+    attempt, and each chosen attempt, that was not found. `set_aside` are attempts that do not count, because of a quota
+    or the opening date. `sealed` are the newest hand-ins of lessons whose results are hidden from students. `commands`
+    are the commands that the reports tell the instructor to type. `by_hand` is the history of all points and comments
+    that a person gave. `at` is the time at which the class was read. `senders` are those who handed in, as folders and
+    platforms name them.
     """
 
     title: str
@@ -131,6 +64,8 @@ class Roll:
     at: datetime | None = None
     roster: Roster = NO_ROSTER
     senders: tuple[Sender, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+    sealed: tuple[HandIn, ...] = ()
 
     def moment(self, at: datetime) -> str:
         """Return a time as text, in the course's time zone."""
@@ -169,6 +104,11 @@ class Roll:
         course = replace(self.course, weights={}, extra_credit=frozenset(), drop_lowest=0)
         return replace(self._kept(_OF_A_LESSON, lambda one: one.lesson in {*lessons, ""}), course=course)
 
+    def published(self) -> "Roll":
+        """Return a copy for students, without the results of the lessons that the course hides from them."""
+        hidden = {lesson for lesson in self.lessons if self.course.hides(lesson)}
+        return self._kept(_OF_RESULTS, lambda one: one.lesson not in hidden) if hidden else self
+
     def among(self, students: Collection[str]) -> "Roll":
         """Return a copy that has only these students."""
         same = tuple(group for group in self.same_content if set(group.students) <= set(students))
@@ -191,6 +131,8 @@ class Roll:
             table[hand_in.student][hand_in.lesson] = None
         for report in self.reports:
             table[report.submission.student][report.submission.lesson] = None if is_faulted(report) else report.points
+        for hand_in in self.sealed:
+            table[hand_in.student].setdefault(hand_in.lesson, None)
         for one in self.standings:
             if one.by_hand or table[one.student].get(one.lesson) is not None:
                 table[one.student][one.lesson] = one.points

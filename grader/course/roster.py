@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from grader.course.people import EXACT, LOGIN, Identity, People, fold, words
@@ -93,11 +93,16 @@ class Roster:
         """The roster as JSON, or "" without people."""
         return json.dumps([asdict(one) for one in self.people], ensure_ascii=False) if self.people else ""
 
-    @classmethod
-    def of(cls, text: str) -> "Roster":
+    @staticmethod
+    def of(text: str) -> "Roster":
         """Return the roster with this `text`."""
-        people = [Person(**one) for one in json.loads(text or "[]")]
-        return cls(tuple(replace(one, sections=(*one.sections,), other_names=(*one.other_names,)) for one in people))
+        return _roster(text)
+
+
+@lru_cache(maxsize=4)  # each request to a server needs the roster
+def _roster(text: str) -> Roster:
+    people = [Person(**one) for one in json.loads(text or "[]")]
+    return Roster(tuple(replace(one, sections=(*one.sections,), other_names=(*one.other_names,)) for one in people))
 
 
 def _alike(person: Person, given: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ def course_total(
     parts = [
         _Part(lesson, grades.get(lesson, 0.0), most, weight, lesson in course.extra_credit, lesson in grades)
         for lesson, most in sorted(possible.items())
-        if most > 0 and (weight := course.weights.get(lesson, 1.0) if course.weights else most) > 0
+        if most > 0 and (weight := weight_of(course, lesson, most)) > 0
     ]
     regular = sorted((one for one in parts if not one.extra), key=lambda one: (one.share, -one.weight))
     dropped = regular[: max(0, min(course.drop_lowest, len(regular) - 1))]
@@ -79,10 +79,15 @@ def course_total(
     return CourseTotal(rounded(earned), rounded(most), percent, is_final, tuple(lines))
 
 
+def weight_of(course: Course, lesson: str, most: float) -> float:
+    """Return the weight of a lesson with `most` points in the total."""
+    return course.weights.get(lesson, 1.0) if course.weights else most
+
+
 def _line(one: _Part, *, dropped: bool, weighted: bool) -> str:
     state = "" if one.handed_in else "not handed in, "
     if one.points is None:
-        state = "not graded yet, for now "
+        state = "no grade yet, for now "
     points = f"{state}{_number(one.points or 0.0)} of {_number(one.maximum)}"
     if dropped:
         return f"{points}, dropped as one of the lowest"

@@ -22,7 +22,7 @@ from grader.hand_ins import originals
 from grader.reports.grade_texts import points
 from grader.task import Task
 from harness import syntax
-from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook, stamp_of
+from harness.storage.notebook_files import Cell, is_unedited, kernel_cell, notebook, stamp_of
 from harness.storage.user_files import refuse_edited
 
 _SECTION: Final = re.compile(r"# -{8,}\s*")
@@ -80,7 +80,7 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 def exported(lesson: str, source: str) -> bytes:
     """Return the notebook for the exercise file whose text is `source`. Its metadata names the lesson and its code."""
     stamp = {originals.CODE: originals.code_digest(source), LESSON: lesson}
-    return as_bytes(notebook(cells(lesson, source), **stamp))
+    return notebook(cells(lesson, source), **stamp)
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:

@@ -113,12 +113,15 @@ def _require_best(choices: Sequence[FileChoice]) -> None:
         raise error
 
 
-def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force: bool, graded: bool) -> int:
+def submit(
+    choices: Sequence[FileChoice], out: Path, console: Console, *, force: bool, graded: bool, sends: bool = False
+) -> int:
     """Write the zip `out` with the selected files, and print their points and warnings on `console`.
 
     With `graded`, the files that the student changed are graded first. Ctrl-C stops this and raises
-    `KeyboardInterrupt`. Return 1 if a file is not valid Python or could not be read as an exercise, else 0. Raise
-    `UsageError` if no file is selected, or if better work than an unchanged exercise would be lost.
+    `KeyboardInterrupt`. With `sends`, the program hands in the zip afterwards, so the texts ask for no hand-in. Return
+    1 if a file is not valid Python or could not be read as an exercise, else 0. Raise `UsageError` if no file is
+    selected, or if better work than an unchanged exercise would be lost.
     """
     _require_best(choices)
     files = [choice.taken for choice in choices if choice.taken]
@@ -131,7 +134,7 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
         raise UsageError(" ".join(sentences) or choices[0].why_no_file)
     replaced = write_zip({file.lesson: file.path for file in files}, out, kit=catalogue.kit_version(), force=force)
     again = ", which replaces the older zip" if replaced else ""
-    say(console, f"Wrote {out}{again}: {some(len(files), 'exercise')}. Hand in only this zip.")
+    say(console, f"Wrote {out}{again}: {some(len(files), 'exercise')}.{'' if sends else ' Hand in only this zip.'}")
     try:
         is_python = _show_points(files, console, graded=graded)
     except KeyboardInterrupt:
@@ -145,7 +148,11 @@ def submit(choices: Sequence[FileChoice], out: Path, console: Console, *, force:
     warnings = [exercise_files.not_used(file, why) for file, why in left_out]
     if missing := [one.lesson for one in choices if not (one.taken or one.left_out or one.unchanged)]:
         warnings.append(f"There is no file for {', '.join(missing)}.")
-    for line in ("", "Please check before you hand in:", *(f"  {each}" for each in warnings)) if warnings else ():
+    for line in (
+        ("", "Please check:" if sends else "Please check before you hand in:", *(f"  {each}" for each in warnings))
+        if warnings
+        else ()
+    ):
         say(console, line)
     return int(not is_python or any(file.refusal for file, _ in left_out))
 

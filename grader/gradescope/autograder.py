@@ -18,7 +18,8 @@ from pathlib import Path
 
 from grader import catalogue, seeds
 from grader.course.dates import read_time
-from grader.course.roll import Roll, TaskPoints, is_faulted
+from grader.course.results import TaskPoints
+from grader.course.roll import Roll, is_faulted
 from grader.errors import FairclockError, UsageError
 from grader.files import storable, write_atomically
 from grader.grade import grade

@@ -122,13 +122,13 @@ def missing_layers() -> tuple[str, ...]:
     return tuple(f"{layer.name}: {layer.found}" for layer in layers() if not layer.active)
 
 
-def require() -> None:
-    """Raise `MachineError` if no sandbox works. Its message gives the fix."""
+WITHOUT: Final = "(To grade without a sandbox, use --no-sandbox. Each report then states that there was none.)"
+
+
+def require(instead: str = WITHOUT) -> None:
+    """Raise `MachineError` if no sandbox works. Its message gives the fix and ends with the text `instead`."""
     if reason := problem():
-        raise MachineError(
-            f"Grading needs a sandbox, and {reason}. (To grade without a sandbox, use --no-sandbox. Each report then "
-            "states that there was none.)"
-        )
+        raise MachineError(f"Grading needs a sandbox, and {reason}. {instead}".strip())
 
 
 def start(

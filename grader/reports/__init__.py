@@ -126,7 +126,7 @@ def write(
     writer.write_of_class(out / PAGE, partial(class_page.render, infos=infos, board=name_of is not None), roll)
     writer.write_of_class(out / GRADEBOOK, canvas.render, roll)
     if name_of:
-        writer.write_of_class(out / BOARD, partial(leaderboard.render, name_of=name_of), roll)
+        writer.write_of_class(out / BOARD, partial(leaderboard.render, name_of=name_of), roll.published())
     else:
         writer.remove(out / BOARD)
     return writer
@@ -135,15 +135,19 @@ def write(
 def student_pages(
     roll: Roll, infos: Mapping[str, Task], whole: Whole | None, name_of: NameOf | None
 ) -> Iterator[tuple[Roll, Callable[[], str]]]:
-    """Yield each student's own part of the class, and a function that returns the student's page."""
+    """Yield each student's own part of the class, and a function that returns the student's page.
+
+    Both lack the results that the course hides from students.
+    """
 
     def page_of(alone: Roll) -> str:
         (student,) = alone.students
-        own = (one for one in whole(student) if one.submission.lesson in roll.lessons) if whole else alone.reports
+        shown = {one.submission.lesson for one in alone.reports}
+        own = (one for one in whole(student) if one.submission.lesson in shown) if whole else alone.reports
         pseudonym = name_of(student) if name_of else ""
         return student_page.render(replace(alone, reports=tuple(own)), infos, pseudonym=pseudonym)
 
-    for _, alone in roll.one_by_one():
+    for _, alone in roll.published().one_by_one():
         yield alone, partial(page_of, alone)
 
 

@@ -61,6 +61,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, board: bool =
         not_started=class_statistics.not_started(roll),
         in_force=in_force(roll.by_hand),
         groups=grouped(found),
+        set_aside=[f"{one.student}, {one}" for one in roll.set_aside],
         ignored=ignored(roll),
         tasks=tasks,
         weak=class_statistics.weakest(tasks),

@@ -95,6 +95,8 @@ def _of_people(roll: Roll) -> Iterator[Concern]:
             what = ", ".join(map(grade_texts.title, lessons))
             others = any(file.student == student for file in roll.left_out)
             why = "Files were handed in, but no exercise: 0 points." if others else "Nothing was handed in: 0 points."
+            if any(one.student == student for one in roll.set_aside):
+                why = "Attempts were handed in, but none counts by the course rules: 0 points."
             yield Concern(student, what, "missing", why)
 
 
@@ -105,7 +107,7 @@ def _of_files(roll: Roll) -> Iterator[Concern]:
     for sentence in roll.unmatched:
         to_do = "Correct the course file. Then write the reports again."
         again = roll.commands.of("report", "--course", "course.toml")
-        yield Concern("", "course file", "excluded attempt not found", sentence, command=again, to_do=to_do)
+        yield Concern("", "course file", "attempt not found", sentence, command=again, to_do=to_do)
     for gone in (one for one in roll.gone if not roll.is_settled(one.student, one.lesson)):
         to_do = "If it must count, put it back into the class folder, and grade it."
         what, why = f"{gone.path} (SHA-256 {gone.sha256[:12]}…)", "Another file replaced this file."

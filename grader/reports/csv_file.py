@@ -102,6 +102,21 @@ class CsvFile:
         raw[column], texts[column] = '"' + text.replace('"', '""') + '"' if quoted else text, text
         return True
 
+    def remove(self, row: int) -> None:
+        """Remove a row below the headings."""
+        for parts in (self.rows, self._raw, self._ends):
+            del parts[row]
+
+    def append(self) -> int:
+        """Add an empty row below the last row that has a text, and return its index."""
+        row = 1 + max(at for at, cells in enumerate(self.rows) if any(map(str.strip, cells)))
+        end = self._ends[self.head] or "\n"
+        self._ends[row - 1] = self._ends[row - 1] or end
+        self.rows.insert(row, [""] * len(self.rows[self.head]))
+        self._raw.insert(row, [*self.rows[row]])
+        self._ends.insert(row, end)
+        return row
+
     @property
     def data(self) -> bytes:
         """The content of the CSV file, with the changed cells."""

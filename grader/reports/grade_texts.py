@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from grader.course.by_hand import HandEntry
+from grader.course.results import HandIn
 from grader.course.roll import Roll, folder_name, is_faulted
 from grader.course.totals import CourseTotal, course_total
 from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
@@ -70,6 +71,17 @@ def link(student: str, section: str = "") -> str:
 def points(value: float) -> str:
     """Return points without trailing zeros: 6.0 → "6", 4.5 → "4.5"."""
     return format(round(value, 2) + 0.0, ".15g")
+
+
+def set_aside(roll: Roll, lesson: str = "") -> list[str]:
+    """Return a sentence on each attempt of a lesson, or of all lessons, that does not count by the course rules."""
+    return [str(one) for one in roll.set_aside if lesson in {"", one.lesson}]
+
+
+def sealed(roll: Roll, hand_in: HandIn) -> str:
+    """Return a sentence on a hand-in whose result is hidden from students."""
+    when = roll.moment(hand_in.at) if hand_in.at else "at an unknown time"
+    return f"Handed in {when}: {hand_in.path} (SHA-256 {hand_in.sha256[:12]}…). The result is hidden at present."
 
 
 def totals(roll: Roll) -> dict[str, CourseTotal]:
@@ -202,6 +214,10 @@ def lesson_result(roll: Roll, lesson: str) -> LessonResult:
     if report is None or (by_hand and counted is not None):
         waiting = any(one.lesson == lesson for one in roll.waiting)
         nothing = _left_out(roll, lesson) or "nothing handed in"
+        if any(one.lesson == lesson for one in roll.set_aside):
+            nothing = "handed in, does not count"
+        if any(one.lesson == lesson for one in roll.sealed) and not waiting:
+            nothing = "handed in, result hidden"
         shown = ("points by hand", "part") if by_hand else ("not graded yet" if waiting else nothing, "none")
         return LessonResult("" if counted is None else points(counted), *shown)
     if is_faulted(report):

@@ -8,7 +8,8 @@ import json
 import math
 
 from grader.course.by_hand import HandEntry, in_force
-from grader.course.roll import Roll, Standing, is_faulted
+from grader.course.results import Standing
+from grader.course.roll import Roll, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import grade_texts
 from grader.trials.score import UNBELIEVED
@@ -28,6 +29,8 @@ def render(roll: Roll) -> str:
     lines += [f"{one.lesson}: {one.reason}" for one in alone]
     given = in_force(roll.by_hand)
     lines += [grade_texts.hand_entry(roll, one) for one in given if one.points is None]
+    lines += grade_texts.set_aside(roll)
+    lines += [f"{one.lesson}: {grade_texts.sealed(roll, one)}" for one in roll.sealed]
     lines += [f"{lesson}: 0 points, because {grade_texts.NO_ATTEMPT}." for lesson in roll.missing().get(student, ())]
     lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in roll.waiting]
     lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out]

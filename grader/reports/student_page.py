@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grader.course.by_hand import in_force
-from grader.course.policy import DateRule
+from grader.course.policy import NO_SLIP, DateRule, Slip
 from grader.course.roll import Roll
 from grader.records import UNGRADED, Cost, Report, Speed, Status, Verdict
 from grader.reports import charts, grade_texts, templates
@@ -25,8 +25,11 @@ from harness.rendering import measured, units
 BINS = 24
 
 
-def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: str = "") -> str:
-    """Return the page of the only student of `roll`, with histograms if its reports include single measurements."""
+def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: str = "", home: str = "") -> str:
+    """Return the page of the only student of `roll`, with histograms if its reports include single measurements.
+
+    `home` is the address of the lessons on the course's server, to which the page links, or "".
+    """
     (student,) = roll.students
     grades = roll.gradebook()[student]
     functions = (measured_speed, failing_case, compared, interval, next_tier, reached_share, ladder, rounds_chart)
@@ -35,7 +38,8 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         roll=roll,
         student=student,
         pseudonym=pseudonym,
-        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final)
+        home=home,
+        total=grade_texts.total(sum(filter(None, grades.values())), final=roll.is_final and not roll.sealed)
         if set(grades.values()) - {None}
         else "",
         course_total=grade_texts.totals(roll).get(student),
@@ -46,6 +50,7 @@ def render(roll: Roll, infos: Mapping[str, Task] | None = None, *, pseudonym: st
         given=in_force(roll.by_hand),
         steps=next_steps(roll, infos or {}),
         late_rules=late_rules(roll),
+        slip_tables=slip_tables(roll),
         spans={span.lesson: span for span in roll.spans},
         infos=infos or {},
         places=places(roll.reports),
@@ -75,7 +80,9 @@ def next_steps(roll: Roll, infos: Mapping[str, Task], most: int = 5) -> list[Nex
     ends = max((span.finished for span in roll.spans), default=None)
     open_ = [one for one in roll.lessons if not roll.course.rule(student, one).is_closed(ends)]
     files = {file.lesson: file.why for file in roll.left_out}
-    there = {one.lesson for one in roll.waiting} | {report.submission.lesson for report in roll.reports}
+    there = {one.lesson for one in (*roll.waiting, *roll.sealed)} | {
+        report.submission.lesson for report in roll.reports
+    }
     found = [NextStep(one, files.get(one, "Hand it in."), roll.possible(one)) for one in open_ if one not in there]
     for report in (report for report in roll.reports if report.submission.lesson in open_):
         refused = NextStep(report.submission.lesson, report.submission.refusal, report.max_points)
@@ -109,6 +116,35 @@ def late_rules(roll: Roll) -> dict[str, list[str]]:
         if rule.due:
             found.setdefault(text, []).append(lesson)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SlipTable:
+    """The slip days of a student, or of a `team`: days late, and slip days spent, of each lesson that was late."""
+
+    team: str
+    budget: int
+    left: int
+    rows: tuple[tuple[str, int, int], ...]
+
+
+def slip_tables(roll: Roll) -> list[SlipTable]:
+    """Return the table of slip days of the only student of `roll`, and one for each team with slip days of its own."""
+    (student,), course = roll.students, roll.course
+    own = Slip(left=course.slip_days.budget, budget=course.slip_days.budget) if course.slip_days else NO_SLIP
+    last, rows = {"": own}, dict[str, list[tuple[str, int, int]]]()
+    for team in course.teams.values():
+        if student in team.students and team.slip_days:
+            last[team.name] = Slip(left=team.slip_days, budget=team.slip_days, team=team.name)
+    for one in roll.standings:
+        days, slip = course.rule(student, one.lesson).days_late(one.handed_in), one.slip
+        if slip.budget:
+            last[slip.team] = slip
+        if slip.budget and (days or slip.days):
+            rows.setdefault(slip.team, []).append((one.lesson, days, slip.days))
+    return [
+        SlipTable(team, slip.budget, slip.left, tuple(rows.get(team, ()))) for team, slip in last.items() if slip.budget
+    ]
 
 
 def places(reports: Sequence[Report]) -> dict[tuple[Environment, bool], list[str]]:

@@ -51,10 +51,10 @@ def _glossary() -> glossary.Glossary:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to import, and only pages need it
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to import, and only pages need it
 
     environment = Environment(
-        loader=PackageLoader("grader", "reports"),
+        loader=ChoiceLoader([PackageLoader("grader", place) for place in ("reports", "server/pages")]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finished,
@@ -63,7 +63,7 @@ def _environment() -> "Environment":
     )
     environment.globals |= {"units": units, "count": units.count, "interval": measured.interval}
     environment.globals |= {"ratio": measured.ratio, "short": shortened, "source_of": source_of, "terms": terms}
-    texts = ("css_class", "ended", "hand_entry", "lesson_result", "link", "percent", "points", "precision")
+    texts = ("css_class", "ended", "hand_entry", "lesson_result", "link", "percent", "points", "precision", "sealed")
     for name in (*texts, "task_title", "title"):
         environment.globals[name] = getattr(grade_texts, name)
     return environment

@@ -30,8 +30,17 @@ from grader.trials import known_mistakes
 from harness.storage.user_files import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
-TEACHERS: Final = KIT / "lessons" / "guide"
-"""The folder of the teacher's pack, with the answers of exams. It is not copied."""
+TEACHERS: Final = tuple(
+    KIT / name
+    for name in (
+        "lessons/guide",  # the teacher's pack, with the answers of exams
+        "grader/server",
+        "grader/similarity",
+        "grader/commands/serve.py",
+        "grader/commands/similar.py",
+    )
+)
+"""Folders and files that only teachers use. They are not copied."""
 
 GRADESCOPE: Final = KIT / "grader" / "gradescope"
 SCRIPTS: Final = ("setup.sh", "run_autograder")
@@ -61,21 +70,14 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     prints for the instructor. Raise `UsageError` if something exists at `place`, or if there are no solutions from
     which exercise files can be made. Raise `GraderFault`, and leave no file, if the new kit contains an answer.
     """
-    parent, known = parent_of(place, force=force), catalogue.load()
-    everything = known.lessons
+    parent, everything = parent_of(place, force=force), catalogue.load().lessons
     lessons = chosen or everything
     paths.require_solutions("release", everything)
     with explained(place), tempfile.TemporaryDirectory(dir=parent, prefix=".release-") as scratch:
         folder = Path(scratch, "kit", "fairclock")
-        _copy_files(folder, lessons)
-        _write_readme(folder, lessons)
-        _write_editor_settings(folder)
-        _write_stubs(folder, lessons)
+        _write_kit(folder, lessons)
         made = _write_notebooks(folder, lessons) if notebooks else 0
-        if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson, everywhere=False)]:
-            raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
-        if held := "; ".join(known_cases.in_files((task for one in lessons for task in known.tasks(one)), folder)):
-            raise GraderFault(f"Nothing was released, because students could look up answers: {held}.")
+        _check_answers(folder, lessons)
         searched = search_line("kit", folder)
         files = sum(path.is_file() for path in folder.rglob("*"))
         if place.suffix == ".zip":
@@ -108,10 +110,12 @@ def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force
         raise UsageError(f"{place} is not a zip; give a name such as autograder.zip.")
     parent, known = parent_of(place, force=force), catalogue.load()
     chosen = tuple(known.named(lesson) for lesson in lessons) or known.lessons
+    paths.require_solutions("release", known.lessons)
     with explained(place), tempfile.TemporaryDirectory(dir=parent, prefix=".bundle-") as scratch:
         folder = Path(scratch) / "bundle"
         folder.mkdir()
-        release(folder / "fairclock", notebooks=False)
+        _write_kit(folder / "fairclock", known.lessons)  # a hand-in for another lesson is recognised
+        _check_answers(folder / "fairclock", chosen)
         for name in SCRIPTS:
             shutil.copyfile(GRADESCOPE / name, folder / name)
             (folder / name).chmod(0o755)
@@ -142,7 +146,8 @@ def kit_files() -> Iterator[Path]:
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
-            for_students = path in baselines or not (path.is_relative_to(TEACHERS) or "known" in path.parts)
+            for_teachers = any(map(path.is_relative_to, TEACHERS)) or "known" in path.parts
+            for_students = path in baselines or not for_teachers
             is_document = path.suffix == ".md" and LESSON_NUMBER.match(path.name)
             if path.is_file() and (path.suffix in SUFFIXES or is_document) and for_students:
                 yield path
@@ -189,6 +194,22 @@ def search_line(what: str, folder: Path) -> str:
 def _plain(source: str) -> str:
     lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _write_kit(folder: Path, lessons: Sequence[str]) -> None:
+    _copy_files(folder, lessons)
+    _write_readme(folder, lessons)
+    _write_editor_settings(folder)
+    _write_stubs(folder, lessons)
+
+
+def _check_answers(folder: Path, lessons: Sequence[str]) -> None:
+    """Raise `GraderFault` if the kit in `folder` contains code that earns points in these lessons, or a test case."""
+    if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson, everywhere=False)]:
+        raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
+    tasks = (task for lesson in lessons for task in catalogue.load().tasks(lesson))
+    if held := "; ".join(known_cases.in_files(tasks, folder)):
+        raise GraderFault(f"Nothing was released, because students could look up answers: {held}.")
 
 
 def _copy_files(folder: Path, lessons: Sequence[str]) -> None:

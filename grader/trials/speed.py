@@ -40,8 +40,11 @@ CROWDED: Final = 0.7
 More than three other busy processes per core cause this share. With five of them, a ratio of 2.39 became 5 % smaller.
 """
 
-TRIES: Final = 4
-"""After this number of failed controls, the machine is regarded as too noisy."""
+PAUSES_S: Final = (2.0, 5.0, 10.0)
+"""Seconds between a void duel and the next try: other programs often use a core for some seconds, and then stop.
+
+If the try after the last pause is void, too, the machine is regarded as too noisy.
+"""
 
 
 @dataclass
@@ -177,7 +180,7 @@ def duel(
     """Time a right submission, run in `tree`, against the baseline, and repeat this while the machine is too noisy.
 
     CPU times are compared, or wall times if `by_wall`. A duel with an impossible time is repeated too. If no try gives
-    a possible time, return the last impossible one. Raise `NoisyMachineError` if all `TRIES` tries are void.
+    a possible time, return the last impossible one. Raise `NoisyMachineError` if all tries are void.
     """
     order = random.Random(int(rng.integers(1 << 62)))
     lane = tree.time.entered(session.lane(task.limits.threads))
@@ -185,17 +188,18 @@ def duel(
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
         found: tuple[Outcome, Control] | None = None
         voided, trouble = 0, ""
-        for _ in range(TRIES):
+        for pause_s in (*PAUSES_S, 0.0):
             try:
                 found = contestants.run(supply, order)
             except VoidDuelError as why:
                 voided, trouble = voided + 1, str(why)
+                tree.time.pause(pause_s)
                 continue
             if not found[1].impossible:
                 break
         if found:
             return found[0], replace(found[1], voided=voided)
     raise NoisyMachineError(
-        f"This machine is too noisy to judge speed: {TRIES} measurements in a row were void. In the last one, "
+        f"This machine is too noisy to judge speed: {voided} measurements in a row were void. In the last one, "
         f"{trouble}. Grade again when fewer other programs run."
     )

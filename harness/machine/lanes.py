@@ -59,6 +59,21 @@ def lane(width: int = 1) -> Iterator[Lane]:
         _give_back(held)
 
 
+@contextmanager
+def core_without_measurements() -> Iterator[int]:
+    """Wait until no measurement uses the last core, and keep all measurements off it until the end of the `with` block.
+
+    Yield the core. It is the same for all callers on this machine, which share it, so that the other cores stay free.
+    """
+    core = _cores()[-1]
+    descriptor = _open(_lock_file(core))
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield core
+    finally:
+        _give_back({core: descriptor})
+
+
 def free_cores() -> tuple[int, ...]:
     """Return the cores that this process may use and that no measurement has reserved now."""
     held = _locked(_cores())

@@ -5,7 +5,6 @@ work. A new process has a new memory layout, so `play` starts one for every grou
 one JSON object per line, so that an interrupted run can continue.
 """
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+import json_lines
 from neighbours import LOADS, disturbed
 from tools import MARGIN, STRICT, TOOLS, rule_of_thumb
 from workloads import work_named
@@ -73,18 +73,7 @@ class Trial:
 
 
 def read(path: Path) -> list[Trial]:
-    """Return the trials in a file. A last line that was cut off by an interruption is left out."""
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
-    return [Trial(**{**told, "job": Job(**told["job"])}) for told in map(json.loads, lines)]
-
-
-def append(path: Path, trials: Iterable[Trial]) -> None:
-    """Add trials to a file. Replace a last line that an interruption cut off."""
-    path.touch()
-    with path.open("r+b") as file:
-        file.seek(file.read().rfind(b"\n") + 1)
-        file.truncate()
-        file.write("".join(f"{json.dumps(asdict(one))}\n" for one in trials).encode())
+    return [Trial(**{**told, "job": Job(**told["job"])}) for told in json_lines.read(path)]
 
 
 def run(path: Path, groups: Iterable[Sequence[Job]]) -> None:
@@ -93,7 +82,7 @@ def run(path: Path, groups: Iterable[Sequence[Job]]) -> None:
     for group in groups:
         if left := [job for job in group if job not in done]:
             with disturbed(next(load for load in LOADS if load.name == left[0].load)):
-                append(path, play(left))
+                json_lines.append(path, map(asdict, play(left)))
 
 
 def play(jobs: Sequence[Job]) -> list[Trial]:

@@ -15,7 +15,7 @@ from grader.class_run.grading import Grade, LocalLanes
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.course_file import parse
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.kinds.timing import TIME
 from grader.records import Attempt, Control, Report, Speed, Status, Submission, Verdict

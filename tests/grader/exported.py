@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from classroom import KIT, TASKS, grade
 
-from grader.course.roll import HandIn, Roll
+from grader.course.results import HandIn
+from grader.course.roll import Roll
 from grader.records import Attempt, Status, Submission
 
 CANVAS = (

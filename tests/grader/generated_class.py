@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from grader import catalogue
-from grader.course.roll import Roll, Span, TaskPoints
+from grader.course.results import Span, TaskPoints
+from grader.course.roll import Roll
 from grader.records import Attempt, Control, Report, Speed, Status, Submission
 from grader.task import Task, TensorExam, tier_of
 from grader.trials.score import score

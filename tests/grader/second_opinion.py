@@ -13,6 +13,7 @@ import sys
 import tomllib
 import unicodedata
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -57,8 +58,8 @@ def due_by_the_clock(person: str, lesson: str) -> datetime:
     return due
 
 
-def after_lateness(points: float, at: datetime, due: datetime) -> float:
-    """Return the points that are left after the penalty for lateness."""
+def after_lateness(points: float, at: datetime, due: datetime, slip_days: int) -> float:
+    """Return the points that are left after the penalty for lateness, with some days paid by slip days."""
     if at <= instant(due) + timedelta(minutes=late["grace_minutes"]):
         return points
     if at > instant(due + timedelta(days=late["closes_after_days"])):
@@ -66,12 +67,12 @@ def after_lateness(points: float, at: datetime, due: datetime) -> float:
     days = 1
     while at > instant(due + timedelta(days=days)):
         days += 1
-    lost: float = min(late["percent_per_day"] * days, late["at_most_percent"]) / 100
+    lost: float = min(late["percent_per_day"] * max(0, days - slip_days), late["at_most_percent"]) / 100
     return rounded(points * (1 - lost))
 
 
-def points_for(person: str, lesson: str) -> float:
-    """Return the points of a person in a lesson."""
+def points_for(person: str, lesson: str, slip_days: int = 0) -> float:
+    """Return the points of a person in a lesson, with some slip days."""
     due, points = due_by_the_clock(person, lesson), facts["points"][lesson]
     attempts: dict[str, datetime] = {}
     for one in facts["handed_in"]:
@@ -87,7 +88,7 @@ def points_for(person: str, lesson: str) -> float:
     tasks = list(next(iter(points.values())))
     earned = [
         sum(by_hand[task] for task in by_hand)
-        + after_lateness(sum(points[content][task] for task in tasks if task not in by_hand), at, due)
+        + after_lateness(sum(points[content][task] for task in tasks if task not in by_hand), at, due, slip_days)
         for content, at in given
     ]
     return max(earned, default=sum(by_hand.values()))
@@ -104,5 +105,24 @@ def total(grades: dict[str, float]) -> float:
     return rounded(100 * earned / sum(weight[lesson] for lesson in kept))
 
 
-grades = {person: {lesson: points_for(person, lesson) for lesson in course["lessons"]} for person in sections}
+def grades_of(person: str) -> dict[str, float]:
+    """Return a person's points by lesson. All ways to spend slip days are tried, and the best one counts."""
+    lessons: list[str] = sorted(course["lessons"], key=lambda lesson: instant(due_by_the_clock(person, lesson)))
+    slip = course.get("slip_days", {"budget": 0, "per_lesson": 0})
+    days = range(slip["per_lesson"] + 1)
+    points = {(lesson, spent): points_for(person, lesson, spent) for lesson in lessons for spent in days}
+
+    def worth(plan: tuple[int, ...]) -> tuple[float, int, tuple[int, ...]]:
+        parts = (
+            points[lesson, spent] / facts["maximum"][lesson] * course["lessons"][lesson].get("weight", 1)
+            for lesson, spent in zip(lessons, plan, strict=True)
+        )
+        return round(sum(parts), 9), -sum(plan), plan
+
+    plans = (plan for plan in product(days, repeat=len(lessons)) if sum(plan) <= slip["budget"])
+    best = max(plans, key=worth)
+    return {lesson: points[lesson, spent] for lesson, spent in zip(lessons, best, strict=True)}
+
+
+grades = {person: grades_of(person) for person in sections}
 print(json.dumps({person: {**own, "total": total(own)} for person, own in grades.items()}))

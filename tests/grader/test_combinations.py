@@ -8,7 +8,7 @@ from combinations import report
 from grader.isolation.pool import Pool
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.long, pytest.mark.program("cc")]
-SAMPLE = 40
+SAMPLE = 20
 
 
 def test_a_random_sample_of_combinations_earns_no_more_than_its_right_answers(warm_pool: Pool) -> None:

@@ -13,7 +13,7 @@ from grader.course.course_file import read
 from harness.errors import FairclockError
 
 LESSONS = ("04_autorange", "03_cuda_sync")
-CHANGES = 1250
+CHANGES = 400
 """How many damaged files of each kind are tried."""
 
 TEXTS = (

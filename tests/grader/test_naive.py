@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from commanding import PATIENCE_S
 from promises import EXPLOITS, NAIVE, Promised, all_promised
 from scoreboard import README, filled
 
@@ -30,7 +29,7 @@ def naive_points(one: Promised, folder: Path, options: tuple[str, ...]) -> float
     with subprocess.Popen(script, cwd=folder, stdout=subprocess.PIPE, text=True, start_new_session=True) as started:
         assert started.stdout
         told = started.stdout.readline()
-        started.wait(PATIENCE_S)
+        started.wait()
         with suppress(ProcessLookupError):  # the exploit left no process behind
             os.killpg(started.pid, signal.SIGKILL)
     return float(told)

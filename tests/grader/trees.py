@@ -67,8 +67,8 @@ def ask(one: WorkerClient, source: Source, argument: object = None) -> Any:
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    """Wait a while for the kernel to end a killed tree. Return whether the condition holds."""
-    for _ in range(500):
+    """Wait for at most a minute until the kernel has ended a killed tree. Return whether the condition holds."""
+    for _ in range(6000):
         if condition():
             return True
         time.sleep(0.01)

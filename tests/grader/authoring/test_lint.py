@@ -21,6 +21,7 @@ from needs import needs
 from small_tasks import negation, search
 
 from grader import catalogue
+from grader.authoring import lint
 from grader.authoring.calibrate import Calibration
 from grader.authoring.giveaways import giveaways
 from grader.authoring.lint import _near
@@ -43,16 +44,17 @@ QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "lesson",
     [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in catalogue.load().lessons],
 )
 def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with mock.patch.object(speed, "RULES", QUICK):
-        ended = lint_here(lesson, capsys)
-    if ended.code:  # on a busy machine, a single pair of processes may be an outlier; the real rules compare five
-        ended = lint_here(lesson, capsys)
+    # How far a measured ratio lies from a tier says something only on an idle machine, where an author runs `lint`.
+    with mock.patch.object(lint, "_near", lambda task, verdict: _near(task, verdict) if task.simulated else ""):
+        with mock.patch.object(speed, "RULES", QUICK):
+            ended = lint_here(lesson, capsys)
+        if ended.code:  # on a busy machine, a single pair of processes may be an outlier; the real rules compare five
+            ended = lint_here(lesson, capsys)
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1] == "Every known submission got the expected verdict."
     marked = [line.split()[1:3] for line in ended.out.splitlines()[:-1] if line.startswith("✓")]
@@ -73,7 +75,7 @@ def lint_here(lesson: str, capsys: pytest.CaptureFixture[str]) -> CommandResult:
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
     """Return a copy of the kit with lesson 04 only, and with only the known submissions that it must have."""
-    tidy = shutil.ignore_patterns("__pycache__", "0[!4]_*", "1?_*", "lesson_0[!4]_*", "lesson_1?_*")
+    tidy = shutil.ignore_patterns("0[!4]_*", "[1-9]?_*", "lesson_0[!4]_*", "lesson_[1-9]?_*")
     for package in ("grader", "harness", "lessons", "solutions"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=tidy)
     for path in (tmp_path / KNOWN).glob("*.py"):
@@ -86,7 +88,7 @@ def in_kit(kit: Path, *arguments: str) -> CommandResult:
     """Run `python -m grader` with the code of a kit."""
     environment = {**os.environ, "PYTHONPATH": str(kit)}
     done = subprocess.run(
-        command(*arguments), cwd=kit, env=environment, capture_output=True, encoding="utf-8", timeout=300, check=False
+        command(*arguments), cwd=kit, env=environment, capture_output=True, encoding="utf-8", check=False
     )
     return CommandResult(done.returncode, done.stdout, done.stderr)
 
@@ -97,6 +99,7 @@ def changed(path: Path, pattern: str, replacement: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.long
 def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> None:
     known = kit / KNOWN
     recorded = docstring(known / "wrong_mean.py")

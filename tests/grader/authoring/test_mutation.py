@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commanding import grader
 from small_tasks import Question, search
 
 from grader import catalogue
@@ -48,7 +47,7 @@ def test_a_task_of_one_case_has_holes_and_each_is_shown_with_a_case_that_finds_i
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(judging, "right_answers", lambda _: {"right.py": PASSED})
-    monkeypatch.setattr(kit_functions, "modules", list)
+    monkeypatch.setattr(kit_functions, "modules", lambda *_: [])
     for scenarios, code in ((one, 1), (every, 0)):
         monkeypatch.setattr(judging, "tasks", lambda _, scenarios=scenarios: [task(scenarios)])
         assert author.lint_exercises(changed="passed") == code
@@ -77,7 +76,7 @@ def test_kit_code_one_change_from_an_answer_is_found(tmp_path: Path, monkeypatch
     (tmp_path / "nearly.py").write_text(PASSED.replace("5", "6"))
     monkeypatch.syspath_prepend(tmp_path)
     kit = importlib.import_module("nearly")
-    monkeypatch.setattr(kit_functions, "modules", lambda: [kit])
+    monkeypatch.setattr(kit_functions, "modules", lambda *_: [kit])
     assert list(judging.earning_code(task(every))) == [
         "nearly:2 is right: 'return points >= 6' became 'return points >= 5'"
     ]
@@ -86,15 +85,16 @@ def test_kit_code_one_change_from_an_answer_is_found(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)
 def test_a_sample_of_changes_in_the_kit_earns_nothing() -> None:
     """Making the changes of all functions that could solve one task takes up to 40 seconds."""
-    for one in [one for one in catalogue.all_tasks() if not one.exam.in_c][::6]:
+    for one in [one for one in catalogue.all_tasks() if not one.exam.in_c][::12]:
         assert list(judging.earning_code(one, most=20)) == []
 
 
 @pytest.mark.long
-def test_an_exercise_of_the_kit_rejects_its_mutants() -> None:
-    ended = grader("lint", "--mutants", "15.expand")
-    assert ended.code == 0, ended.out
-    assert ended.out.startswith("✓ 15_instruction_suite.expand: ")
+def test_an_exercise_of_the_kit_rejects_its_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "TIME_LIMIT_S", 20.0)  # mutants come in random order, so these are a sample
+    (expand,) = judging.tasks("15.expand")
+    done = tally(expand, judging.right_answers(expand))
+    assert done.tried > 20
+    assert done.is_enough, [*done.lines()]

@@ -72,7 +72,7 @@ def test_kit_code_that_answers_is_a_leak(tmp_path: Path, monkeypatch: pytest.Mon
     worked_out = ["Doubling.method", "Doubling.worked_out"]
     numbers, as_text = doubling(tmp_path), doubling(tmp_path / "text", as_text=True)
     kit = ModuleType(double.__module__)
-    monkeypatch.setattr(kit_functions, "modules", lambda: [kit])
+    monkeypatch.setattr(kit_functions, "modules", lambda *_: [kit])
     assert earning(numbers) == worked_out
     assert earning(as_text) == []
     vars(kit)["read_first"] = read_first
@@ -87,7 +87,7 @@ def test_kit_code_that_answers_is_a_leak(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_baseline_made_slower_by_a_loop_is_a_leak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit_functions, "modules", list)
+    monkeypatch.setattr(kit_functions, "modules", lambda *_: [])
     slow = "import time\n" + AT_ONCE.replace(
         "return -x",
         "out = -x\n    end = time.thread_time() + 0.002\n    while time.thread_time() < end: pass\n    return out",

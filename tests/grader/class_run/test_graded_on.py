@@ -11,7 +11,7 @@ from commanding import CommandResult, said
 
 from grader import catalogue, reports
 from grader.class_run import graded_on, journal
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.errors import UsageError
 from grader.records import Report, Submission
 from grader.task import Task

@@ -1,18 +1,22 @@
 """The course file, and which attempt counts for how many points by its rules."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course import policy
+from grader.course import course_file, policy
 from grader.course.course_file import Course, parse
 from grader.course.dates import DAY, LocalTime
 from grader.course.named_students import for_class
 from grader.course.policy import CountedAttempt, DateRule, Handed, LatePenalty, Which
+from grader.course.quota import Quota
+from grader.course.teams import Team
 from grader.records import TimeSource
 from harness.errors import UsageError
 
@@ -110,6 +114,11 @@ def test_a_rule_that_no_student_or_several_rules_mean_is_an_error_that_quotes_th
         ('[struck.zebra]\n01_dot = ["3fa1c0de"]', "no student 'zebra' in this class. Students: ada, ivy.", new),
         (section.format("a", 20) + section.format("b", 21), "line 4 `[sections.b]`", "both have dates for 01_dot"),
         (
+            '[teams.a]\nstudents = ["ada"]\nlessons = ["01_dot"]\n[teams.b]\nstudents = ["ivy", "ada"]',
+            "line 4 `[teams.b]`: ada is in the teams 'a' and 'b' for the same lesson. Remove the student",
+        ),
+        ('[slip_days]\nbudget = 1\nspend = "chosen"\n[slip_days.chosen.ivi]\n01_dot = 1', "line 4", "no student 'ivi'"),
+        (
             section.format("a", 20) + "[extensions.ada]\n01_dot = 2026-11-19T00:00:00Z",
             "line 5",
             "after the due date, Fri",
@@ -121,13 +130,14 @@ def test_a_rule_that_no_student_or_several_rules_mean_is_an_error_that_quotes_th
     for text in (
         'students = ["ivi"]\n[extensions.ivi]\nall = "2 days"',
         section.format("a", 20) + section.format("b", 20),
+        '[teams.a]\nstudents = ["ada"]\nlessons = ["01_dot"]\n[teams.b]\nstudents = ["ada"]\nlessons = ["02_timer"]',
     ):
         for_class(read(text), ["ada"], name="course.toml")
 
 
 MISTAKES = {
     'attempt = "best"': "attempt is not allowed here; write attempts.",
-    'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first".',
+    'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first" or "chosen".',
     "[lessons.01_dot]\ndue = 2026-11-20": 'or add timezone = "Europe/Berlin" at the top.',
     "[lessons.01_dot]\ndue = 2026-11-20T00:00:00Z\ncloses = 2026-11-19T00:00:00Z": "write a date after the due date.",
     "[late]\npercent_per_day = 110": "late.percent_per_day is wrong; write a number from 0 to 100.",
@@ -143,9 +153,41 @@ MISTAKES = {
     "lessons.01_dot.due = 2026-11-20T00:00:00Z\nsections.a.lessons.01_dot.closes = 2026-11-19T00:00:00Z": (
         "sections.a.lessons.01_dot.closes is wrong; write a date after the due date."
     ),
+    "[slip_days]\nper_lesson = 2": "line 1 `[slip_days]`: slip_days is wrong; write budget = 4 below it.",
+    "[slip_days]\nbudget = 4.5": "slip_days.budget is wrong; write a whole number from 0 to 365.",
+    "[slip_days]\nbudget = 4\nchosen.ada.01_dot = 2": 'slip_days.chosen is wrong; write spend = "chosen" above it',
+    '[slip_days]\nbudget = 4\nspend = "chosen"\nper_lesson = 1\nchosen.ada.01_dot = 2': "a whole number from 0 to 1.",
+    "[quota]\nrefill_hours = 4": "quota is wrong; write attempts = 3 below it.",
+    "[quota]\nattempts = 0": "quota.attempts is wrong; write a whole number from 1 to 1000.",
+    "[lessons.01_dot]\nquota = { attempts = 3, refill_hours = 0 }": "hours is wrong; write a number from 0.25 to",
+    "[teams.alpha]\nslip_days = 1": "teams.alpha is wrong; write the members below it, such as students =",
+    '[teams.alpha]\nstudents = ["ada"]\nlessons = []': "teams.alpha.lessons is wrong; write a list of lessons, such",
+    '[teams.alpha]\nstudents = ["ada"]\nlessons = ["3"]': "teams.alpha.lessons is wrong; write a list of lessons, such",
+    '[chosen.ada]\n01_dot = ["3fa1c0de"]': "chosen.ada.01_dot is wrong; write at least the first 8 digits of a SHA-256",
+    'results = "secret"': 'results is wrong; write "hidden" or "shown".',
+    "[lessons.01_dot]\ndue = 2026-11-20T00:00:00Z\nopens = 2026-11-20T00:00:00Z": "write a date before Fri 20 Nov 2026",
+    '[staff]\nassistants = "bob"': 'staff.assistants is wrong; write a list of names, such as ["ada", "bob"].',
     "a = " + "[" * 2000 + "]" * 2000: "course.toml is nested too deeply.",
     "[late]\npercent_per_day = " + "9" * 5000: "course.toml is not TOML: A number has too many digits.",
 }
+
+
+def test_the_example_of_the_page_has_every_key() -> None:
+    page = (Path(__file__).parents[3] / "grader" / "class_run" / "README.md").read_text(encoding="utf-8")
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    course = parse(example, "course.toml")
+    for_class(course, ["ada", "bob", "eve", "José García"], name="course.toml")
+    lesson = {*course_file._OF_A_LESSON} - {"attempts", "results"}  # which the top has
+    for key in {*course_file._KEYS, *lesson}:
+        assert re.search(rf"^(\[?|.*\.){key}\b", example, re.MULTILINE), key
+    assert (course.quota("04_autorange"), course.quota("05_compare")) == (
+        Quota(5, timedelta(hours=1), BERLIN),
+        Quota(3, timedelta(hours=4), BERLIN),
+    )
+    assert course.team("ada", "04_autorange") == Team("alpha", ("ada", "bob"), ("04_autorange",), 3)
+    assert (course.instructors, course.assistants) == (("grace@uni.example",), ("Ren Ota",))
+    assert not course.hides("04_autorange")
+    assert parse('results = "hidden"\n[lessons.a]\nresults = "shown"', "").hidden == {"": True, "a": False}
 
 
 def test_a_mistake_is_named_by_its_key_with_what_to_write() -> None:
@@ -243,7 +285,7 @@ def test_never_more_counts_than_earned_and_the_best_is_best(given_: list[Handed]
     found, may = policy.count(given_, rule), policy.candidates(given_, rule)
     assert (found is None) == (not may)
     assert found is None or found.index in may
-    assert rule.which is Which.BEST or len(may) <= 1
+    assert rule.which in {Which.BEST, Which.CHOSEN} or len(may) <= 1
     if found and found.points is not None and found.raw is not None:
         assert 0 <= found.points <= found.raw == given_[found.index].points
         assert found.points == found.raw or "off" in found.reason or "Closed" in found.reason

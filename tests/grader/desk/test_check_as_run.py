@@ -19,7 +19,7 @@ from unittest import mock
 import pytest
 from commanding import CLASS, Outcome, outcomes
 from container import container
-from promises import HONEST, all_promised, quickly
+from promises import HONEST, Promised, all_promised, quickly
 from styles import every, restyled
 
 from grader import catalogue, paths
@@ -59,15 +59,15 @@ Checked = dict[str, tuple[str, dict[str, tuple[str, float, float, int]]]]
 OTHER_NAME = "Under another name it is not graded."
 
 
-def hand_ins(folder: Path, styles: Iterable[tuple[Task, str]]) -> None:
-    """Write a class: the known hand-ins, the honest files, solutions in other styles, and files of this module."""
+def hand_ins(folder: Path, styles: Iterable[tuple[Task, str]], honest: Iterable[Promised]) -> None:
+    """Write a class: the known hand-ins, honest files, solutions in other styles, and files of this module."""
     shutil.copytree(CLASS, folder)
     shutil.unpack_archive(folder / "juno.zip", folder / "juno")  # `check` takes no zip
     (folder / "juno.zip").unlink()
     for task, style in styles:
         (own := folder / f"{task.name} as {style}").mkdir()
         restyled(task, style, own)
-    texts = {one.name: (one.lesson, one.path.read_text(encoding="utf-8")) for one in all_promised(HONEST)}
+    texts = {one.name: (one.lesson, one.path.read_text(encoding="utf-8")) for one in honest}
     solution = paths.solution("04_autorange").read_text(encoding="utf-8")
     texts |= {name: ("04_autorange", f"{solution}\n{line}\n") for name, line in OWN.items()}
     for name, (lesson, text) in (texts | {"renamed": ("04_answer", solution)}).items():
@@ -99,7 +99,7 @@ def check_all(folder: Path, pattern: str) -> Checked:
 
 
 def disagreements(name: str, checked: Checked, in_class: Mapping[str, Mapping[str, Outcome]]) -> list[str]:
-    """Return the tasks on which both verdicts differ more than by one tier whose threshold is near the ratio."""
+    """Return the tasks on which both verdicts differ more than by one tier that a noisy ratio may reach or miss."""
     (said, verdicts), (who, lesson) = checked[name], name.split("/")
     graded = {task: one for task, one in in_class.get(who, {}).items() if task.startswith(f"{lesson}.")}
     if not graded or not verdicts:  # each command leaves out only what the other one gives no points for
@@ -108,9 +108,10 @@ def disagreements(name: str, checked: Checked, in_class: Mapping[str, Mapping[st
     found, tiers = [], {task.full_name: task.tiers for task in catalogue.all_tasks()}
     for task, (status, points, ratio, tier) in verdicts.items():
         outcome = graded[task]
-        near = any(each.ratio / BENEFIT <= ratio <= each.ratio * BENEFIT for each in tiers[task])
-        next_tier = near and outcome.tier is not None and abs(tier - outcome.tier) <= 1
-        if (status, points) != (outcome.status.lower().replace("_", " "), outcome.points) and not next_tier:
+        both = {status, outcome.status.lower().replace("_", " ")}
+        near = "undecided" in both or any(each.ratio / BENEFIT <= ratio <= each.ratio * BENEFIT for each in tiers[task])
+        noise = both <= {"passed", "undecided"} and near and abs(tier - (outcome.tier or 0)) <= 1
+        if (len(both) > 1 or points != outcome.points) and not noise:
             found.append(f"{task}: {status}, {points}; in the class {outcome}")
     return found
 
@@ -118,12 +119,11 @@ def disagreements(name: str, checked: Checked, in_class: Mapping[str, Mapping[st
 @pytest.mark.long
 @pytest.mark.sandbox
 @pytest.mark.program("cc")
-@pytest.mark.timeout(1800)
 def test_check_gives_the_points_of_run_or_names_the_difference(tmp_path: Path) -> None:
     folder, out, seed = tmp_path / "hw", tmp_path / "out", secrets.token_hex(4)
     in_04 = [(task, style) for task, style in every() if task.name == "blocked_autorange"]
-    styles = {*Random(seed).sample(every(), 16), *Random(seed).sample(in_04, 6)}
-    hand_ins(folder, styles)
+    styles = {*Random(seed).sample(every(), 6), *Random(seed).sample(in_04, 3)}
+    hand_ins(folder, styles, Random(seed).sample(all_promised(HONEST), 10))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     this = [sys.executable, __file__, str(folder)]
     with subprocess.Popen([*this, "--out", str(out)], env=environment, stdout=subprocess.DEVNULL) as run, quickly():

@@ -20,7 +20,7 @@ from once import once
 
 from grader import catalogue, paths
 from grader.class_run.grading import HandInGrader
-from grader.course.roll import TaskPoints
+from grader.course.results import TaskPoints
 from grader.gradescope import autograder
 from grader.records import Fault, Report, Submission
 from grader.task import Task
@@ -68,7 +68,6 @@ def inside(image: Path, script: str, kind: str = "") -> CommandResult:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     return CommandResult(done.returncode, done.stdout, done.stderr)

@@ -16,7 +16,8 @@ from outline import Outline, policy
 
 from grader import reports
 from grader.course.class_commands import ClassCommands
-from grader.course.roll import HandIn, Roll, folder_name
+from grader.course.results import HandIn
+from grader.course.roll import Roll, folder_name
 from grader.reports import class_page, leaderboard, student_page
 from grader.reports.concerns import concerns, grouped
 

@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from grader.course.course_file import parse
-from grader.course.roll import HandIn, Roll, TaskPoints
+from grader.course.results import HandIn, TaskPoints
+from grader.course.roll import Roll
 from grader.course.roster import Person, Roster
 from grader.records import LeftOut, Sender
 from grader.reports import canvas, class_page, grade_texts, gradescope, junit, moodle, student_page

@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 from exported import changed, class_of, submission, with_a_fault
 
-from grader.course.roll import HandIn, Roll
+from grader.course.results import HandIn
+from grader.course.roll import Roll
 from grader.records import Speed
 from grader.reports import gradescope, junit, nbgrader
 

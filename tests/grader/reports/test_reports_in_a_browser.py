@@ -11,7 +11,7 @@ from exported import class_of, submission
 
 from grader import reports
 from grader.course.class_commands import ClassCommands
-from grader.course.roll import Standing
+from grader.course.results import Standing
 from grader.records import LeftOut
 from grader.reports import class_page, leaderboard
 

@@ -11,7 +11,7 @@ from outline import Outline
 from grader.course import policy as course_policy
 from grader.course.course_file import parse
 from grader.course.policy import Handed
-from grader.course.roll import Span, Standing
+from grader.course.results import Span, Standing
 from grader.records import Control, Status
 from grader.reports import student_page
 from grader.task import Tier

@@ -35,7 +35,6 @@ def run(kit: Path, *commands: str, code: int = 0) -> str:
 
 @pytest.mark.long
 @pytest.mark.sandbox
-@pytest.mark.timeout(1800)
 def test_the_commands_of_the_readme_lead_to_the_first_points(tmp_path: Path) -> None:
     assert grader("release", tmp_path / "kit.zip", "--lessons", LESSON).code == 0
     with zipfile.ZipFile(tmp_path / "kit.zip") as archive:

@@ -37,7 +37,7 @@ STRETCH = 64
 """The number of equal bytes that two inputs never have by chance."""
 
 
-LONG = ("at_peak", "crossover", "polynomial")
+LONG = ("agrees", "at_peak", "crossover", "is_slower", "polynomial", "smallest_slow_case")
 """Tasks whose known submissions take seconds."""
 
 

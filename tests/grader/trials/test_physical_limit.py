@@ -39,7 +39,7 @@ def test_an_answer_without_the_necessary_operations_takes_an_impossible_time(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
-    monkeypatch.setattr(speed, "TRIES", 2)
+    monkeypatch.setattr(speed, "PAUSES_S", (0.0,))
     monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True))
     verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     assert (verdict.status, verdict.points) == (Status.IMPOSSIBLE, task.points * task.correct_share)
@@ -90,6 +90,7 @@ def test_one_possible_time_outweighs_impossible_ones(task: Task, monkeypatch: py
         return outcome, Control(1.0, 1.05, 0.05, holds=True, impossible=end == "impossible")
 
     monkeypatch.setattr(speed.Contestants, "run", run)
+    monkeypatch.setattr(speed, "PAUSES_S", (0.0,) * 3)
     for tries, status, voided in (
         ("impossible, possible", Status.PASSED, 0),
         ("void, impossible, possible", Status.PASSED, 1),

@@ -162,6 +162,7 @@ def test_a_duel_on_a_crowded_core_is_void(task: Task, monkeypatch: pytest.Monkey
     controls = list[Control]()
     monkeypatch.setattr(speed, "queueing", lambda _sides, **_: next(crowds))
     monkeypatch.setattr(speed, "check_holds", controls.append)
+    monkeypatch.setattr(speed, "PAUSES_S", (0.0,) * 3)
     monkeypatch.setattr(physical_limit, "MARGIN", math.inf)  # no time is impossible, which would repeat the duel
     verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     assert verdict.attempt.control is not None

@@ -19,7 +19,7 @@ from harness.errors import MachineError, UsageError
 from harness.machine import lanes
 from harness.machine.clocks import watch_background_load
 from harness.machine.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
-from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores, lane
+from harness.machine.lanes import DIRECTORY_VARIABLE, core_without_measurements, free_cores, lane
 
 HERE = replace(Environment.capture(ask_cuda=False), cuda_device=None, gil=GIL_ON)
 
@@ -149,6 +149,14 @@ def test_a_lane_locks_a_free_core_and_releases_it_even_when_its_block_raises(mon
         pass
     monkeypatch.setattr(lanes, "_physical", lambda _core: 0)
     assert len(free_cores()) == 1, "two hyperthreads of a core count once"
+
+
+def test_servers_share_one_core_that_no_measurement_gets() -> None:
+    everything = free_cores()
+    with core_without_measurements() as one, core_without_measurements() as other:
+        assert one == other
+        assert free_cores() == tuple(core for core in everything if core != one)
+    assert free_cores() == everything
 
 
 def test_another_process_cannot_lock_the_same_core_until_it_is_killed() -> None:

@@ -12,12 +12,12 @@ import pytest
 from harness.errors import MachineError
 from harness.extensions import build, build_library, build_lock, build_seconds, compiled_before, inline_folder, lacking
 from harness.storage import disk_cache
-from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+from harness.storage.notebook_files import Cell, is_unedited, notebook, stamp_of
 from harness.storage.user_files import write_whole
 
 CELLS = [Cell("a", "markdown", "# Title"), Cell("b", "code", "x = 1\ny = 2")]
-DATA = as_bytes(notebook(CELLS, made_of="it"))
-OTHER = as_bytes(notebook([Cell("a", "code", "z = 3")]))
+DATA = notebook(CELLS, made_of="it")
+OTHER = notebook([Cell("a", "code", "z = 3")])
 
 
 def changed(path: Path, **cell: object) -> Path:

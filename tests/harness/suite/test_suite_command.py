@@ -131,7 +131,6 @@ def test_pytorchs_definitions_need_only_other_imports(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)
 @pytest.mark.valgrind
 @pytest.mark.program("c++")
 def test_pytorchs_definitions_run_and_their_counts_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
