@@ -12,10 +12,8 @@ import time
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 from commanding import CLASS, ROOT, command, nothing_left_running, outcomes, rows
-from nbclient import NotebookClient
 from student_kit import solve
 
 from grader import paths
@@ -44,7 +42,6 @@ def typed(*words: str | Path, folder: Path = ROOT, code: int = 0) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, ""), done.stdout
@@ -78,6 +75,7 @@ def test_the_lessons_are_listed() -> None:
     assert SIMULATED in typed(sys.executable, "-m", "lessons")
 
 
+@pytest.mark.long
 def test_a_lesson_is_taken_with_the_installed_program() -> None:
     assert "✓" in typed(PROGRAM, "lessons", "4", "--no-input", "--fast")
 
@@ -100,9 +98,12 @@ def test_exercises_are_graded_and_packed(tmp_path: Path) -> None:
 
 
 def test_a_notebook_is_exported_executed_and_checked(tmp_path: Path) -> None:
+    import nbformat  # slow to import
+    from nbclient import NotebookClient
+
     path = notebook(tmp_path / f"{SIMULATED}.ipynb")
     whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    NotebookClient(whole, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(whole, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert "10 / 10" in str([cell.get("outputs") for cell in whole.cells])
     assert "10 / 10" in typed(*command("check", path))
 
@@ -127,6 +128,7 @@ def test_a_killed_run_goes_on_and_writes_the_reports(tmp_path: Path) -> None:
     typed(*command("report", tmp_path / "grades"))
 
 
+@pytest.mark.long
 def test_a_student_works_with_the_released_kit_alone(tmp_path: Path) -> None:
     typed(*command("release", kit := tmp_path / "kit", "--lessons", SIMULATED))
     exercise = handed_in(kit / "lessons" / "exercises", SIMULATED)

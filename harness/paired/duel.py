@@ -25,7 +25,6 @@ from harness.paired.process_pairs import process_pairs
 from harness.paired.rounds import Outcome, Reading, Round, by_pair, contest
 from harness.paired.state import describe
 from harness.rendering import units
-from harness.rendering.tables import Heads, Table
 
 MARGIN: Final = 0.01
 """Smaller relative differences get the verdict SAME (0.01 is 1 %). The margin is twice `LAYOUT_SD`. A duel of usual
@@ -127,6 +126,8 @@ class Duel:
 
     def table(self) -> str:
         """Return the verdict, and a table with the number of rounds, the median ratio and the times of each pair."""
+        from harness.rendering.tables import Heads, Table  # noqa: PLC0415 - `pytest --duel` has no rich
+
         rows = [
             (
                 number + 1,

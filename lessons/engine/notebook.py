@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.storage.notebook_files import Cell, as_bytes, is_unedited, kernel_cell, notebook
+from harness.storage.notebook_files import Cell, is_unedited, kernel_cell, notebook
 from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
 from lessons.engine.conditions import Conditions
@@ -53,7 +53,7 @@ def notebook_bytes(lesson: Lesson, *, fast: bool) -> bytes:
         cells += _step_cells(step, number, fast=fast)
     cells.append(_code("score", "guide.finish()"))
     cells.append(_words("closing", _closing(lesson)))
-    return as_bytes(notebook(cells))
+    return notebook(cells)
 
 
 class Guide:

@@ -17,9 +17,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from sessions import ROOT
 
 from grader.catalogue import load
@@ -86,7 +84,6 @@ def short_run(folder: Path, *script: str | Path) -> tuple[str, Any]:
         capture_output=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
-        timeout=300,
         check=False,
     )
     left = list(running_with(f"{FOLDER_VARIABLE}={state}".encode()))
@@ -161,6 +158,9 @@ def global_names(code: CodeType) -> set[str]:
 @pytest.mark.parametrize("name", [unless(name, QUICK_NOTEBOOK) for name in NAMES])
 def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_path: Path) -> None:
     """Half of the questions are answered."""
+    import nbformat  # slow to import
+    from nbclient import NotebookClient
+
     lesson, path = lesson_of(name), tmp_path / f"{name}.ipynb"
     notebook.write(lesson, path, fast=True)
     whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
@@ -170,7 +170,7 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
         cell.source = cell.source.replace('answer=""', f"answer={answers.get(cell.id, '')!r}")
         cell.source = re.sub(r"^# (?=guide\.run)", "", cell.source, flags=re.MULTILINE)
     here = {"metadata": {"path": str(ROOT)}}
-    NotebookClient(whole, timeout=300, startup_timeout=300, kernel_name="python3", resources=here).execute()
+    NotebookClient(whole, startup_timeout=300, kernel_name="python3", resources=here).execute()
     for step in lesson.steps:
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
         printed = "\n".join(output["data"]["text/plain"] for output in cell.outputs if "data" in output)

@@ -7,10 +7,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import pytest
 import small_lesson
-from nbclient import NotebookClient
 from sessions import ROOT, Play, lesson_from
 
 from harness.errors import UsageError
@@ -177,8 +175,8 @@ def test_a_run_that_starts_at_a_later_step_changes_only_the_answers(record: Less
 
 def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
     notebook.write(small_lesson.lesson, tmp_path / "small.ipynb", fast=False)
-    whole = nbformat.read(tmp_path / "small.ipynb", as_version=4)  # type: ignore[no-untyped-call]
-    cells = {cell.id: cell.source for cell in whole.cells}
+    whole = json.loads((tmp_path / "small.ipynb").read_bytes())
+    cells = {cell["id"]: "".join(cell["source"]) for cell in whole["cells"]}
     first, second = small_lesson.lesson.steps
     assert cells["twice-code"] == "\n\n\n".join(first.codes)
     assert cells["four_times-code"] == second.codes[0]
@@ -293,12 +291,15 @@ def test_marks_stay_and_angle_brackets_begin_no_html() -> None:
     assert type(for_this_process()) is Screen, "outside of a notebook"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_in_a_notebook_paragraphs_are_markdown() -> None:
+    import nbformat  # slow to import
+    from nbclient import NotebookClient
+
     cell = nbformat.v4.new_code_cell(CODE)  # type: ignore[no-untyped-call]
     whole = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
     here = {"metadata": {"path": str(ROOT)}}
-    NotebookClient(whole, timeout=120, startup_timeout=120, kernel_name="python3", resources=here).execute()
+    NotebookClient(whole, startup_timeout=300, kernel_name="python3", resources=here).execute()
     shown = [output["data"] for output in whole.cells[0].outputs]
     assert [data["text/markdown"] for data in shown if "text/markdown" in data] == [
         "a `word` with *emphasis*",

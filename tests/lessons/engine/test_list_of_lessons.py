@@ -89,7 +89,7 @@ def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFix
     assert listed == 2 * list(lessons_of(SHORT))
     with_exercise = [line.split()[0] for line in lines if re.match(r"\d\d_.* \d+ \+ \d+ ", line)]
     assert with_exercise == 2 * list(catalogue.short_path_exercises())
-    assert "Path:  short. For all 19 lessons: fairclock lessons --path full" in lines
+    assert "Path:  short. For all 20 lessons: fairclock lessons --path full" in lines
     assert lessons("--path", "full") == 0
     out = capsys.readouterr().out
     assert "Path:  full. For a short path (02, 04, 09, 05): fairclock lessons --path short" in out

@@ -1,0 +1,176 @@
+"""Measure the benchmarks of a run, and measure again with new processes what was slower. See `README.md`."""
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from statistics import median
+from typing import Final
+
+from harness.errors import UsageError
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateVerdict, Run
+from harness.gate.pairing import TimedBenchmark, compare
+from harness.gate.settings import GateBenchmark, GateCost, GateSettings, GateSide
+from harness.gate.verdicts import PAIRS, measurement_error
+from harness.gate.workers import BenchmarkError, Workers, stand, workers
+from harness.machine.environment import Environment
+from harness.machine.lanes import lane
+from harness.rendering import units
+
+_CLEAR: Final = (GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER)
+_TOO_LONG: Final = 3.0
+"""A benchmark is not measured if the fewest rounds would take this many times its limit."""
+
+Tell = Callable[[BenchmarkOutcome], None]
+Compare = Callable[[Sequence[GateBenchmark], Tell], dict[str, BenchmarkOutcome]]
+"""A function that measures benchmarks with new processes, tells each outcome, and returns all of them."""
+
+
+def measure(
+    benchmarks: Sequence[GateBenchmark],
+    sides: tuple[GateSide, GateSide],
+    settings: GateSettings,
+    tell: Tell,
+    seed: int | None = None,
+) -> Run:
+    """Compare all benchmarks on both sides, BASE and here, and return what was found.
+
+    What is slower is measured again with new processes. Then BASE is compared with itself on one of the benchmarks.
+    `tell` is called with each outcome as soon as it is known. `seed` fixes the random order and the hash seeds.
+    """
+    rng, began_s, started = random.Random(seed), time.monotonic(), datetime.now(UTC)
+    with lane() as held:
+        core = None if settings.cost.is_counted else held.core
+        own = _Measurements(settings.cost, measurement_error(len(benchmarks)), core, rng)
+        outcomes, controls = judge(
+            benchmarks, partial(own.all_of, sides), partial(own.all_of, (sides[0], sides[0])), tell
+        )
+    return Run(
+        base=settings.base,
+        commit="",
+        allowed=settings.allowed,
+        cost=settings.cost,
+        outcomes=outcomes,
+        controls=controls,
+        started=started,
+        spent_s=time.monotonic() - began_s,
+        machine=_machine(),
+        shadow=settings.shadow,
+        strict=settings.strict,
+    )
+
+
+def judge(
+    benchmarks: Sequence[GateBenchmark], against_base: Compare, base_itself: Compare, tell: Tell
+) -> tuple[tuple[BenchmarkOutcome, ...], tuple[GateControl, ...]]:
+    """Return the outcomes of a run after all its measurements, and its controls.
+
+    `against_base` measures benchmarks with new processes of both sides, and `base_itself` with processes of BASE alone.
+    """
+    found = against_base(benchmarks, tell)
+    slower = [one for one in benchmarks if found[one.name].verdict is GateVerdict.SLOWER]
+    for name, again in against_base(slower, _tell_nobody).items():
+        found[name] = settled(found[name], again)
+        tell(found[name])
+    timed = [one for one in benchmarks if found[one.name].change]
+    controls = _control(base_itself, min(timed, key=lambda one: found[one.name].spent_s)) if timed else ()
+    if any(control.failed for control in controls):
+        found = {name: _void(outcome) for name, outcome in found.items()}
+    return tuple(found[one.name] for one in benchmarks), controls
+
+
+def settled(first: BenchmarkOutcome, second: BenchmarkOutcome) -> BenchmarkOutcome:
+    """Return the outcome of a benchmark that was slower in a first measurement, after the second one."""
+    both = replace(second, spent_s=first.spent_s + second.spent_s, measured_again=True)
+    if second.verdict in {GateVerdict.SLOWER, GateVerdict.SAME} or first.change is None:
+        return both
+    why = f"A first measurement found {units.percent(first.change.measured)} more, and a second one did not agree."
+    return replace(both, verdict=GateVerdict.UNDECIDED, why=" ".join(filter(None, (why, second.why))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measurements:
+    cost: GateCost
+    error: float
+    core: int | None
+    rng: random.Random
+
+    def all_of(
+        self, sides: tuple[GateSide, GateSide], benchmarks: Sequence[GateBenchmark], tell: Tell
+    ) -> dict[str, BenchmarkOutcome]:
+        """Return the outcome of each benchmark, measured with new processes."""
+        found: dict[str, BenchmarkOutcome] = {}
+        if benchmarks:
+            with workers(sides, self.rng, self.core, self.cost) as pairs:
+                pairs.start(PAIRS[0])
+                for one, following in zip(benchmarks, [*benchmarks[1:], None], strict=True):
+                    found[one.name] = self._one(pairs, one, following.name if following else None)
+                    tell(found[one.name])
+        return found
+
+    def _one(self, pairs: Workers, benchmark: GateBenchmark, following: str | None) -> BenchmarkOutcome:
+        began_s, name = time.monotonic(), benchmark.name
+        try:
+            whole_s = max(one.whole_s for one in stand(pairs.begin(0, name, following)))
+            if (needed_s := 2 * PAIRS[0] * whole_s) > _TOO_LONG * benchmark.limit_s:
+                pairs.end_unfinished()
+                outcome = BenchmarkOutcome(name, GateVerdict.UNDECIDED, why=_too_long(whole_s, needed_s))
+            else:
+                outcome = outcome_of(name, compare(pairs, benchmark, following, self.error, self.cost, self.core))
+        except BenchmarkError as problem:
+            pairs.end_unfinished()
+            outcome = _problem(name, problem)
+        return replace(outcome, spent_s=time.monotonic() - began_s, allowed=benchmark.allowed)
+
+
+def _tell_nobody(_: BenchmarkOutcome) -> None:
+    """Leave out an outcome that is not final."""
+
+
+def _control(base_itself: Compare, benchmark: GateBenchmark) -> tuple[GateControl, ...]:
+    """Compare BASE with itself. The control fails if two measurements find a difference in the same direction."""
+    first = base_itself([benchmark], _tell_nobody)[benchmark.name]
+    if first.change is None:
+        return ()
+    failed = False
+    if first.verdict in {GateVerdict.SLOWER, GateVerdict.FASTER}:
+        failed = base_itself([benchmark], _tell_nobody)[benchmark.name].verdict is first.verdict
+    return (GateControl(benchmark.name, first.change, failed=failed),)
+
+
+def outcome_of(name: str, measured: TimedBenchmark) -> BenchmarkOutcome:
+    """Return the outcome of one measurement of the benchmark `name`."""
+    known, rounds = measured.estimate, measured.rounds
+    change = Change(1 / known.ratio - 1, 1 / known.high - 1, 1 / known.low - 1 if known.low else math.inf)
+    verdict = GateVerdict.UNDECIDED if measured.index is None else _CLEAR[measured.index]
+    base, here = median(one.base for one in rounds), median(one.here for one in rounds)
+    return BenchmarkOutcome(name, verdict, change, base, here, rounds, why=measured.leaked)
+
+
+def _void(outcome: BenchmarkOutcome) -> BenchmarkOutcome:
+    return replace(outcome, verdict=GateVerdict.VOID) if outcome.change else outcome
+
+
+def _problem(name: str, problem: BenchmarkError) -> BenchmarkOutcome:
+    """Return the outcome of a benchmark that cannot be timed on one side."""
+    if problem.kind == "foreign":
+        raise UsageError(str(problem))
+    if problem.kind == "skipped":
+        return BenchmarkOutcome(name, GateVerdict.SKIPPED, why=str(problem))
+    of_base = GateVerdict.FAILED if problem.kind == "ended" else GateVerdict.NEW
+    return BenchmarkOutcome(name, of_base if problem.is_base else GateVerdict.BROKEN, why=str(problem))
+
+
+def _machine() -> str:
+    found = Environment.capture(ask_cuda=False)
+    return f"{found.cpu}, {units.some(found.usable_cores, 'core')}, {found.implementation} {found.python}"
+
+
+def _too_long(whole_s: float, needed_s: float) -> str:
+    return (
+        f"One call takes {units.seconds(whole_s)}, so a comparison needs about {units.seconds(needed_s)}. Make its "
+        f"input smaller, or give it the time: --duel-limit {needed_s:.0f}"
+    )

@@ -1,0 +1,139 @@
+"""Time the calls of one benchmark with one pair of processes after the other, until the verdict is clear.
+
+Short calls are timed in blocks of 0.4 ms, one side directly after the other. A call of 2 ms or more is its own block,
+and both sides then run at the same time on one core, where the kernel lets them take turns of a few milliseconds. So
+whatever slows the machine down for a while slows both sides, and their CPU clocks show the work of each.
+
+Counts, as of instructions, do not depend on other work. So both sides count at the same time, on any cores.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from harness.gate.outcomes import GateRound
+from harness.gate.settings import GateBenchmark, GateCost
+from harness.gate.verdicts import PAIRS, decide
+from harness.gate.workers import OneCall, Pair, Workers, bind, stand
+from harness.machine import clocks
+from harness.paired.blocks import common_calls
+from harness.paired.decide import Estimate
+from harness.processes import process_env
+
+BLOCK_S: Final = 0.4e-3
+SLOW_S: Final = 2e-3
+"""A call of this length or more is its own block."""
+
+_MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
+_LAYOUTS: Final = 10  # the number of memory layouts in which a pair is timed, if its calls are short
+_AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
+_WARM_UP_BLOCKS: Final = 2  # after each change of the layout
+_OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
+
+
+@dataclass(frozen=True, slots=True)
+class StandingPair:
+    """A pair of processes that stand at the timed call of a benchmark. `at_once` says whether both run together."""
+
+    number: int
+    workers: Pair
+    calls: tuple[int, int]
+    at_once: bool
+    cost: GateCost
+
+    def play(self, *, base_first: bool) -> GateRound:
+        """Time a block of calls on both sides, or count its cost, and return the results."""
+        both = list(zip(self.workers, self.calls, strict=True))
+        order = both if base_first else both[::-1]
+        found: list[tuple[float, float]] = []
+        for worker, calls in order:
+            worker.request(calls, self.cost)
+            if not self.at_once:
+                found.append(worker.result(calls, self.cost))
+        if self.at_once:
+            found = [worker.result(calls, self.cost) for worker, calls in order]
+        (base, base_wall_s), (here, here_wall_s) = found if base_first else found[::-1]
+        return GateRound(self.number, base, here, base_wall_s, here_wall_s)
+
+    def new_layout(self, seed: int) -> None:
+        """Change the memory layout of both processes in the same way."""
+        for worker in self.workers:
+            worker.shuffle(seed)
+        for _ in range(1 if self.cost.is_counted else 0 if self.at_once else _WARM_UP_BLOCKS):
+            self.play(base_first=seed % 2 == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedBenchmark:
+    """The rounds of a benchmark, the ratio of the cost of BASE to the cost here, and which of the limits it reaches.
+
+    `index` is 0 if the cost here is higher than allowed, 2 if it is lower, and 1 in between. It is None if the interval
+    contains a limit. `leaked` is "", or a sentence on processes that the benchmark left running.
+    """
+
+    rounds: tuple[GateRound, ...]
+    estimate: Estimate
+    index: int | None
+    leaked: str
+
+
+def compare(
+    workers: Workers, benchmark: GateBenchmark, following: str | None, error: float, cost: GateCost, core: int | None
+) -> TimedBenchmark:
+    """Time a benchmark, with an error rate of `error` in each direction, on the core `core`.
+
+    Raise `BenchmarkError` if the benchmark cannot be timed, or if it fails after its timed call.
+    """
+    began_s, leaked = clocks.wall(), ""
+    timed: list[list[GateRound]] = []
+
+    def ratios() -> Iterator[list[float]]:
+        nonlocal leaked
+        for number in range(PAIRS[-1]):
+            most = next(look for look in PAIRS if look > number)
+            for ahead in range(number, min(number + 1 + _AHEAD, most)):
+                workers.begin(ahead, benchmark.name, following)
+            one_call = stand(workers.pairs[number])
+            timed.append(_timed(workers, number, one_call, benchmark, cost, core))
+            leaked = workers.finish(number) or leaked
+            yield [cost.ratio(one.base, one.here) for one in timed[-1]]
+
+    known, index = decide(ratios(), error, benchmark.allowed, lambda: clocks.wall() - began_s > benchmark.limit_s)
+    return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)
+
+
+def _timed(
+    workers: Workers,
+    number: int,
+    one_call: tuple[OneCall, OneCall],
+    benchmark: GateBenchmark,
+    cost: GateCost,
+    core: int | None,
+) -> list[GateRound]:
+    pair = workers.pairs[number]
+    bind(pair, core)
+    if any(one.on_gpu for one in one_call) and not cost.is_counted:
+        cost = GateCost.WALL
+    slow = max(one.wall_s if cost is GateCost.WALL else one.cpu_s for one in one_call) >= SLOW_S
+    base, here = (1 if slow else _calls_in_a_block(one, cost) for one in one_call)
+    at_once = cost.is_counted or (slow and cost is GateCost.CPU)
+    standing = StandingPair(number, pair, common_calls(base, here), at_once, cost)
+    rounds: list[GateRound] = []
+    with process_env.pinned(core):
+        began_s, pair_s = clocks.wall(), benchmark.limit_s * _OF_LIMIT
+        for layout in range(1, _LAYOUTS + 1):
+            if rounds and clocks.wall() - began_s > pair_s:
+                break
+            standing.new_layout(workers.rng.getrandbits(32))
+            while not rounds or clocks.wall() - began_s < pair_s * layout / _LAYOUTS:
+                rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
+    bind(pair, workers.cores)
+    return rounds
+
+
+def _calls_in_a_block(one: OneCall, cost: GateCost) -> int:
+    if cost is GateCost.MEMORY:
+        return 1
+    usual = BLOCK_S / (one.wall_s if cost is GateCost.WALL else one.cpu_s)
+    return max(1, round(min(usual, _MOST_S / one.whole_s)))

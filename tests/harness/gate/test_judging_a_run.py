@@ -1,0 +1,86 @@
+"""What a run finds, from the ratios of its pairs of processes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import repeat
+
+import pytest
+from gate_runs import RUN
+
+from harness.gate import measuring
+from harness.gate.measuring import Tell, judge
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict
+from harness.gate.settings import GateBenchmark
+from harness.gate.verdicts import PAIRS, decide
+from harness.gate.workers import BenchmarkError
+
+SLOWER, SAME, FASTER, UNDECIDED = GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER, GateVerdict.UNDECIDED
+VOID = GateVerdict.VOID
+BENCHMARK = GateBenchmark("test_work")
+
+
+class Planned:
+    """Measurements with these verdicts, one after the other."""
+
+    def __init__(self, *verdicts: GateVerdict) -> None:
+        self._verdicts = list(verdicts)
+
+    def __call__(self, benchmarks: Sequence[GateBenchmark], _: Tell) -> dict[str, BenchmarkOutcome]:
+        change = Change(0.0, -0.001, 0.001)
+        return {one.name: BenchmarkOutcome(one.name, self._verdicts.pop(0), change) for one in benchmarks}
+
+
+@pytest.mark.parametrize(
+    ("measured", "control", "found"),
+    [
+        ((SAME,), (SAME,), SAME),
+        ((SLOWER, SLOWER), (SAME,), SLOWER),
+        ((SLOWER, SAME), (SAME,), SAME),
+        ((SLOWER, FASTER), (SAME,), UNDECIDED),
+        ((SLOWER, UNDECIDED), (SAME,), UNDECIDED),
+        ((SLOWER, SLOWER), (FASTER, SLOWER), SLOWER),
+        ((SLOWER, SLOWER), (SLOWER, SLOWER), VOID),
+    ],
+)
+def test_only_two_measurements_that_agree_are_slower_and_only_two_controls_that_agree_void_a_run(
+    measured: tuple[GateVerdict, ...], control: tuple[GateVerdict, ...], found: GateVerdict
+) -> None:
+    outcomes, controls = judge([BENCHMARK], Planned(*measured), Planned(*control), lambda _: None)
+    assert [one.verdict for one in outcomes] == [found]
+    assert [one.failed for one in controls] == [found is VOID]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_base", "verdict"),
+    [
+        ("ended", True, GateVerdict.FAILED),
+        ("raised", True, GateVerdict.NEW),
+        ("ended", False, GateVerdict.BROKEN),
+        ("skipped", False, GateVerdict.SKIPPED),
+    ],
+)
+def test_only_a_problem_of_this_tree_is_a_broken_benchmark(kind: str, is_base: bool, verdict: GateVerdict) -> None:
+    assert measuring._problem("test_work", BenchmarkError(kind, "It is known.", is_base=is_base)).verdict is verdict
+
+
+def test_a_strict_run_is_red_only_if_an_undecided_benchmark_may_be_slower() -> None:
+    run = replace(RUN, strict=True, controls=())
+    for change, is_red in ((Change(0.0, -0.1, 0.02), False), (Change(0.0, -0.1, 0.04), True), (None, True)):
+        assert run.is_red(BenchmarkOutcome("test_work", UNDECIDED, change)) is is_red
+        assert not RUN.is_red(BenchmarkOutcome("test_work", UNDECIDED, change))
+
+
+@pytest.mark.parametrize(("ratio", "index"), [(0.9, 0), (1.0, 1), (1.2, 2)])
+def test_a_clear_verdict_needs_the_fewest_pairs(ratio: float, index: int) -> None:
+    estimate, found = decide(repeat([ratio]), 0.01, 0.01)
+    assert (estimate.pairs, found) == (PAIRS[0], index)
+
+
+def test_an_unclear_verdict_ends_with_the_time_or_with_the_most_pairs() -> None:
+    def at_the_limit(*, is_over: bool) -> tuple[int, int | None]:
+        pairs = ([1 + 0.05 * (number % 2)] for number in range(PAIRS[-1] + 1))
+        estimate, index = decide(pairs, 0.01, 0.01, lambda: is_over)
+        return estimate.pairs, index
+
+    assert at_the_limit(is_over=True) == (PAIRS[0], None)
+    assert at_the_limit(is_over=False) == (PAIRS[-1], None)
