@@ -7,7 +7,6 @@ whatever slows the machine down for a while slows both sides, and their CPU cloc
 Counts, as of instructions, do not depend on other work. So both sides count at the same time, on any cores.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -88,18 +87,20 @@ def compare(
     began_s, leaked = clocks.wall(), ""
     timed: list[list[GateRound]] = []
 
-    def ratios() -> Iterator[list[float]]:
+    def ratios(first: int, end: int) -> list[list[float]]:
         nonlocal leaked
-        for number in range(PAIRS[-1]):
-            most = next(look for look in PAIRS if look > number)
-            for ahead in range(number, min(number + 1 + _AHEAD, most)):
+        for number in range(first, end):
+            for ahead in range(number, min(number + 1 + _AHEAD, end)):
                 workers.begin(ahead, benchmark.name, following)
             one_call = stand(workers.pairs[number])
             timed.append(_timed(workers, number, one_call, benchmark, cost, core))
             leaked = workers.finish(number) or leaked
-            yield [cost.ratio(one.base, one.here) for one in timed[-1]]
+        return [[cost.ratio(one.base, one.here) for one in rounds] for rounds in timed[first:]]
 
-    known, index = decide(ratios(), error, benchmark.allowed, lambda: clocks.wall() - began_s > benchmark.limit_s)
+    def fitting(pairs: int) -> float:
+        return pairs * benchmark.limit_s / (clocks.wall() - began_s)
+
+    known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)
 
 

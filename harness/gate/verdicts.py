@@ -7,16 +7,17 @@ that of heads of a fair coin, and the ends of the interval are two of the pairs'
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import islice
 from statistics import median
 from typing import Final
 
 from harness.paired.decide import Estimate, tier_index
 
 PAIRS: Final = (10, 14, 20, 28, 40, 56, 80)
-"""The numbers of pairs after which the interval is computed. The measurement ends at the first clear verdict."""
+"""The numbers of pairs after which the interval is computed. The measurement ends at the first clear verdict.
+
+If the time limit allows fewer pairs, the last number is smaller."""
 
 RUN_ERROR: Final = 1e-3
 """The largest probability that a run is red although no cost has changed by more than allowed."""
@@ -35,19 +36,26 @@ def measurement_error(benchmarks: int) -> float:
 
 
 def decide(
-    pairs: Iterator[Sequence[float]], error: float, allowed: float, is_over: Callable[[], bool] = lambda: False
+    pairs: Callable[[int, int], Sequence[Sequence[float]]],
+    error: float,
+    allowed: float,
+    fitting: Callable[[int], float] = lambda _: math.inf,
 ) -> tuple[Estimate, int | None]:
-    """Take pairs of processes until the verdict is clear, `is_over` says that time is up, or the most pairs are taken.
+    """Take pairs of processes until the verdict is clear, the time is up, or the most pairs are taken.
 
-    `pairs` yields the ratios of the rounds of one pair after the other. Return the estimate, and 0 if the cost here is
-    higher than allowed, 2 if it is lower, 1 if it is neither, or None if the interval contains a limit.
+    `pairs(first, end)` measures the pairs with these numbers, `end` excluded, and returns the ratios of the rounds of
+    each. After n pairs, `fitting(n)` says how many fit into the time limit in all. Return the estimate, and 0 if the
+    cost here is higher than allowed, 2 if it is lower, 1 if it is neither, or None if the interval contains a limit.
     """
     taken: list[Sequence[float]] = []
     for look in PAIRS:
-        taken += islice(pairs, look - len(taken))
+        end = int(min(look, fitting(len(taken)))) if taken else look
+        if end <= len(taken):
+            break
+        taken += pairs(len(taken), end)
         known = interval(taken, error)
         index = tier_index(known, (1 / (1 + allowed), 1 + allowed))
-        if index is not None or is_over():
+        if index is not None:
             break
     return known, index
 

@@ -16,7 +16,7 @@ import argparse
 import math
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -92,13 +92,12 @@ def measured(benchmark: GateBenchmark, draw: Draw, error: float, rng: random.Ran
     """Return the outcome of one simulated measurement."""
     rounds: list[GateRound] = []
 
-    def pairs() -> Iterator[list[float]]:
-        while True:
-            ratio = draw(rng)
-            rounds.append(GateRound(len(rounds), ratio, 1.0, ratio, 1.0))
-            yield [ratio]
+    def ratios(first: int, end: int) -> list[list[float]]:
+        drawn = [draw(rng) for _ in range(first, end)]
+        rounds.extend(GateRound(number, ratio, 1.0, ratio, 1.0) for number, ratio in enumerate(drawn, first))
+        return [[ratio] for ratio in drawn]
 
-    estimate, index = decide(pairs(), error, benchmark.allowed)
+    estimate, index = decide(ratios, error, benchmark.allowed)
     return outcome_of(benchmark.name, TimedBenchmark(tuple(rounds), estimate, index, ""))
 
 

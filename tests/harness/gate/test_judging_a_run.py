@@ -1,8 +1,8 @@
 """What a run finds, from the ratios of its pairs of processes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
 
 import pytest
 from gate_runs import RUN
@@ -72,15 +72,14 @@ def test_a_strict_run_is_red_only_if_an_undecided_benchmark_may_be_slower() -> N
 
 @pytest.mark.parametrize(("ratio", "index"), [(0.9, 0), (1.0, 1), (1.2, 2)])
 def test_a_clear_verdict_needs_the_fewest_pairs(ratio: float, index: int) -> None:
-    estimate, found = decide(repeat([ratio]), 0.01, 0.01)
+    estimate, found = decide(lambda first, end: [[ratio]] * (end - first), 0.01, 0.01)
     assert (estimate.pairs, found) == (PAIRS[0], index)
 
 
-def test_an_unclear_verdict_ends_with_the_time_or_with_the_most_pairs() -> None:
-    def at_the_limit(*, is_over: bool) -> tuple[int, int | None]:
-        pairs = ([1 + 0.05 * (number % 2)] for number in range(PAIRS[-1] + 1))
-        estimate, index = decide(pairs, 0.01, 0.01, lambda: is_over)
-        return estimate.pairs, index
+@pytest.mark.parametrize(("fitting", "taken"), [(9.9, 10), (10.9, 10), (25.4, 25), (79.0, 79), (math.inf, PAIRS[-1])])
+def test_an_unclear_verdict_ends_with_the_time_or_with_the_most_pairs(fitting: float, taken: int) -> None:
+    def ratios(first: int, end: int) -> list[list[float]]:
+        return [[1 + 0.05 * (number % 2)] for number in range(first, end)]
 
-    assert at_the_limit(is_over=True) == (PAIRS[0], None)
-    assert at_the_limit(is_over=False) == (PAIRS[-1], None)
+    estimate, index = decide(ratios, 0.01, 0.01, lambda _: fitting)
+    assert (estimate.pairs, index) == (taken, None)

@@ -210,7 +210,8 @@ def test_a_block_of_calls_is_timed_with_both_clocks(side: Side, test: str) -> No
     times = side.block(100)
     side.end()
     assert times["cpu_s"] > usual["cpu_s"]
-    assert times["wall_s"] > times["waited_s"] >= 0
+    assert times["wall_s"] > 0
+    assert times["waited_s"] >= 0  # it may be more than the wall time, because it is read before and after the block
 
 
 def test_asynchronous_tests_are_awaited_in_the_same_event_loop(side: Side) -> None:
