@@ -98,7 +98,8 @@ def compare(
         return [[cost.ratio(one.base, one.here) for one in rounds] for rounds in timed[first:]]
 
     def fitting(pairs: int) -> float:
-        return pairs * benchmark.limit_s / (clocks.wall() - began_s)
+        spent_s = clocks.wall() - began_s
+        return pairs + workers.fitting(pairs, benchmark.limit_s - spent_s, spent_s / pairs)
 
     known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)

@@ -19,6 +19,7 @@ from harness.gate import layout
 from harness.gate.counting import VALGRIND
 from harness.gate.settings import GateCost, GateSide
 from harness.gate.worker import BLOCK, COUNT, DONE, END, ITEM, SHUFFLE
+from harness.machine import clocks
 from harness.paired.rounds import make_reading
 from harness.processes import process_env
 from harness.processes.channel import Closed
@@ -138,24 +139,38 @@ Pair = tuple[WorkerProcess, WorkerProcess]
 
 @dataclass(slots=True)
 class Workers:
-    """All pairs of one measurement, by their number. A pair starts when it is first needed, on the cores `cores`."""
+    """All pairs of one measurement, by their number. A pair starts when it is first needed, on the cores `cores`.
+
+    `start_s` are the seconds in which `cores` start one pair.
+    """
 
     sides: tuple[GateSide, GateSide]
     rng: random.Random
-    cores: process_env.Cores
+    cores: set[int] | None
     cost: GateCost
-    all_cores: process_env.Cores = None
+    all_cores: set[int] | None = None
     pairs: dict[int, Pair] = field(default_factory=dict)
+    start_s: float = 0.0
 
     def start(self, pairs: int) -> None:
         """Start this number of pairs on all cores, and wait until each process has collected the tests.
 
         Nothing is timed yet. Fewer pairs are started if memory would become short.
         """
-        free = _free_memory()
+        began_s, free = clocks.wall(), _free_memory()
         self._ready([self._start(0)])
         room = _free_memory() / max(1.0, free - _free_memory())  # pairs as large as the first one
         self._ready([self._start(number) for number in range(1, min(pairs, 1 + max(0, int(room))))])
+        fewer_cores = len(self.all_cores or {0}) / len(self.cores or {0})
+        self.start_s = (clocks.wall() - began_s) / len(self.pairs) * fewer_cores
+
+    def fitting(self, pairs: int, seconds: float, pair_s: float) -> float:
+        """Return how many more pairs can be timed in this number of seconds, after `pairs` of them.
+
+        A pair takes `pair_s`, or the time to start it if it does not run yet.
+        """
+        running = min(max(0, len(self.pairs) - pairs), seconds / pair_s)
+        return running + (seconds - running * pair_s) / max(pair_s, self.start_s)
 
     def _ready(self, started: list[Pair]) -> None:
         for pair in started:
