@@ -15,7 +15,7 @@ from harness.paired.duel import Duel, Finding, duel
 from harness.paired.rounds import by_pair
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
-from lessons.probes.gated_project import GateRun, lacking_pytest, run_gate
+from lessons.probes.gated_project import GateRun, lacking_git, run_gate
 from lessons.probes.neighbours import neighbours
 
 
@@ -159,7 +159,7 @@ def test_sum():
 
 
 def gate() -> GateRun | None:
-    if lacking_pytest():
+    if lacking_git():
         return None
     old = "def parse(x): return [y.strip() for y in x.split(',')]"
     new = old.replace("strip()", "strip().strip()")
@@ -169,7 +169,7 @@ def gate() -> GateRun | None:
 
 def gate_figures(found: GateRun | None) -> Figures | Lacking:
     if found is None:
-        return Lacking(lacking_pytest())
+        return Lacking(lacking_git())
     verdicts = {one["name"].rpartition("::")[2]: one["verdict"] for one in found.report["outcomes"]}
     slower = " ".join(name for name, verdict in verdicts.items() if verdict == "slower")
     return {

@@ -1,25 +1,32 @@
 """Find the first commit that made a statement slower: `fairclock bisect GOOD BAD -- STATEMENT`.
 
-Each candidate is compared with GOOD in a duel with new pairs of processes, and an undecided duel is repeated with more
-time. So a noisy machine makes the search longer, but it does not lead it to another commit.
+Each candidate is compared with GOOD as `pytest --duel` does it, and an undecided comparison is repeated with more time.
+So a noisy machine makes the search longer, but it does not lead it to another commit.
 """
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 from typing import Final
 
 from harness.errors import FairclockError, UsageError
+from harness.gate import wording
 from harness.gate.base import Repository, find_base
-from harness.gate.import_roots import import_roots, is_installed
-from harness.gate.trees import check_out, ended_by_signals, temporary_folder
-from harness.paired.duel import MARGIN, Duel, Finding, duel
+from harness.gate.measuring import measure_once
+from harness.gate.outcomes import BenchmarkOutcome, GateVerdict
+from harness.gate.settings import ALLOWED, GateBenchmark, GateSide
+from harness.gate.trees import check_out, ended_by_signals, side_of, temporary_folder
+from harness.gate.verdicts import MEASUREMENT_ERROR
 
-BUDGETS_S: Final = (1.0, 4.0, 16.0)
-"""Time limits of a duel. The next one is used if the verdict is UNDECIDED."""
+LIMITS_S: Final = (10.0, 40.0)
+"""Time limits of a comparison. The next one is used if the verdict is UNDECIDED."""
+
+_FILE: Final = "test_statement.py"
+_BENCHMARK: Final = f"{_FILE}::test_statement"
+_CLEAR: Final = {GateVerdict.SLOWER: True, GateVerdict.SAME: False, GateVerdict.FASTER: False}
 
 Judge = Callable[[str], bool | None]
 """Return whether a commit is slow, or None if it is skipped, because it does not run or remains undecided."""
@@ -68,69 +75,85 @@ def bisect(
         raise UsageError(f"{good} and {bad} are the same commit. Give an earlier commit as GOOD.")
     with ExitStack() as ending:
         ending.enter_context(ended_by_signals())
-        duels = _Duels(repository, ending.enter_context(temporary_folder(repository)), ending, first, statement, setup)
-        found = duels.verdict(last, allowed or MARGIN)
-        tell(f"{_title(repository, last)}: {found}")
-        if found.verdict is not Finding.SLOWER:
-            raise UsageError(f"From {good} to {bad}, the statement has not clearly become slower. {found}")
+        folder = ending.enter_context(temporary_folder(repository))
+        (folder / _FILE).write_text(_test(statement, setup), encoding="utf-8")
+        (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        error = MEASUREMENT_ERROR / (1 + math.ceil(math.log2(len(commits))))
+        search = _Search(repository, folder, ending, first, error)
+        found = search.outcome(last, allowed or ALLOWED)
+        if found.change is None:
+            failed = bad if found.verdict is GateVerdict.BROKEN else good
+            raise UsageError(f"The statement does not run at {failed}. {found.why}")
+        if found.verdict is not GateVerdict.SLOWER:
+            raise UsageError(
+                f"From {good} to {bad}, the statement has not clearly become slower. {search.line(last, found)}"
+            )
+        tell(search.line(last, found))
         if allowed is None:
-            allowed = math.sqrt(1 / found.ratio) - 1
+            allowed = math.sqrt(1 + found.change.measured) - 1
 
         def judge(commit: str) -> bool | None:
             try:
-                found = duels.verdict(commit, allowed)
+                found = search.outcome(commit, allowed)
             except FairclockError as error:
-                tell(f"{_title(repository, commit)}: skipped. {error}")
+                tell(f"{search.title(commit)}: skipped. {error}")
                 return None
-            tell(f"{_title(repository, commit)}: {found}")
-            return None if found.verdict is Finding.UNDECIDED else found.verdict is Finding.SLOWER
+            tell(search.line(commit, found))
+            return _CLEAR.get(found.verdict)
 
         suspects = first_slow(commits, judge)
-    listed = "\n".join(_title(repository, each, full=True) for each in suspects)
+    listed = "\n".join(search.title(each, name="%H") for each in suspects)
     if len(suspects) == 1:
         return f"The first slow commit is\n{listed}"
     return f"The first slow commit is one of these, of which all but the last were skipped:\n{listed}"
 
 
+def _test(statement: str, setup: str) -> str:
+    """Return the source of a test whose body is the statement. The value of an expression is its result."""
+    try:
+        compile(f"({statement}\n)", _FILE, "eval")
+        body = f"return (\n{statement}\n)"
+    except SyntaxError:
+        body = statement
+    return f"import pytest\n{setup}\n\n@pytest.mark.duel\ndef test_statement():\n{indent(body, '    ')}\n"
+
+
 @dataclass(frozen=True, slots=True)
-class _Duels:
+class _Search:
     """Compares commits with the commit `good`. Their trees lie in `folder`, at paths of equal length."""
 
     repository: Repository
     folder: Path
     ending: ExitStack
     good: str
-    statement: str
-    setup: str
+    error: float
 
-    def verdict(self, commit: str, allowed: float) -> Duel:
-        """Return the duel of a commit, as the candidate, with the commit `good`."""
-        setups = [self._setup(each) for each in (self.good, commit)]
-        for budget_s in BUDGETS_S:
-            found = duel(
-                self.statement,
-                self.statement,
-                baseline_setup=setups[0],
-                candidate_setup=setups[1],
-                margin=allowed,
-                budget_s=budget_s,
-                paired_processes=True,
-            )
-            if found.verdict is not Finding.UNDECIDED:
+    def outcome(self, commit: str, allowed: float) -> BenchmarkOutcome:
+        """Return the outcome of a comparison in which `good` is BASE."""
+        sides = self._side(self.good), self._side(commit)
+        for limit_s in LIMITS_S:
+            found = measure_once(sides, GateBenchmark(_BENCHMARK, allowed, limit_s), self.error)
+            if found.verdict is not GateVerdict.UNDECIDED:
                 break
         return found
 
-    def _setup(self, commit: str) -> str:
-        """Return the setup that imports the project's modules from the tree of a commit, which is made if necessary."""
+    def _side(self, commit: str) -> GateSide:
+        """Return a side whose tree is that of a commit, which is made if necessary."""
         top, tree = self.repository.top, self.folder / commit
         if not tree.exists():
             check_out(self.repository, commit, tree, self.ending)
-        own = [tree / root.relative_to(top) for root in import_roots(top, top)]
-        others = [path for path in sys.path if not Path(path).resolve().is_relative_to(top) or is_installed(Path(path))]
-        path = [str(each) for each in (*own, *others)]
-        check = f'__import__("harness.gate.import_roots", fromlist="*").check_own_tree({str(tree)!r}, {str(top)!r})'
-        return f'__import__("sys").path[:] = {path!r}\n{self.setup}\n{check}'
+        side = side_of(commit, tree, top, top)
+        configured = ("--rootdir", str(self.folder), "-c", str(self.folder / "pytest.ini"), "-p", "no:cacheprovider")
+        alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}  # the statement needs no other plug-in
+        return replace(side, environment=side.environment | alone, arguments=(*configured, str(self.folder / _FILE)))
 
+    def title(self, commit: str, name: str = "%h") -> str:
+        """Return the name of a commit and the subject of its message."""
+        return self.repository.output("log", "-1", f"--format={name} %s", commit).strip()
 
-def _title(repository: Repository, commit: str, *, full: bool = False) -> str:
-    return repository.output("log", "-1", f"--format=%{'H' if full else 'h'} %s", commit).strip()
+    def line(self, commit: str, found: BenchmarkOutcome) -> str:
+        """Return what was found about a commit, in one line."""
+        change = wording.in_brackets(found.change, found.allowed or ALLOWED) if found.change else ""
+        return (
+            f"{self.title(commit)}: {' '.join(filter(None, (found.verdict.upper(), change, wording.text(found.why))))}"
+        )

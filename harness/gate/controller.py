@@ -148,7 +148,7 @@ def _test_report(
     result: Literal["passed", "failed", "skipped"] = "passed"
     longrepr: Any = None
     if when == "call":
-        change = f"{' ('.join(wording.changes(outcome.change, outcome.limit(run)))})" if outcome.change else ""
+        change = wording.in_brackets(outcome.change, outcome.limit(run)) if outcome.change else ""
         text = f"{outcome.verdict.upper()}: {' '.join(filter(None, (change, wording.explanation(run, outcome))))}"
         if run.is_red(outcome):
             result, longrepr = "failed", text

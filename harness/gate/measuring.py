@@ -63,6 +63,16 @@ def measure(
     )
 
 
+def measure_once(sides: tuple[GateSide, GateSide], benchmark: GateBenchmark, error: float) -> BenchmarkOutcome:
+    """Compare the CPU time of one benchmark on both sides, with this error rate in each direction.
+
+    Nothing is measured again, and there is no control.
+    """
+    with lane() as held:
+        own = _Measurements(GateCost.CPU, error, held.core, random.Random())
+        return own.all_of(sides, [benchmark], _tell_nobody)[benchmark.name]
+
+
 def judge(
     benchmarks: Sequence[GateBenchmark], against_base: Compare, base_itself: Compare, tell: Tell
 ) -> tuple[tuple[BenchmarkOutcome, ...], tuple[GateControl, ...]]:

@@ -75,18 +75,21 @@ def source_trees(
         inner = root.relative_to(top)
         has_packages = _install_missing(trees["base"] / inner, trees["here"] / inner, folder, tell)
         _lay_over(trees["here"], trees["base"], _overlaid(top, root, project))
-        roots, sides = import_roots(top, root), list[GateSide]()
-        for name, tree in trees.items():
-            packages = folder / f"{name}-packages" if has_packages else None
-            sides.append(_side(name, tree, top, inner, python_path(roots, top, tree, packages)))
-        yield sides[0], sides[1]
+        packages = {name: folder / f"{name}-packages" if has_packages else None for name in trees}
+        base_side, here_side = (side_of(name, tree, top, root, packages[name]) for name, tree in trees.items())
+        yield base_side, here_side
 
 
-def _side(name: str, tree: Path, top: Path, inner: Path, path: str) -> GateSide:
+def side_of(name: str, tree: Path, top: Path, root: Path, packages: Path | None = None) -> GateSide:
+    """Return the side whose tree stands for the working tree `top`. `root` is the folder of the project in `top`.
+
+    `packages` is a folder with packages that are installed only for this side.
+    """
+    path = python_path(import_roots(top, root), top, tree, packages)
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(_NOT_INHERITED)}
     usual = {key: value for key, value in process_env.ENVIRONMENT.items() if key not in _NOT_SET}
     own = {"PYTHONPATH": path, TREE_VARIABLE: os.pathsep.join(map(str, (tree, top)))}
-    return GateSide(name, tree / inner, sys.executable, {**usual, **inherited, **own})
+    return GateSide(name, tree / root.relative_to(top), sys.executable, {**usual, **inherited, **own})
 
 
 def _install_missing(base: Path, here: Path, folder: Path, tell: Callable[[str], object]) -> bool:

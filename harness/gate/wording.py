@@ -79,8 +79,8 @@ def noise(run: Run) -> str:
     control = max(failed or run.controls, key=lambda one: one.change.high - one.change.low, default=None)
     if control is None:
         return "Noise: unknown, because no control ran."
-    measured, interval = changes(control.change, run.allowed)
-    found = f"BASE against itself differs by {measured} ({interval}) on {text(control.name)}. The true change is 0."
+    found = f"BASE against itself differs by {in_brackets(control.change, run.allowed)} on {text(control.name)}."
+    found += " The true change is 0."
     return f"The control failed. {found}" if failed else f"Noise: {found}"
 
 
@@ -93,6 +93,12 @@ def changes(change: Change, allowed: float) -> tuple[str, str]:
     decimals = max(_decimals_of(allowed), _decimals((change.high - change.low) / 2))
     low, high = _percent(change.low, decimals, math.floor), _percent(change.high, decimals, math.ceil)
     return f"{_percent(change.measured, decimals, round)} %", f"{low} to {high} %"
+
+
+def in_brackets(change: Change, allowed: float) -> str:
+    """Return a change with its interval in brackets: "+12.3 % (+10.1 to +14.5 %)"."""
+    measured, interval = changes(change, allowed)
+    return f"{measured} ({interval})"
 
 
 def _decimals(half: float) -> int:

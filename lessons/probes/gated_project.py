@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
@@ -29,10 +28,8 @@ class GateRun:
     report: dict[str, Any]
 
 
-def lacking_pytest() -> str:
+def lacking_git() -> str:
     """Return what this machine lacks for `pytest --duel`, with how to get it, or ""."""
-    if find_spec("pytest") is None:
-        return "needs pytest: pip install pytest"
     return "" if which("git") else "needs git: install it with the package manager of your system"
 
 

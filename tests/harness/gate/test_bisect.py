@@ -59,6 +59,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.program("git")
+@pytest.mark.long
 def test_the_command_prints_the_commit_and_skips_what_does_not_run(project: Path) -> None:
     script = "from grader.fairclock import main; import sys; sys.exit(main())"
     command = [sys.executable, "-c", script, "bisect", "good", "main", "--setup", "from module import work"]
@@ -86,3 +87,18 @@ def test_impossible_searches_are_refused(project: Path, good: str, bad: str, why
 def test_a_statement_that_is_not_slower_is_refused(project: Path) -> None:
     with pytest.raises(UsageError, match="has not clearly become slower"):
         bisect(project, "good", "main", "work()", "from module import work", 3.0)
+
+
+@pytest.mark.program("git")
+@pytest.mark.parametrize(
+    ("setup", "statement", "why"),
+    [
+        ("pass", "1 / 0", "not run at main. ZeroDivisionError"),
+        ("from module import new", "new()", "not run at good. ImportError"),
+        ("from module import work\nasync def wait(): work()", "wait()", "not run at main. .* coroutine"),
+    ],
+)
+def test_a_statement_that_does_not_run_is_refused(project: Path, setup: str, statement: str, why: str) -> None:
+    commit(project, {"src/module.py": LOOP.format(3000) + "new = work\n"})
+    with pytest.raises(UsageError, match=why):
+        bisect(project, "good", "main", statement, setup)
