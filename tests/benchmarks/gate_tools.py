@@ -3,10 +3,10 @@
     python tests/benchmarks/gate_tools.py judged.jsonl --changes 50 --environments DIR
 
 Each tool gets a virtual environment in DIR, which the script makes with pip, and measures the ten benchmarks of
-`gate_project.py` before and after a change, with its usual settings. Its verdict with a threshold is the one of its own
-command: pyperf's `compare_to --min-speed`, asv's `compare --factor`, and benchmatrix's `compare --threshold`.
-pytest-benchmark fails a run if the minimum or the median has grown by more than a threshold, as its option
-`--benchmark-compare-fail` does.
+`gate_project.py` before and after a change, with its usual settings; benchmatrix measures both in pairs. Its verdict
+with a threshold is the one of its own command: pyperf's `compare_to --min-speed`, asv's `compare --factor`, and
+benchmatrix's `compare --threshold`. pytest-benchmark fails a run if the minimum or the median has grown by more than a
+threshold, as its option `--benchmark-compare-fail` does.
 
 A false alarm is a change after which a tool calls any benchmark slower that is not. A miss is a change that makes a
 benchmark slower by more than the threshold, and the tool does not name it. A later command continues.
@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
+from shutil import copytree
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -119,13 +120,15 @@ def asv(project: Path, change: SourceChange, python: str) -> Flagged:
 
 def benchmatrix(project: Path, change: SourceChange, python: str) -> Flagged:
     command = [python, "-m", "benchmatrix"]
-    run([*command, "measure", "--output", "../base", "benchmarks/test_work.py"], project)
+    copytree(project, project.with_name("base"))
     change.write(project)
-    run([*command, "measure", "--output", "../here", "benchmarks/test_work.py"], project)
+    suite = [python, "-m", "pytest", "-q", "benchmarks/test_work.py"]
+    folders = ["--output", "../pairs", "--baseline-cwd", "../base", "--candidate-cwd", "."]
+    run([*command, "collect-paired", *folders, "--", *suite, ":::", *suite], project)
     flagged = {}
     for threshold in THRESHOLDS:
         options = ["--no-config", "--format", "json", "--threshold", f"{100 * threshold:g}%"]
-        told = json.loads(run([*command, "compare", "../base", "../here", *options], project))
+        told = json.loads(run([*command, "compare", "--paired", "../pairs", *options], project))
         flagged[str(threshold)] = [
             one["implementation_name"] for one in told["comparisons"] if one["regression"] == "regressed"
         ]
