@@ -1,18 +1,20 @@
 """Time the calls of one benchmark with one pair of processes after the other, until the verdict is clear.
 
 Short calls are timed in blocks of 0.4 ms, one side directly after the other. A call of 2 ms or more is its own block,
-and both sides then run at the same time on one core, where the kernel lets them take turns of a few milliseconds. So
-whatever slows the machine down for a while slows both sides, and their CPU clocks show the work of each.
+and both sides then run at the same time on one core, where they take turns of about half a millisecond. So whatever
+slows the machine down for a while slows both sides, and their CPU clocks show the work of each.
 
 Counts, as of instructions, do not depend on other work. So both sides count at the same time, on any cores.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 from harness.gate.outcomes import GateRound
 from harness.gate.settings import GateBenchmark, GateCost
+from harness.gate.turns import short_turns
 from harness.gate.verdicts import PAIRS, decide
 from harness.gate.workers import OneCall, Pair, Workers, bind, stand
 from harness.machine import clocks
@@ -119,10 +121,12 @@ def _timed(
         cost = GateCost.WALL
     slow = max(one.wall_s if cost is GateCost.WALL else one.cpu_s for one in one_call) >= SLOW_S
     base, here = (1 if slow else _calls_in_a_block(one, cost) for one in one_call)
-    at_once = cost.is_counted or (slow and cost is GateCost.CPU)
+    in_turns = slow and cost is GateCost.CPU
+    at_once = cost.is_counted or in_turns
     standing = StandingPair(number, pair, common_calls(base, here), at_once, cost)
     rounds: list[GateRound] = []
-    with process_env.pinned(core):
+    turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()
+    with process_env.pinned(core), turns:
         began_s, pair_s = clocks.wall(), benchmark.limit_s * _OF_LIMIT
         for layout in range(1, _LAYOUTS + 1):
             if rounds and clocks.wall() - began_s > pair_s:
