@@ -27,7 +27,7 @@ SLOW_S: Final = 2e-3
 """A call of this length or more is its own block."""
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
-_LAYOUTS: Final = 10  # the number of memory layouts in which a pair is timed, if its calls are short
+_LAYOUT_S: Final = 0.04  # the time in each memory layout of a pair
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
@@ -128,11 +128,12 @@ def _timed(
     turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()
     with process_env.pinned(core), turns:
         began_s, pair_s = clocks.wall(), benchmark.limit_s * _OF_LIMIT
-        for layout in range(1, _LAYOUTS + 1):
+        layouts = max(1, round(pair_s / _LAYOUT_S))
+        for layout in range(1, layouts + 1):
             if rounds and clocks.wall() - began_s > pair_s:
                 break
             standing.new_layout(workers.rng.getrandbits(32))
-            while not rounds or clocks.wall() - began_s < pair_s * layout / _LAYOUTS:
+            while not rounds or clocks.wall() - began_s < pair_s * layout / layouts:
                 rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
     bind(pair, workers.cores)
     return rounds
