@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.errors import UsageError
 from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateVerdict, Run
-from harness.gate.pairing import TimedBenchmark, compare
+from harness.gate.pairing import MOST_LIMITS, TimedBenchmark, compare
 from harness.gate.settings import GateBenchmark, GateCost, GateSettings, GateSide
 from harness.gate.verdicts import PAIRS, measurement_error
 from harness.gate.workers import BenchmarkError, Workers, stand, workers
@@ -21,9 +21,6 @@ from harness.machine.lanes import lane
 from harness.rendering import units
 
 _CLEAR: Final = (GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER)
-_TOO_LONG: Final = 3.0
-"""A benchmark is not measured if the fewest rounds would take this many times its limit."""
-
 Tell = Callable[[BenchmarkOutcome], None]
 Compare = Callable[[Sequence[GateBenchmark], Tell], dict[str, BenchmarkOutcome]]
 """A function that measures benchmarks with new processes, tells each outcome, and returns all of them."""
@@ -125,7 +122,7 @@ class _Measurements:
         began_s, name = time.monotonic(), benchmark.name
         try:
             whole_s = max(one.whole_s for one in stand(pairs.begin(0, name, following)))
-            if (needed_s := 2 * PAIRS[0] * whole_s) > _TOO_LONG * benchmark.limit_s:
+            if (needed_s := 2 * PAIRS[0] * whole_s) > MOST_LIMITS * benchmark.limit_s:
                 pairs.end_unfinished()
                 outcome = BenchmarkOutcome(name, GateVerdict.UNDECIDED, why=_too_long(whole_s, needed_s))
             else:

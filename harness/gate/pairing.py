@@ -26,10 +26,14 @@ BLOCK_S: Final = 0.4e-3
 SLOW_S: Final = 2e-3
 """A call of this length or more is its own block."""
 
+MOST_LIMITS: Final = 3.0
+"""A benchmark with slow calls may take this many times its limit."""
+
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
 _LAYOUT_S: Final = 0.04  # the time in each memory layout of a pair
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
+_ENOUGH: Final = PAIRS[2]  # so many pairs are timed even if this takes a few times the limit
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
 
 
@@ -101,7 +105,11 @@ def compare(
 
     def fitting(pairs: int) -> float:
         spent_s = clocks.wall() - began_s
-        return pairs + workers.fitting(pairs, benchmark.limit_s - spent_s, spent_s / pairs)
+        usual, most = (
+            pairs + workers.fitting(pairs, limit_s - spent_s, spent_s / pairs)
+            for limit_s in (benchmark.limit_s, MOST_LIMITS * benchmark.limit_s)
+        )
+        return max(usual, min(most, _ENOUGH))
 
     known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)
