@@ -163,7 +163,7 @@ IMPORTS = {
     "import folder.inside, grader.task": ["folder", "grader"],
     "import math, random\nimport torch.nn\nfrom . import my_helper": [],
     "import sympy, matplotlib.pyplot, yaml, IPython\nimport no_such_package": [],
-    "import pytest, hypothesis.strategies": ["pytest", "hypothesis"],
+    "import xdist, hypothesis.strategies": ["xdist", "hypothesis"],
     "import my_helper\nthis is no Python": [],
 }
 
