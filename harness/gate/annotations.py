@@ -50,8 +50,8 @@ def commands(run: Run, locations: Locations, workspace: Path) -> Iterator[str]:
 def _measured(run: Run, outcome: BenchmarkOutcome) -> str:
     if not outcome.change:
         return ""
-    measured, interval = wording.changes(outcome.change, outcome.limit(run))
-    return f"{run.cost}: {measured} ({interval}) compared with {wording.text(run.base)}. "
+    change = wording.in_brackets(outcome.change, outcome.limit(run))
+    return f"{run.cost}: {change} compared with {wording.text(run.base)}. "
 
 
 def _place(location: tuple[Path, int] | None, workspace: Path) -> dict[str, str]:

@@ -79,6 +79,11 @@ class Served:
     app: FastAPI
     made: list[TestClient] = field(default_factory=list)
 
+    def close(self) -> None:
+        """Close all browsers."""
+        for client in self.made:
+            client.close()
+
     def link(self, name: str) -> str:
         """Return the token of a new personal link."""
         with self.course.opened() as opened:

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,8 @@ import served_course
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[served_course.Served]:
     """Return a served course, and close its browsers afterwards."""
-    one = served_course.serve(tmp_path)
-    yield one
-    for client in one.made:
-        client.close()
+    with closing(served_course.serve(tmp_path)) as one:
+        yield one
 
 
 @pytest.fixture

@@ -68,8 +68,7 @@ def course(tmp_path: Path) -> Iterator[Served]:
         staff_edits.change_person(one.course, opened, NAME, replace(person, name=NEW_NAME), "grace", NOW)
         summary.publish(book)
     yield one
-    for client in one.made:
-        client.close()
+    one.close()
 
 
 def _traces(folder: Path) -> list[str]:

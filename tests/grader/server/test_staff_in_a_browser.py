@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from real_server import RealServer, served
+from served_course import COURSE
 
 from grader import paths
 
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.long, pytest.mark.sandbox, pytest.mark.browser("axe_playwright_python")]
 
 GRACE = "grace@uni.example"
-COURSE = f"""
-title = "Measuring"
-timezone = "Europe/Berlin"
-[lessons.04_autorange]
-due = 2126-12-20
-[lessons.05_compare]
-due = 2126-12-21
-[staff]
-instructors = ["{GRACE}"]
-"""
 ADA, BOB = "Ada <b>Lovelace</b>", "Björn Schmidt"
 SOLUTION = paths.solution("04_autorange").read_bytes()
 CANVAS = (

@@ -5,6 +5,7 @@ import html
 import io
 import re
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,8 @@ REN, ADA = "Ren Ota", "Ada <b>L</b>"
 @pytest.fixture
 def late(tmp_path: Path) -> Any:
     """Return a served course with a lesson that is due, one that is not, and one that is closed."""
-    one = served_course.serve(tmp_path, LATE)
-    yield one
-    for client in one.made:
-        client.close()
+    with closing(served_course.serve(tmp_path, LATE)) as one:
+        yield one
 
 
 def hand_in(served: Served, student: str, lesson: str, at: datetime, text: str = "") -> int:
@@ -292,10 +291,8 @@ quota = { attempts = 2, refill_hours = 4 }
 @pytest.fixture
 def ruled(tmp_path: Path) -> Any:
     """Return a served course with chosen attempts, chosen slip days, a quota, and hidden results."""
-    one = served_course.serve(tmp_path, RULES)
-    yield one
-    for client in one.made:
-        client.close()
+    with closing(served_course.serve(tmp_path, RULES)) as one:
+        yield one
 
 
 def test_a_student_chooses_the_attempt_that_counts(ruled: Served) -> None:
