@@ -94,6 +94,7 @@ def _applied(text: str, edit: Edit, meant: Meant) -> str:
     wanted = _changed(before, path, edit.value)
     if wanted == before:
         return text
+    text += "" if text.endswith("\n") else "\n"  # the library may append to an incomplete line
     for new in (tomlkit.table, tomlkit.inline_table):  # below dotted keys, a new table must be inline
         with suppress(TOMLKitError, tomllib.TOMLDecodeError, LookupError, TypeError, ValueError):
             document = tomlkit.parse(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from served_course import COURSE, Served
 
@@ -110,6 +110,7 @@ def _applied(text: str, change: Edit) -> str | None:
 
 @settings(max_examples=100)
 @given(texts(), st.lists(EDITS, max_size=4))
+@example('title."Ren Ota".due = ""', [Edit(("lessons",), '""', "grace", NOW)])  # no newline at the end
 def test_a_change_sets_its_own_key_in_any_form_of_toml_and_keeps_the_rest(text: str, changes: list[Edit]) -> None:
     for change in changes:
         before = tomllib.loads(text)
