@@ -34,14 +34,17 @@ from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 
 Record = dict[str, Any]
-SETTING = ("load", "slower", "allowed")
+SETTING = ("load", "slower", "allowed", "alone")
 
 
-def gate(project: Path, python: str, base: str = "main", allowed: float = ALLOWED) -> Run:
-    """Compare the project with `base`, a branch or a wheel, in the environment of this Python."""
+def gate(project: Path, python: str, base: str = "main", allowed: float = ALLOWED, names: str = "") -> Run:
+    """Compare the project with `base`, a branch or a wheel, in the environment of this Python.
+
+    `names` selects tests, as pytest's option `-k`.
+    """
     report = project.with_name("run.json")
     command = [python, "-m", "pytest", "benchmarks", "--duel", base, "--duel-json", str(report)]
-    options = ["--duel-allow", str(allowed), "-p", "no:cacheprovider"]
+    options = ["--duel-allow", str(allowed), "-k", names, "-p", "no:cacheprovider"]
     done = subprocess.run([*command, *options], cwd=project, capture_output=True, text=True, check=False)
     run = from_json(report.read_text(encoding="utf-8")) if done.returncode in {0, 1} else None
     if run is None or done.returncode != bool(red_of(run)):
@@ -58,18 +61,18 @@ def name_of(outcome: BenchmarkOutcome) -> str:
     return outcome.name.partition("::test_")[2]
 
 
-def one_run(load: str, slower: float, allowed: float, at: int, python: str) -> Record:
-    """Return the record of a run. The number `at` determines the change."""
+def one_run(load: str, slower: float, allowed: float, alone: bool, at: int, python: str) -> Record:
+    """Return the record of a run. The number `at` determines the change. With `alone`, only what is slower is timed."""
     change = random_change(f"{slower} {at}", slower)
     with TemporaryDirectory() as folder:
         project = make(Path(folder) / "project", {"benchmarks/test_work.py": tests()})
         change.write(project)
         with disturbed(next(one for one in LOADS if one.name == load)):
             began_s = monotonic()
-            run = gate(project, python, allowed=allowed)
+            run = gate(project, python, allowed=allowed, names=change.slowed if alone else "")
             spent_s = monotonic() - began_s
-    setting = {"load": load, "slower": slower, "allowed": allowed, "at": at, "kind": change.kind}
-    known = {"slowed": change.slowed, "module": change.module, "spent_s": spent_s}
+    setting = {"load": load, "slower": slower, "allowed": allowed, "alone": alone, "at": at}
+    known = {"kind": change.kind, "slowed": change.slowed, "module": change.module, "spent_s": spent_s}
     found = {"red": red_of(run), "void": run.is_void, "outcomes": [*map(_outcome, run.outcomes)]}
     return {**setting, **known, **found}
 
@@ -89,14 +92,14 @@ def mistaken(record: Record) -> bool:
 def table(records: Sequence[Record]) -> Table:
     """Return a row for each load, true change and allowed change. All shares but the last two are shares of runs."""
     heads: Heads = {
-        "load": None, "slower": units.percent, "allowed": units.percent, "runs": units.count,
+        "load": None, "slower": units.percent, "allowed": units.percent, "alone": None, "runs": units.count,
         "red by mistake": units.count, "at most (95 %)": units.percent, "void": units.count, "found": units.count,
         "undecided": units.percent, "again": units.percent, "s per benchmark": None,
     }  # fmt: skip
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         groups.setdefault(tuple(record[key] for key in SETTING), []).append(record)
-    return Table.of("Runs of pytest --duel", heads, [(*setting, *_row(some)) for setting, some in groups.items()])
+    return Table.of("Runs of pytest --duel", heads, [(*setting[:3], setting[3] * "yes", *_row(some)) for setting, some in groups.items()])
 
 
 def _row(records: Sequence[Record]) -> tuple[float | None, ...]:
@@ -107,7 +110,7 @@ def _row(records: Sequence[Record]) -> tuple[float | None, ...]:
         sum(one["verdict"] == "slower" for one in slowed) if slowed else None,
         sum(one["verdict"] == "undecided" for one in slowed or outcomes) / len(slowed or outcomes),
         sum(one["again"] for one in outcomes) / len(outcomes),
-        round(median(record["spent_s"] for record in records) / len(BENCHMARKS), 1),
+        round(median(record["spent_s"] / len(record["outcomes"]) for record in records), 1),
     )
 
 
@@ -130,6 +133,7 @@ def main() -> None:
     parser.add_argument("--slower", default="0", help="of one benchmark: 1%%, 3%% or 5%%; without it, nothing changes")
     parser.add_argument("--load", choices=[load.name for load in LOADS], default="as it is")
     parser.add_argument("--allow", default="1%", help="as --duel-allow")
+    parser.add_argument("--alone", action="store_true", help="measure only the benchmark that is slower")
     parser.add_argument("--instructions", help="count the true ratio of each benchmark that is slower by this")
     parser.add_argument("--environment", type=Path, help="with the small distribution alone, made if it is missing")
     options, console = parser.parse_args(), Console(width=None if sys.stdout.isatty() else 130)
@@ -139,7 +143,7 @@ def main() -> None:
         slower = number("--slower", options.slower, most=1) if options.slower != "0" else 0.0
         own = options.environment
         python = environment(own, GATE, "pytest-benchmark") if own else sys.executable
-        setting = (options.load, slower, number("--allow", options.allow, most=1))
+        setting = (options.load, slower, number("--allow", options.allow, most=1), options.alone)
         done = {(*(record[key] for key in SETTING), record["at"]) for record in json_lines.read(options.file)}
         for at in range(options.runs):
             if (*setting, at) not in done:

@@ -1,6 +1,7 @@
 """What a run finds, from the ratios of its pairs of processes."""
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from harness.gate import measuring
 from harness.gate.measuring import Tell, judge
 from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict
 from harness.gate.settings import GateBenchmark
-from harness.gate.verdicts import PAIRS, decide
+from harness.gate.verdicts import PAIRS, decide, interval
 from harness.gate.workers import BenchmarkError
 
 SLOWER, SAME, FASTER, UNDECIDED = GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER, GateVerdict.UNDECIDED
@@ -79,7 +80,15 @@ def test_a_clear_verdict_needs_the_fewest_pairs(ratio: float, index: int) -> Non
 @pytest.mark.parametrize(("fitting", "taken"), [(9.9, 10), (10.9, 10), (25.4, 25), (79.0, 79), (math.inf, PAIRS[-1])])
 def test_an_unclear_verdict_ends_with_the_time_or_with_the_most_pairs(fitting: float, taken: int) -> None:
     def ratios(first: int, end: int) -> list[list[float]]:
-        return [[1 + 0.05 * (number % 2)] for number in range(first, end)]
+        return [[1.01 ** (1 + number * 7 % 11 - 5)] for number in range(first, end)]
 
     estimate, index = decide(ratios, 0.01, 0.01, lambda _: fitting)
     assert (estimate.pairs, index) == (taken, None)
+
+
+def test_all_looks_of_a_measurement_together_keep_its_error_rate() -> None:
+    rng, true, wrong = random.Random(1), 1.03, 0
+    for _ in range(1000):
+        taken = [[true * math.exp(rng.choice((0.001, 0.1)) * rng.uniform(-1, 1))] for _ in range(PAIRS[-1])]
+        wrong += any(interval(taken[:pairs], error=0.01).low > true for pairs in PAIRS)
+    assert wrong <= 17  # 10 are expected, or fewer
