@@ -28,7 +28,6 @@ FILE: Final = "<statement"
 
 _INDENTED: Final = re.compile(r"(?:[ \t\f]*(?:#.*)?[\r\n])*[ \t]+[^\s#]")
 _REFUSALS: Final = (SyntaxError, ValueError, RecursionError, MemoryError)  # of the compiler
-_SHOWN: Final = 20  # the number of lines that are shown of the beginning and the end of a traceback
 _ONCE: Final = "def statement(finished):\n    SETUP\n    FIRST"
 _files: dict[str, str] = {}  # the file name of each source text
 
@@ -96,12 +95,6 @@ def sentence(error: BaseException) -> str:
         return str(error)
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(FILE)]
     return f"{described(error)} in the line {frames[-1].line!r}." if frames else f"{described(error)}."
-
-
-def traceback_text(error: BaseException) -> str:
-    """Return the traceback of an exception. If it is long, its middle is left out."""
-    lines = "".join(traceback.format_exception(error)).splitlines()
-    return "\n".join([*lines[:_SHOWN], *(["  …"] if len(lines) > 2 * _SHOWN else []), *lines[_SHOWN:][-_SHOWN:]])
 
 
 def parsed(what: str, source: str) -> list[ast.stmt]:

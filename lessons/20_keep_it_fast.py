@@ -12,7 +12,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from harness.paired.duel import Duel, Finding, duel
-from harness.paired.rounds import by_pair
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
 from lessons.probes.gated_project import GateRun, lacking_git, run_gate
@@ -181,22 +180,23 @@ def gate_figures(found: GateRun | None) -> Figures | Lacking:
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-def beside_unused(seconds: float = 6.0) -> Duel:
-    unused = "def unused(x):\n    return {n: x for n in range(9)}\n"
-    used = "def used(x):\n    return [y.strip() for y in x.split()]\n"
-    return duel(
-        "used(text)",
-        "used(text)",
-        candidate_setup=unused + used + "text = 'alpha, ' * 150",
-        baseline_setup=used + "text = 'alpha, ' * 150",
-        paired_processes=True,
-        margin=0.002,
-        budget_s=seconds,
-    )
+def beside_unused() -> GateRun | None:
+    if lacking_git():
+        return None
+    used = "def parse(x): return [y.strip() for y in x.split(',')]\n"
+    unused = "def unused(x): return {n: x for n in range(9)}\n"
+    files = {"words.py": used, "test_words.py": benchmarks()}
+    return run_gate(files, {"words.py": unused + used}, "--duel-limit=5", "-k", "parse")
 
 
-def beside_unused_figures(found: Duel) -> Figures:
-    pairs = [median(1 / one.ratio - 1 for one in played) for played in by_pair(found.rounds).values()]
+def beside_unused_figures(found: GateRun | None) -> Figures | Lacking:
+    if found is None:
+        return Lacking(lacking_git())
+    rounds = found.report["outcomes"][0]["rounds"]
+    changes: dict[int, list[float]] = {}
+    for pair, base, here in zip(rounds["pair"], rounds["base"], rounds["here"], strict=True):
+        changes.setdefault(pair, []).append(here / base - 1)
+    pairs = [*map(median, changes.values())]
     return {
         "pairs": Rows([(min(pairs), median(pairs), max(pairs))]),
         "number": len(pairs),

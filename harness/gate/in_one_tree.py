@@ -28,10 +28,9 @@ class DuelFixture:
         """Return the two ways, which are measured by the methods `not_slower` and `faster`.
 
         `options` are those of `harness.paired.duel.duel`: `setup`, `candidate_setup`, `baseline_setup`, `globals`,
-        `budget_s` (1 second), `clock`, `seed` and `paired_processes`. Paired processes do not see the module's names.
+        `budget_s` (1 second), `clock` and `seed`.
         """
-        if not options.get("paired_processes"):
-            options["globals"] = {**self.names, **(options.get("globals") or {})}
+        options["globals"] = {**self.names, **(options.get("globals") or {})}
         return WaysInOneTree(candidate, baseline, options, strict=self.strict)
 
     def __repr__(self) -> str:

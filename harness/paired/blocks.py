@@ -191,14 +191,12 @@ class TurnPair:
 class PairSource:
     """A source of newly started baselines and candidates, whose rounds take `round_s` seconds.
 
-    `first_calls` are those of the baseline and of the candidate. `caveat` is the reason why times are only estimates on
-    this machine, or "".
+    `first_calls` are those of the baseline and of the candidate.
     """
 
     open_pair: PairFactory
     round_s: float
     first_calls: tuple[FirstCall, FirstCall]
-    caveat: str = ""
 
 
 @contextmanager

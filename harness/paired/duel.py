@@ -1,15 +1,14 @@
 """Compare two pieces of code in a duel. The verdict states which one is faster, or that they are equally fast.
 
 Short blocks of baseline and candidate run one directly after the other, in random order, on several new pairs
-(`harness.paired.rounds`, `blocks`, `process_pairs`). The duel ends when the interval of the ratio lies completely
-outside or completely inside a margin (`harness.paired.decide`).
+(`harness.paired.rounds`, `blocks`). The duel ends when the interval of the ratio lies completely outside or completely
+inside a margin (`harness.paired.decide`).
 """
 
 import html
 import math
 import random
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from statistics import median
@@ -19,9 +18,8 @@ from harness.charts import plots
 from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
-from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, PairSource, Statement, TimedCode, loop_pairs
+from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, Statement, TimedCode, loop_pairs
 from harness.paired.decide import Rules
-from harness.paired.process_pairs import process_pairs
 from harness.paired.rounds import Outcome, Reading, Round, by_pair, contest
 from harness.paired.state import describe
 from harness.rendering import units
@@ -72,20 +70,18 @@ class Duel:
     margin: float
     hidden_work: bool
     rounds: tuple[Round, ...] = field(hash=False)
-    paired_processes: bool = False
     caveat: str = ""
     state: str = ""
 
     @classmethod
-    def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
+    def of(cls, outcome: Outcome, margin: float) -> Self:
         """Return the result of a duel from its measurements."""
         known, hidden = outcome.estimate, outcome.hidden_work
         verdict = Finding.UNDECIDED if outcome.tier_index is None else tuple(Finding)[outcome.tier_index]
         low, high = (known.low, known.high) if known.bounded else (None, None)
-        if verdict in {Finding.FASTER, Finding.SLOWER} and (against := _contradicting(outcome, verdict)):
-            caveat = f"{caveat}; {against}" if caveat else against
-            verdict = Finding.UNDECIDED
-        return cls(known.ratio, low, high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat)
+        caveat = _contradicting(outcome, verdict) if verdict in {Finding.FASTER, Finding.SLOWER} else ""
+        verdict = Finding.UNDECIDED if caveat else verdict
+        return cls(known.ratio, low, high, verdict, margin, hidden, outcome.rounds, caveat)
 
     @property
     def spent_s(self) -> float:
@@ -112,9 +108,7 @@ class Duel:
         if self.low is not None and self.high is not None:
             interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
         rounds = units.some(len(self.rounds), "round")
-        pairs = (
-            f"{units.some(len(by_pair(self.rounds)), 'pair')} of {'processes' if self.paired_processes else 'loops'}"
-        )
+        pairs = f"{units.some(len(by_pair(self.rounds)), 'pair')} of loops"
         effort = f"{rounds}, {pairs}, {units.seconds(self.spent_s, 2)}"
         line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
         if self.verdict in {Finding.SAME, Finding.UNDECIDED}:
@@ -180,39 +174,27 @@ def duel(
     seed: int | None = None,
     clock: Clock = DEFAULT_CLOCK,
     wall: Clock = clocks.wall,
-    paired_processes: bool = False,
 ) -> Duel:
     """Compare two statements or two functions, and return the verdict with all rounds.
 
     In each pair, baseline and candidate run `setup` and then their own setup. A statement can use the names of its
     setups and of `globals`. `budget_s` limits the wall time of measuring. `clock` is the clock for the ratio. The
-    default is the CPU clock of this thread, with one torch thread, or of each paired process. With
-    `harness.machine.clocks.wall`, waiting counts too. `seed` fixes the random order. The argument `wall` is for tests.
+    default is the CPU clock of this thread, with one torch thread. With `harness.machine.clocks.wall`, waiting counts
+    too. `seed` fixes the random order. The argument `wall` is for tests.
 
-    With `paired_processes`, each statement of each pair runs in a new process, with the import path of this process. A
-    function must then be at the top level of a module or script, which is loaded under another name than `__main__`.
-
-    Raise `UsageError` for code that is not Python or cannot be sent to another process. Exceptions of the code are not
-    caught; in a paired process, they become a `PairedProcessError`.
+    Raise `UsageError` for code that is not Python. Exceptions of the code are not caught.
     """
     if not (0 < margin < math.inf and 0 < budget_s < math.inf):
         raise UsageError(f"A duel needs a positive margin and budget_s, not {margin} and {budget_s}.")
-    if paired_processes and globals:
-        raise UsageError("Objects cannot be sent to paired processes: create them in setup=, and leave out globals=.")
     rng = random.Random(seed)
     sides = (
         TimedCode("baseline", baseline, f"{setup}\n{baseline_setup}"),
         TimedCode("candidate", candidate, f"{setup}\n{candidate_setup}"),
     )
-    source: AbstractContextManager[PairSource] = (
-        process_pairs(sides, rng, clock, wall, at_once=Rules().min_pairs)
-        if paired_processes
-        else loop_pairs(sides, globals or {}, rng, clock, wall)
-    )
-    with source as pairs:
+    with loop_pairs(sides, globals or {}, rng, clock, wall) as pairs:
         thresholds, rules = (1 / (1 + margin), 1 + margin), duel_rules(budget_s, pairs.round_s)
         outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall, is_enough=_has_enough_pairs)
-    found = Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
+    found = Duel.of(outcome, margin)
     return replace(found, state=describe(pairs.first_calls, found.rounds, by_wall=found.hidden_work))
 
 

@@ -54,17 +54,17 @@ class Child:
         """Return whether `receive` would not wait: there is a message, or the process has ended."""
         return self.channel.has_message() or self._process.poll() is not None
 
-    def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
+    def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
         """Wait for a message, as `Channel.receive`. Raise `Closed` if the process has ended.
 
         Raise `Late` if no message arrives within `timeout_s` seconds. On Windows, the process is killed then.
         """
         if os.name == "posix" or timeout_s is None:
-            return self.channel.receive(timeout_s, began=began)
+            return self.channel.receive(timeout_s)
         limit = threading.Timer(timeout_s, self._process.kill)
         limit.start()
         try:
-            return self.channel.receive(began=began)
+            return self.channel.receive()
         finally:
             limit.cancel()
 

@@ -1,9 +1,9 @@
 """Start processes that differ only in the code that they run.
 
-A different memory layout or hash seed alone changes a benchmark by 2 to 6 %. So paired processes start with the same
-binary and environment, without address space randomisation, and with a fixed hash seed, on one core. Linux updates the
-CPU clock of another process when this process leaves its core, and otherwise only at timer ticks, up to 4 ms late. So
-the process that reads the clock runs on the same core (`pinned`).
+A different memory layout or hash seed alone changes a benchmark by 2 to 6 %. So both processes of a pair start with the
+same binary and environment, without address space randomisation, and with a fixed hash seed, on one core. Linux updates
+the CPU clock of another process when this process leaves its core, and otherwise only at timer ticks, up to 4 ms late.
+So the process that reads the clock runs on the same core (`pinned`).
 """
 
 import os
@@ -30,8 +30,8 @@ ENVIRONMENT: Final = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     "CUDA_VISIBLE_DEVICES": "",
 }
-"""All environment variables of a paired process. With `OMP_WAIT_POLICY=PASSIVE`, waiting OpenMP threads do not keep the
-core busy. The processes find no GPU, because a CPU clock does not measure its work."""
+"""All environment variables of a process in a pair. With `OMP_WAIT_POLICY=PASSIVE`, waiting OpenMP threads do not keep
+the core busy. The processes find no GPU, because a CPU clock does not measure its work."""
 
 _SETARCH: Final = ("setarch", platform.machine(), "-R")
 

@@ -99,7 +99,11 @@ def table(records: Sequence[Record]) -> Table:
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         groups.setdefault(tuple(record[key] for key in SETTING), []).append(record)
-    return Table.of("Runs of pytest --duel", heads, [(*setting[:3], setting[3] * "yes", *_row(some)) for setting, some in groups.items()])
+    return Table.of(
+        "Runs of pytest --duel",
+        heads,
+        [(*key[:3], "yes" if key[3] else None, *_row(some)) for key, some in groups.items()],
+    )
 
 
 def _row(records: Sequence[Record]) -> tuple[float | None, ...]:

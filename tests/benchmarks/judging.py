@@ -100,7 +100,7 @@ def judge_all(jobs: Sequence[Job]) -> list[Trial]:
 
 def judge(job: Job) -> list[Trial]:
     sides, begun_s = work_named(job.work).sides(job.truth), perf_counter()
-    said = (TOOLS | STRICT)[job.tool](sides)
+    said = (TOOLS | dict([STRICT]))[job.tool](sides)
     wall_s = perf_counter() - begun_s
     return [
         Trial(job, ", ".join(filter(None, (job.tool, one.figure))), one.slowdown, one.verdict, one.timing_s, wall_s)
@@ -122,7 +122,7 @@ def scoreboard(title: str, trials: Sequence[Trial]) -> Table:
         "timing": units.seconds,
         "in all": units.seconds,
     }
-    tools = [*TOOLS, *STRICT]
+    tools = [*TOOLS, STRICT[0]]
     readings = dict.fromkeys(one.reading for one in sorted(trials, key=lambda one: tools.index(one.job.tool)))
     return Table.of(title, columns, [_row([one for one in trials if one.reading == name]) for name in readings])
 

@@ -60,15 +60,8 @@ def rule_of_thumb(slowdown: float, margin: float = MARGIN) -> Finding:
     return Finding.FASTER if slowdown < 1 / (1 + margin) else Finding.SAME
 
 
-def fairclock(sides: Sides, *, paired_processes: bool, margin: float = MARGIN) -> list[Said]:
-    found = duel(
-        sides.candidate,
-        sides.baseline,
-        setup=sides.setup,
-        margin=margin,
-        budget_s=BUDGET_S,
-        paired_processes=paired_processes,
-    )
+def fairclock(sides: Sides, margin: float = MARGIN) -> list[Said]:
+    found = duel(sides.candidate, sides.baseline, setup=sides.setup, margin=margin, budget_s=BUDGET_S)
     return [Said("", 1 / found.ratio, found.verdict, found.spent_s)]
 
 
@@ -147,8 +140,7 @@ def pyperf_timeit(sides: Sides) -> list[Said]:
 
 
 TOOLS: Final[dict[str, Callable[[Sides], list[Said]]]] = {
-    "duel": partial(fairclock, paired_processes=False),
-    "duel, paired": partial(fairclock, paired_processes=True),
+    "duel": fairclock,
     "timeit, min of 5": timeit_min,
     "torch blocked": partial(torch_autorange, adaptive=False),
     "torch adaptive": partial(torch_autorange, adaptive=True),
@@ -157,11 +149,8 @@ TOOLS: Final[dict[str, Callable[[Sides], list[Said]]]] = {
 }
 """The tools by name, in the order of every table."""
 
-STRICT: Final[dict[str, Callable[[Sides], list[Said]]]] = {
-    "duel, 1 %": partial(fairclock, paired_processes=False, margin=0.01),
-    "duel, paired, 1 %": partial(fairclock, paired_processes=True, margin=0.01),
-}
-"""The duel with its usual margin, as `verdicts.py --duels` uses it."""
+STRICT: Final = "duel, 1 %", partial(fairclock, margin=0.01)
+"""The name of the duel with its usual margin, as `verdicts.py --duels` uses it, and the duel."""
 
 
 def _one_after_the_other(sides: Sides, measure: Callable[[str], tuple[float, float]]) -> list[Said]:

@@ -30,13 +30,8 @@ from workloads import ALL_WORKS, WORKS
 from harness.machine.environment import Environment
 
 TRUTHS = (1.0, 1.02, 1.05, 1.1, 1.25)
-ALONE, PAIRED = STRICT
-MIX: Final = ((1.0, ALONE, 40), (1.03, ALONE, 4), (1.05, ALONE, 4), (1.0, PAIRED, 1))
-"""The duels of a repetition, for each work and load: true slowdown, tool, number of duels."""
-
-PAIRED_EACH: Final = 4
-"""One of this many repetitions contains the duels with paired processes. Such a duel starts ten processes, which takes
-as long as 40 other duels."""
+MIX: Final = ((1.0, 40), (1.03, 4), (1.05, 4))
+"""The duels of a repetition, for each work and load: true slowdown, number of duels."""
 
 
 def plan(verdicts: int) -> list[list[Job]]:
@@ -60,19 +55,18 @@ def plan_duels(duels: int) -> Iterator[list[Job]]:
     for number in count():
         for load in LOADS:
             for work in ALL_WORKS:
-                for truth, tool, each in MIX:
+                for truth, each in MIX:
                     if equal >= duels:
                         return
-                    if tool == ALONE or number % PAIRED_EACH == 0:
-                        equal += each if truth == 1.0 else 0
-                        place = number * each
-                        yield [Job(load.name, place + n, tool, work.name, truth) for n in range(each)]
+                    equal += each if truth == 1.0 else 0
+                    place = number * each
+                    yield [Job(load.name, place + n, STRICT[0], work.name, truth) for n in range(each)]
 
 
 def report_duels(trials: Sequence[Trial], console: Console) -> None:
-    """Print a table for each true slowdown and tool. All other verdicts than those in the table are right."""
-    for truth, tool, _ in MIX:
-        if some := [one for one in trials if (one.job.truth, one.job.tool) == (truth, tool)]:
+    """Print a table for each true slowdown. All other verdicts than those in the table are right."""
+    for truth, _ in MIX:
+        if some := [one for one in trials if (one.job.truth, one.job.tool) == (truth, STRICT[0])]:
             bound = 100 * upper_bound(sum(one.false for one in some), len(some))
             console.print(scoreboard(f"True slowdown {truth:.2f}: at most {bound:.2g} % of verdicts are false", some))
 

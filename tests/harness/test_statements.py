@@ -2,6 +2,7 @@
 
 import os
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -13,9 +14,6 @@ from harness import statements
 from harness.callgrind.collect import Snippet, collect
 from harness.errors import FairclockError
 from harness.paired.blocks import checked_loop
-from harness.paired.paired_process_main import make_job
-from harness.paired.process_pairs import PairedProcess
-from harness.processes.launcher import end_all
 from harness.storage.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs
 from harness.suite.expand import Benchmark
@@ -90,15 +88,6 @@ def in_a_loop(setup: str, statement: str) -> None:
     assert names == {}
 
 
-def in_a_process(setup: str, statement: str) -> None:
-    process = PairedProcess("candidate", make_job(statement, setup))
-    try:
-        process.wait_until_ready()
-        process.run_calls(3)
-    finally:
-        end_all([process.child], 1)
-
-
 def counted(setup: str, statement: str) -> None:
     snippet = Snippet(statement, setup, number=2)
     assert (found := collect(snippet)).stats.counts() > 0
@@ -131,12 +120,6 @@ def test_a_timing_loop_runs_statements_as_they_are_written_or_refuses_them_in_on
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
-def test_a_paired_process_does_the_same(name: str) -> None:
-    run(in_a_process, *CASES[name])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", CASES)
 def test_the_suite_does_the_same(name: str, in_the_suite: Call) -> None:
     run(in_the_suite, *CASES[name])
 
@@ -152,6 +135,8 @@ def test_instructions_of_statements_are_counted(name: str, tmp_path: Path, monke
 def test_a_traceback_shows_only_the_lines_of_the_statement() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         in_a_loop("def f():\n  return 1 / 0", "  x = 1\n  f()")
-    _, call, function = statements.traceback_text(statements.of_statement(caught.value)).split('File "<statement')
+    _, call, function = "".join(traceback.format_exception(statements.of_statement(caught.value))).split(
+        'File "<statement'
+    )
     assert call.partition(">")[2].split("\n")[:2] == ['", line 2, in statement', "    f()"]
     assert function.partition(">")[2].split("\n")[:2] == ['", line 5, in f', "    return 1 / 0"]

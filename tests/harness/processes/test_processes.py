@@ -180,7 +180,7 @@ def test_a_process_that_has_been_ended_is_not_killed_again(monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(bool(process_env.why_layout_varies()), reason="needs setarch")
-def test_paired_processes_have_the_same_memory_layout() -> None:
+def test_both_processes_of_a_pair_have_the_same_memory_layout() -> None:
     command = process_env.command([sys.executable, "-c", "print(id(object()), id(len), hash('a'))"])
     layouts = {
         subprocess.run(command, env=process_env.ENVIRONMENT, capture_output=True, check=True).stdout for _ in range(3)
