@@ -135,13 +135,12 @@ def _timed(
     rounds: list[GateRound] = []
     turns = short_turns(worker.child.pid for worker in pair) if in_turns else nullcontext()
     with process_env.pinned(core), turns:
-        began_s, pair_s = clocks.wall(), benchmark.limit_s * _OF_LIMIT
-        layouts = max(1, round(pair_s / _LAYOUT_S))
-        for layout in range(1, layouts + 1):
-            if rounds and clocks.wall() - began_s > pair_s:
-                break
+        pair_s = benchmark.limit_s * _OF_LIMIT
+        until_s, layout_s = clocks.wall() + pair_s, pair_s / max(1, round(pair_s / _LAYOUT_S))
+        while not rounds or clocks.wall() < until_s or workers.is_preparing(number + 1):
             standing.new_layout(workers.rng.getrandbits(32))
-            while not rounds or clocks.wall() - began_s < pair_s * layout / layouts:
+            began_s, timed = clocks.wall(), len(rounds)
+            while len(rounds) == timed or clocks.wall() - began_s < layout_s:
                 rounds.append(standing.play(base_first=workers.rng.random() < 0.5))
     bind(pair, workers.cores)
     return rounds

@@ -79,6 +79,12 @@ class WorkerProcess:
             except BenchmarkError as problem:
                 self._problem = problem
 
+    def is_preparing(self) -> bool:
+        """Return whether the process still runs up to a timed call."""
+        if not self._has_collected and self.child.has_message():
+            self.collect()
+        return bool(self.item) and not self._problem and not self.child.has_message()
+
     def one_call(self) -> OneCall:
         """Return how long one call takes. Raise `BenchmarkError` if the benchmark never stands at its timed call."""
         self.collect()
@@ -199,6 +205,10 @@ class Workers:
             if worker.item != item:
                 worker.begin(item, following)
         return self.pairs[number]
+
+    def is_preparing(self, number: int) -> bool:
+        """Return whether a pair still runs up to a timed call, on other cores than the one for timing."""
+        return self.cores != self.all_cores and any(worker.is_preparing() for worker in self.pairs.get(number, ()))
 
     def finish(self, number: int) -> str:
         """Let the benchmark end in both processes of a pair. Return a sentence on processes that it left, or "".
