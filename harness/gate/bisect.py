@@ -58,13 +58,13 @@ def bisect(
     statement: str,
     setup: str = "pass",
     allowed: float | None = None,
-    tell: Callable[[str], object] = print,
+    report: Callable[[str], object] = print,
 ) -> str:
     """Return a text with the first commit after `good`, up to `bad`, at which the statement is slower than at `good`.
 
     `allowed` is the largest change that is not slower (0.01 is 1 %), by default half of the change from `good` to
-    `bad`. Only the first parents of commits are searched. `tell` gets a line for each tested commit. Raise `UsageError`
-    if a revision does not exist, or if the statement is not slower at `bad`.
+    `bad`. Only the first parents of commits are searched. `report` gets a line for each tested commit. Raise
+    `UsageError` if a revision does not exist, or if the statement is not slower at `bad`.
     """
     repository = Repository(folder)
     first, last = (find_base(each, repository, folder).commit for each in (good, bad))
@@ -88,7 +88,7 @@ def bisect(
             raise UsageError(
                 f"From {good} to {bad}, the statement has not clearly become slower. {search.line(last, found)}"
             )
-        tell(search.line(last, found))
+        report(search.line(last, found))
         if allowed is None:
             allowed = math.sqrt(1 + found.change.measured) - 1
 
@@ -96,9 +96,9 @@ def bisect(
             try:
                 found = search.outcome(commit, allowed)
             except FairclockError as error:
-                tell(f"{search.title(commit)}: skipped. {error}")
+                report(f"{search.title(commit)}: skipped. {error}")
                 return None
-            tell(search.line(commit, found))
+            report(search.line(commit, found))
             return _CLEAR.get(found.verdict)
 
         suspects = first_slow(commits, judge)

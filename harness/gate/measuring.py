@@ -24,29 +24,29 @@ _CLEAR: Final = (GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER)
 _SECOND_LIMIT: Final = 2.0
 """The time limit of a second measurement, by that of the first one. A change that was found once is worth the time."""
 
-Tell = Callable[[BenchmarkOutcome], None]
-Compare = Callable[[Sequence[GateBenchmark], Tell], dict[str, BenchmarkOutcome]]
-"""A function that measures benchmarks with new processes, tells each outcome, and returns all of them."""
+Report = Callable[[BenchmarkOutcome], None]
+Compare = Callable[[Sequence[GateBenchmark], Report], dict[str, BenchmarkOutcome]]
+"""A function that measures benchmarks with new processes, reports each outcome, and returns all of them."""
 
 
 def measure(
     benchmarks: Sequence[GateBenchmark],
     sides: tuple[GateSide, GateSide],
     settings: GateSettings,
-    tell: Tell,
+    report: Report,
     seed: int | None = None,
 ) -> Run:
     """Compare all benchmarks on both sides, BASE and here, and return what was found.
 
     What is slower is measured again with new processes. Then BASE is compared with itself on one of the benchmarks.
-    `tell` is called with each outcome as soon as it is known. `seed` fixes the random order and the hash seeds.
+    `report` is called with each outcome as soon as it is known. `seed` fixes the random order and the hash seeds.
     """
     rng, began_s, started = random.Random(seed), time.monotonic(), datetime.now(UTC)
     with lane() as held:
         core = None if settings.cost.is_counted else held.core
         own = _Measurements(settings.cost, measurement_error(len(benchmarks)), core, rng)
         outcomes, controls = judge(
-            benchmarks, partial(own.all_of, sides), partial(own.all_of, (sides[0], sides[0])), tell
+            benchmarks, partial(own.all_of, sides), partial(own.all_of, (sides[0], sides[0])), report
         )
     return Run(
         base=settings.base,
@@ -70,25 +70,25 @@ def measure_once(sides: tuple[GateSide, GateSide], benchmark: GateBenchmark, err
     """
     with lane() as held:
         own = _Measurements(GateCost.CPU, error, held.core, random.Random())
-        return own.all_of(sides, [benchmark], _tell_nobody)[benchmark.name]
+        return own.all_of(sides, [benchmark], _not_final)[benchmark.name]
 
 
 def judge(
-    benchmarks: Sequence[GateBenchmark], against_base: Compare, base_itself: Compare, tell: Tell
+    benchmarks: Sequence[GateBenchmark], against_base: Compare, base_itself: Compare, report: Report
 ) -> tuple[tuple[BenchmarkOutcome, ...], tuple[GateControl, ...]]:
     """Return the outcomes of a run after all its measurements, and its controls.
 
     `against_base` measures benchmarks with new processes of both sides, and `base_itself` with processes of BASE alone.
     """
-    found = against_base(benchmarks, tell)
+    found = against_base(benchmarks, report)
     slower = [
         replace(one, limit_s=_SECOND_LIMIT * one.limit_s)
         for one in benchmarks
         if found[one.name].verdict is GateVerdict.SLOWER
     ]
-    for name, again in against_base(slower, _tell_nobody).items():
+    for name, again in against_base(slower, _not_final).items():
         found[name] = settled(found[name], again)
-        tell(found[name])
+        report(found[name])
     timed = [one for one in benchmarks if found[one.name].change]
     controls = _control(base_itself, min(timed, key=lambda one: found[one.name].spent_s)) if timed else ()
     if any(control.failed for control in controls):
@@ -113,7 +113,7 @@ class _Measurements:
     rng: random.Random
 
     def all_of(
-        self, sides: tuple[GateSide, GateSide], benchmarks: Sequence[GateBenchmark], tell: Tell
+        self, sides: tuple[GateSide, GateSide], benchmarks: Sequence[GateBenchmark], report: Report
     ) -> dict[str, BenchmarkOutcome]:
         """Return the outcome of each benchmark, measured with new processes."""
         found: dict[str, BenchmarkOutcome] = {}
@@ -122,7 +122,7 @@ class _Measurements:
                 pairs.start(PAIRS[0])
                 for one, following in zip(benchmarks, [*benchmarks[1:], None], strict=True):
                     found[one.name] = self._one(pairs, one, following.name if following else None)
-                    tell(found[one.name])
+                    report(found[one.name])
         return found
 
     def _one(self, pairs: Workers, benchmark: GateBenchmark, following: str | None) -> BenchmarkOutcome:
@@ -140,18 +140,18 @@ class _Measurements:
         return replace(outcome, spent_s=time.monotonic() - began_s, allowed=benchmark.allowed)
 
 
-def _tell_nobody(_: BenchmarkOutcome) -> None:
+def _not_final(_: BenchmarkOutcome) -> None:
     """Leave out an outcome that is not final."""
 
 
 def _control(base_itself: Compare, benchmark: GateBenchmark) -> tuple[GateControl, ...]:
     """Compare BASE with itself. The control fails if two measurements find a difference in the same direction."""
-    first = base_itself([benchmark], _tell_nobody)[benchmark.name]
+    first = base_itself([benchmark], _not_final)[benchmark.name]
     if first.change is None:
         return ()
     failed = False
     if first.verdict in {GateVerdict.SLOWER, GateVerdict.FASTER}:
-        failed = base_itself([benchmark], _tell_nobody)[benchmark.name].verdict is first.verdict
+        failed = base_itself([benchmark], _not_final)[benchmark.name].verdict is first.verdict
     return (GateControl(benchmark.name, first.change, failed=failed),)
 
 

@@ -55,11 +55,11 @@ class Project:
 
 @contextmanager
 def source_trees(
-    repository: Repository, base: Base, project: Project, tell: Callable[[str], object] = print
+    repository: Repository, base: Base, project: Project, report: Callable[[str], object] = print
 ) -> Iterator[tuple[GateSide, GateSide]]:
     """Yield the sides `base` and `here`, each with its own source tree. Remove both trees at the end, or if it fails.
 
-    If something takes long, such as the installation of other dependencies of BASE, `tell` gets a line about it.
+    If something takes long, such as the installation of other dependencies of BASE, `report` gets a line about it.
     SIGTERM and SIGHUP end this process in the usual way, so that the trees are removed then, too.
     """
     top, root = repository.top, project.root.resolve()
@@ -73,7 +73,7 @@ def source_trees(
         else:
             check_out(repository, base.commit, trees["base"], ending)
         inner = root.relative_to(top)
-        has_packages = _install_missing(trees["base"] / inner, trees["here"] / inner, folder, tell)
+        has_packages = _install_missing(trees["base"] / inner, trees["here"] / inner, folder, report)
         _lay_over(trees["here"], trees["base"], _overlaid(top, root, project))
         packages = {name: folder / f"{name}-packages" if has_packages else None for name in trees}
         base_side, here_side = (side_of(name, tree, top, root, packages[name]) for name, tree in trees.items())
@@ -92,11 +92,11 @@ def side_of(name: str, tree: Path, top: Path, root: Path, packages: Path | None 
     return GateSide(name, tree / root.relative_to(top), sys.executable, {**usual, **inherited, **own})
 
 
-def _install_missing(base: Path, here: Path, folder: Path, tell: Callable[[str], object]) -> bool:
+def _install_missing(base: Path, here: Path, folder: Path, report: Callable[[str], object]) -> bool:
     """Install the dependencies that only BASE declares, if they are not installed, and return whether there are any."""
     requirements = dependencies.missing(dependencies.declared(base), dependencies.declared(here))
     if requirements:
-        tell(f"duel: BASE has other dependencies, which are installed for it: {', '.join(requirements)}")
+        report(f"duel: BASE has other dependencies, which are installed for it: {', '.join(requirements)}")
         dependencies.install(requirements, folder / "base-packages")
     return bool(requirements)
 

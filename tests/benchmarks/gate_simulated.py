@@ -28,7 +28,7 @@ import json_lines
 from decisions import upper_bound
 from rich.console import Console
 
-from harness.gate.measuring import Tell, judge, outcome_of
+from harness.gate.measuring import Report, judge, outcome_of
 from harness.gate.outcomes import BenchmarkOutcome, GateRound, GateVerdict
 from harness.gate.pairing import TimedBenchmark
 from harness.gate.settings import ALLOWED, GateBenchmark
@@ -71,11 +71,11 @@ def simulate(draws: Callable[[random.Random], Sequence[Draw]], control: Draw, ru
         error, benchmarks = measurement_error(len(chosen)), [GateBenchmark(str(at)) for at in range(len(chosen))]
 
         def against_base(
-            some: Sequence[GateBenchmark], _: Tell, chosen: Sequence[Draw] = chosen, error: float = error
+            some: Sequence[GateBenchmark], _: Report, chosen: Sequence[Draw] = chosen, error: float = error
         ) -> dict[str, BenchmarkOutcome]:
             return {one.name: measured(one, chosen[int(one.name)], error, rng) for one in some}
 
-        def base_itself(some: Sequence[GateBenchmark], _: Tell, error: float = error) -> dict[str, BenchmarkOutcome]:
+        def base_itself(some: Sequence[GateBenchmark], _: Report, error: float = error) -> dict[str, BenchmarkOutcome]:
             return {one.name: measured(one, control, error, rng) for one in some}
 
         outcomes, controls = judge(benchmarks, against_base, base_itself, lambda _: None)

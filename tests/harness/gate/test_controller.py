@@ -45,7 +45,7 @@ class Measured:
         benchmarks: Sequence[GateBenchmark],
         sides: tuple[GateSide, GateSide],
         settings: GateSettings,
-        tell: Callable[[BenchmarkOutcome], None],
+        report: Callable[[BenchmarkOutcome], None],
     ) -> Run:
         self.benchmarks, self.sides, self.settings = benchmarks, sides, settings
         self.files = {str(each.relative_to(sides[0].root)) for each in sides[0].root.rglob("*.py")}
@@ -55,7 +55,7 @@ class Measured:
         for one in benchmarks:
             verdict = self.verdicts[one.name.rpartition("::")[2]]
             found.append(BenchmarkOutcome(one.name, verdict, Change(0.3, 0.2, 0.4), 1e-6, 1.3e-6, why="It is known."))
-            tell(found[-1])
+            report(found[-1])
         control = GateControl("x", Change(0.1, 0.05, 0.2), failed=self.is_void)
         shown = (settings.shadow, settings.strict)
         return Run(settings.base, "", 0.01, settings.cost, found, (control,), datetime.now(UTC), 1.0, "", *shown)

@@ -9,7 +9,7 @@ import pytest
 from gate_runs import RUN
 
 from harness.gate import measuring
-from harness.gate.measuring import Tell, judge
+from harness.gate.measuring import Report, judge
 from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict
 from harness.gate.settings import GateBenchmark
 from harness.gate.verdicts import PAIRS, decide, interval
@@ -26,7 +26,7 @@ class Planned:
     def __init__(self, *verdicts: GateVerdict) -> None:
         self._verdicts = list(verdicts)
 
-    def __call__(self, benchmarks: Sequence[GateBenchmark], _: Tell) -> dict[str, BenchmarkOutcome]:
+    def __call__(self, benchmarks: Sequence[GateBenchmark], _: Report) -> dict[str, BenchmarkOutcome]:
         change = Change(0.0, -0.001, 0.001)
         return {one.name: BenchmarkOutcome(one.name, self._verdicts.pop(0), change) for one in benchmarks}
 
