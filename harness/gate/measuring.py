@@ -21,9 +21,6 @@ from harness.machine.lanes import lane
 from harness.rendering import units
 
 _CLEAR: Final = (GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER)
-_SECOND_LIMIT: Final = 2.0
-"""The time limit of a second measurement, by that of the first one. A change that was found once is worth the time."""
-
 Report = Callable[[BenchmarkOutcome], None]
 Compare = Callable[[Sequence[GateBenchmark], Report], dict[str, BenchmarkOutcome]]
 """A function that measures benchmarks with new processes, reports each outcome, and returns all of them."""
@@ -81,11 +78,7 @@ def judge(
     `against_base` measures benchmarks with new processes of both sides, and `base_itself` with processes of BASE alone.
     """
     found = against_base(benchmarks, report)
-    slower = [
-        replace(one, limit_s=_SECOND_LIMIT * one.limit_s)
-        for one in benchmarks
-        if found[one.name].verdict is GateVerdict.SLOWER
-    ]
+    slower = [one for one in benchmarks if found[one.name].verdict is GateVerdict.SLOWER]
     for name, again in against_base(slower, _not_final).items():
         found[name] = settled(found[name], again)
         report(found[name])

@@ -15,7 +15,7 @@ from typing import Final
 from harness.gate.outcomes import GateRound
 from harness.gate.settings import GateBenchmark, GateCost
 from harness.gate.turns import short_turns
-from harness.gate.verdicts import PAIRS, decide
+from harness.gate.verdicts import PAIRS, decide, most_pairs
 from harness.gate.workers import OneCall, Pair, Workers, bind, stand
 from harness.machine import clocks
 from harness.paired.blocks import common_calls
@@ -27,13 +27,12 @@ SLOW_S: Final = 2e-3
 """A call of this length or more is its own block."""
 
 MOST_LIMITS: Final = 3.0
-"""A benchmark with slow calls may take this many times its limit."""
+"""A benchmark with slow calls, or one that looks slower, may take this many times its limit."""
 
 _MOST_S: Final = 4e-3  # the length of a block of several calls with the untimed code before and after each
 _LAYOUT_S: Final = 0.04  # the time in each memory layout of a pair
 _AHEAD: Final = 3  # pairs that run up to their timed call on another core meanwhile
 _WARM_UP_BLOCKS: Final = 2  # after each change of the layout
-_ENOUGH: Final = PAIRS[2]  # so many pairs are timed even if this takes a few times the limit
 _OF_LIMIT: Final = 1 / PAIRS[-1]  # the part of the time limit that one pair gets
 
 
@@ -103,13 +102,13 @@ def compare(
             leaked = workers.finish(number) or leaked
         return [[cost.ratio(one.base, one.here) for one in rounds] for rounds in timed[first:]]
 
-    def fitting(pairs: int) -> float:
-        spent_s = clocks.wall() - began_s
+    def fitting(known: Estimate) -> float:
+        pairs, spent_s = known.pairs, clocks.wall() - began_s
         usual, most = (
             pairs + workers.fitting(pairs, limit_s - spent_s, spent_s / pairs)
             for limit_s in (benchmark.limit_s, MOST_LIMITS * benchmark.limit_s)
         )
-        return max(usual, min(most, _ENOUGH))
+        return most_pairs(known, benchmark.allowed, usual, most)
 
     known, index = decide(ratios, error, benchmark.allowed, fitting)
     return TimedBenchmark(tuple(chain.from_iterable(timed)), known, index, leaked)

@@ -54,25 +54,34 @@ def decide(
     pairs: Callable[[int, int], Sequence[Sequence[float]]],
     error: float,
     allowed: float,
-    fitting: Callable[[int], float] = lambda _: math.inf,
+    fitting: Callable[[Estimate], float] = lambda _: math.inf,
 ) -> tuple[Estimate, int | None]:
     """Take pairs of processes until the verdict is clear, the time is up, or the most pairs are taken.
 
     `pairs(first, end)` measures the pairs with these numbers, `end` excluded, and returns the ratios of the rounds of
-    each. After n pairs, `fitting(n)` says how many fit into the time limit in all. Return the estimate, and 0 if the
-    cost here is higher than allowed, 2 if it is lower, 1 if it is neither, or None if the interval contains a limit.
+    each. After each look but the last, `fitting` says how many pairs may be measured in all. Return the estimate, and 0
+    if the cost here is higher than allowed, 2 if it is lower, 1 if it is neither, or None if the interval contains a
+    limit.
     """
-    taken: list[Sequence[float]] = []
-    for look in PAIRS:
-        end = int(min(look, fitting(len(taken)))) if taken else look
-        if end <= len(taken):
-            break
-        taken += pairs(len(taken), end)
+    taken = list(pairs(0, PAIRS[0]))
+    for following in (*PAIRS[1:], 0):
         known = interval(taken, error)
         index = tier_index(known, (1 / (1 + allowed), 1 + allowed))
-        if index is not None:
+        end = int(min(following, fitting(known)))
+        if index is not None or end <= len(taken):
             break
+        taken += pairs(len(taken), end)
     return known, index
+
+
+def most_pairs(known: Estimate, allowed: float, in_limit: float, in_more: float) -> float:
+    """Return how many pairs may be measured, if `in_limit` fit into the time limit, and `in_more` into a few times it.
+
+    What seems to be slower gets the longer time, because a clear verdict is worth it. Everything else gets it only
+    until the third look, so that slow calls get a useful interval, too.
+    """
+    seems_slower = known.ratio * (1 + allowed) < 1
+    return max(in_limit, in_more if seems_slower else min(in_more, PAIRS[2]))
 
 
 def interval(ratios: Sequence[Sequence[float]], error: float) -> Estimate:

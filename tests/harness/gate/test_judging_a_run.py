@@ -12,8 +12,9 @@ from harness.gate import measuring
 from harness.gate.measuring import Report, judge
 from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict
 from harness.gate.settings import GateBenchmark
-from harness.gate.verdicts import PAIRS, decide, interval
+from harness.gate.verdicts import PAIRS, decide, interval, most_pairs
 from harness.gate.workers import BenchmarkError
+from harness.paired.decide import Estimate
 
 SLOWER, SAME, FASTER, UNDECIDED = GateVerdict.SLOWER, GateVerdict.SAME, GateVerdict.FASTER, GateVerdict.UNDECIDED
 VOID = GateVerdict.VOID
@@ -84,6 +85,16 @@ def test_an_unclear_verdict_ends_with_the_time_or_with_the_most_pairs(fitting: f
 
     estimate, index = decide(ratios, 0.01, 0.01, lambda _: fitting)
     assert (estimate.pairs, index) == (taken, None)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "in_limit", "in_more", "taken"),
+    [(0.985, 12, 36, 36), (0.995, 12, 36, 20), (0.995, 4, 12, 12), (1.1, 30, 90, 30), (0.985, 12, math.inf, math.inf)],
+)
+def test_slow_calls_and_what_seems_slower_get_more_pairs_than_fit_into_the_limit(
+    ratio: float, in_limit: float, in_more: float, taken: float
+) -> None:
+    assert most_pairs(Estimate(ratio, 0.9, 1.1, 100, 10), 0.01, in_limit, in_more) == taken
 
 
 def test_all_looks_of_a_measurement_together_keep_its_error_rate() -> None:
