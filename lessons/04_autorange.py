@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
 from harness.machine.clocks import BackgroundLoad, watch_background_load
-from lessons.engine.api import Figures, Interval, Rows, Run, Samples, Standing, load
+from lessons.engine.api import ClaimStanding, Figures, Interval, Rows, Run, Samples, load
 from lessons.engine.command import main
 from lessons.probes.neighbours import neighbours
 
@@ -129,9 +129,9 @@ def beside_neighbours_figures(rounds: list[Round], run: Run) -> Figures:
     few = any(len(each.times) < FEWEST_BLOCKS for quiet, loud, _ in rounds for each in (quiet, loud))
     felt = Interval.every(means).widened(run.noise).void_if(crowded)
     # If the mean did not clearly increase, the neighbours had no effect that the median could escape.
-    unnoticed = felt.compare(at_least=0) is not Standing.HELD
+    unnoticed = felt.compare(at_least=0) is not ClaimStanding.HELD
     more = Interval.every(middle - mean for mean, middle in zip(means, medians, strict=True))
-    together = more.compare(at_least=-0.02, at_most=0.02) is Standing.HELD
+    together = more.compare(at_least=-0.02, at_most=0.02) is ClaimStanding.HELD
     further = Interval.every(mean - middle for mean, middle in zip(means, medians, strict=True))
     return {
         "quiet_s": Samples([time for quiet, _, _ in rounds for time in quiet.times]),

@@ -24,7 +24,7 @@ from harness.profiles.servers import served
 from harness.profiles.stats import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script
 from harness.rendering import units
 from harness.storage.user_files import from_home, state_folder
-from lessons.engine.api import Drawing, Figures, Interval, Lacking, Rows, Standing, largest, load
+from lessons.engine.api import ClaimStanding, Drawing, Figures, Interval, Lacking, Rows, largest, load
 from lessons.engine.command import main
 from lessons.probes.profilers import Profiled, cpu_s, plain, timed, tracing
 
@@ -226,7 +226,7 @@ def what_asking_changes_figures(turns: list[list[float]]) -> Figures:
         "gain": median(gains),
         "traced_gain": median(traced_gains),
         # While a profiler is active, Python 3.11 does not use its specialized instructions.
-        "unspecialized": sys.version_info < (3, 12) and inlined_slowed.compare(at_least=1.3) is Standing.HELD,
+        "unspecialized": sys.version_info < (3, 12) and inlined_slowed.compare(at_least=1.3) is ClaimStanding.HELD,
     }
 
 

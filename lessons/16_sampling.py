@@ -11,8 +11,8 @@ from harness.errors import MachineError
 from harness.machine import environment
 from harness.profiles.flames import by_function
 from harness.sampling.live import live
-from harness.sampling.pyspy import Samples, dump, lacking, record
-from lessons.engine.api import Figures, Interval, Lacking, Rows, Standing, largest, load
+from harness.sampling.pyspy import StackSamples, dump, lacking, record
+from lessons.engine.api import ClaimStanding, Figures, Interval, Lacking, Rows, largest, load
 from lessons.engine.command import main
 from lessons.probes import sample_figures as sampled
 from lessons.probes.live_programs import CALLS, PLACES, RANDOM_WORK, SAFE_POINTS, TRAINING, mean_of_last
@@ -41,7 +41,7 @@ def one_look_figures(text: str | None) -> Figures | Lacking:
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-Recorded = tuple[Samples, list[list[float]], float]
+Recorded = tuple[StackSamples, list[list[float]], float]
 """Samples of a program, the numbers in the lines that it printed, and the share of a core that it used."""
 
 PARTS = ("load", "forward", "backward", "update")
@@ -107,7 +107,7 @@ def costs_figures(found: list[list[float]] | str) -> Figures | Lacking:
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-def threads_and_children(seconds: float = 0.7) -> tuple[Samples, Samples] | str:
+def threads_and_children(seconds: float = 0.7) -> tuple[StackSamples, StackSamples] | str:
     if lacking():
         return lacking()
     with live(PLACES) as program:
@@ -118,7 +118,7 @@ def threads_and_children(seconds: float = 0.7) -> tuple[Samples, Samples] | str:
 WORKPLACES = ("in_main", "in_thread", "in_child")
 
 
-def threads_and_children_figures(found: tuple[Samples, Samples] | str) -> Figures | Lacking:
+def threads_and_children_figures(found: tuple[StackSamples, StackSamples] | str) -> Figures | Lacking:
     if isinstance(found, str):
         return Lacking(found)
     usual, with_option = found
@@ -167,7 +167,7 @@ def inside_and_outside_figures(found: Recorded | str) -> Figures | Lacking:
 
 def seen_share(difference: Interval) -> str | None:
     """Return the letter of the option for a share that differs by `difference` from the true share."""
-    return {Standing.HELD: "b", Standing.REFUTED: "a"}.get(difference.compare(at_most=-0.2))
+    return {ClaimStanding.HELD: "b", ClaimStanding.REFUTED: "a"}.get(difference.compare(at_most=-0.2))
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -239,7 +239,7 @@ while True:
 """
 
 
-Version = tuple[Samples, float, float]
+Version = tuple[StackSamples, float, float]
 """Samples of a version of the program, its CPU time per round, and the share of a core that it used."""
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from harness.paired.duel import Duel, Finding, duel
 from lessons.engine.api import Figures, Interval, Lacking, Rows, load
 from lessons.engine.command import main
-from lessons.probes.gated_project import GateRun, lacking_git, run_gate
+from lessons.probes.gated_project import PrintedRun, lacking_git, run_gate
 from lessons.probes.neighbours import neighbours
 
 
@@ -157,7 +157,7 @@ def test_sum():
 """
 
 
-def gate() -> GateRun | None:
+def gate() -> PrintedRun | None:
     if lacking_git():
         return None
     old = "def parse(x): return [y.strip() for y in x.split(',')]"
@@ -166,7 +166,7 @@ def gate() -> GateRun | None:
     return run_gate(files, {"words.py": new}, "--duel-limit=3")
 
 
-def gate_figures(found: GateRun | None) -> Figures | Lacking:
+def gate_figures(found: PrintedRun | None) -> Figures | Lacking:
     if found is None:
         return Lacking(lacking_git())
     verdicts = {one["name"].rpartition("::")[2]: one["verdict"] for one in found.report["outcomes"]}
@@ -180,7 +180,7 @@ def gate_figures(found: GateRun | None) -> Figures | Lacking:
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-def beside_unused() -> GateRun | None:
+def beside_unused() -> PrintedRun | None:
     if lacking_git():
         return None
     used = "def parse(x): return [y.strip() for y in x.split(',')]\n"
@@ -189,7 +189,7 @@ def beside_unused() -> GateRun | None:
     return run_gate(files, {"words.py": unused + used}, "--duel-limit=5", "-k", "parse")
 
 
-def beside_unused_figures(found: GateRun | None) -> Figures | Lacking:
+def beside_unused_figures(found: PrintedRun | None) -> Figures | Lacking:
     if found is None:
         return Lacking(lacking_git())
     rounds = found.report["outcomes"][0]["rounds"]

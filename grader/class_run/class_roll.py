@@ -12,7 +12,7 @@ from grader.class_run.stored_attempts import StoredAttempt, with_team_mates
 from grader.course.by_hand import HandEntry, given
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
-from grader.course.results import HandIn, Span, Standing, TaskPoints
+from grader.course.results import HandIn, LessonStanding, Span, TaskPoints
 from grader.course.roll import Roll
 from grader.course.roster import Roster
 from grader.records import LeftOut, Report
@@ -117,7 +117,7 @@ def _standings(
     history: Sequence[HandEntry],
     tasks: Sequence[TaskPoints],
     course: Course,
-) -> dict[tuple[str, str], Standing]:
+) -> dict[tuple[str, str], LessonStanding]:
     """Return the results by student and lesson, with the points by hand of the lessons that count."""
     marks = {key: of for key, of in given(history).items() if key[1] in {task.lesson for task in tasks}}
     standings = {(s.student, s.lesson): s for one in found if (s := one.standing)}

@@ -13,7 +13,7 @@ from grader.course import policy
 from grader.course.by_hand import HandEntry
 from grader.course.course_file import Course
 from grader.course.policy import NO_SLIP, DateRule, Which
-from grader.course.results import HandIn, SameContent, SetAside, Standing, TaskPoints
+from grader.course.results import HandIn, LessonStanding, SameContent, SetAside, TaskPoints
 from grader.records import UNGRADED, Report
 
 NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -43,7 +43,7 @@ class StudentLesson:
     student: str
     lesson: str
     rule: DateRule
-    standing: Standing | None = None
+    standing: LessonStanding | None = None
     chosen: StoredAttempt | None = None
     may_count: tuple[StoredAttempt, ...] = ()
     gone: tuple[HandIn, ...] = ()
@@ -105,7 +105,9 @@ def _student_lesson(key: Key, admitted: Admitted, rule: DateRule, course: Course
     late = chosen.late_by_unknown and counted.raw != 0
     reason = " ".join(filter(None, (_handed_in_by(chosen.hand_in, course), counted.reason)))
     of_dates = (rule.due_utc, chosen.at)
-    standing = Standing(*key, counted.raw, counted.points, reason, *of_dates, late_by_unknown=late, slip=rule.slip)
+    standing = LessonStanding(
+        *key, counted.raw, counted.points, reason, *of_dates, late_by_unknown=late, slip=rule.slip
+    )
     return StudentLesson(*key, rule, standing, chosen, may, gone, aside)
 
 
@@ -120,7 +122,7 @@ def by_hand(
     reports: Sequence[Report],
     tasks: Sequence[TaskPoints],
     course: Course,
-) -> Iterator[Standing]:
+) -> Iterator[LessonStanding]:
     """Yield the result of each student and lesson with points by hand. `marks` has these points by task.
 
     Points by hand are final. The measured points of the other tasks lose what the course rules take off. The points
@@ -140,7 +142,7 @@ def by_hand(
         is_open = any(task.task not in of for task in tasks if task.lesson == key[1])
         lacks = any(verdict.status in UNGRADED for verdict in others) or (one and one.waiting and is_open)
         raw, points = policy.rounded(given + (rest.raw or 0.0)), policy.rounded(given + (rest.points or 0.0))
-        before = (one.standing if one else None) or Standing(*key, None, None, due=rule.due_utc)
+        before = (one.standing if one else None) or LessonStanding(*key, None, None, due=rule.due_utc)
         late = before.late_by_unknown and is_open
         yield replace(
             before, raw=raw, points=None if lacks else points, reason=reason, by_hand=True, late_by_unknown=late

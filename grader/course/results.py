@@ -53,7 +53,7 @@ class TaskPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LessonStanding:
     """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
 
     Both points are None while an attempt that may count has no grade. `by_hand` is True if a person gave at least a

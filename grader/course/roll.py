@@ -14,7 +14,7 @@ from grader.course.by_hand import HandEntry, in_force
 from grader.course.class_commands import ClassCommands
 from grader.course.course_file import Course
 from grader.course.dates import LocalTime
-from grader.course.results import HandIn, SameContent, SetAside, Span, Standing, TaskPoints
+from grader.course.results import HandIn, LessonStanding, SameContent, SetAside, Span, TaskPoints
 from grader.course.roster import NO_ROSTER, Roster
 from grader.files import storable
 from grader.records import UNGRADED, LeftOut, Report, Sender, Status, Verdict
@@ -51,7 +51,7 @@ class Roll:
     reports: tuple[Report, ...]
     waiting: tuple[HandIn, ...]
     notes: tuple[str, ...]
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[LessonStanding, ...] = ()
     spans: tuple[Span, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     gone: tuple[HandIn, ...] = ()
@@ -160,7 +160,7 @@ class Roll:
         table = {one: [lesson for lesson in of if lesson not in given[one]] for one, of in self.gradebook().items()}
         return {student: lessons for student, lessons in table.items() if lessons}
 
-    def standings_of(self, student: str) -> dict[str, Standing]:
+    def standings_of(self, student: str) -> dict[str, LessonStanding]:
         """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""
         return {one.lesson: one for one in self.standings if one.student == student}
 

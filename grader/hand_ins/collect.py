@@ -25,7 +25,7 @@ from grader.hand_ins import archives, parents
 from grader.hand_ins.archives import Item
 from grader.hand_ins.attempts import READERS, Location, submissions_in
 from grader.hand_ins.entries import below, is_junk, on_disk
-from grader.hand_ins.layouts import Claim, recognised, told
+from grader.hand_ins.layouts import LayoutEntry, recognised, told
 from grader.hand_ins.left_out import LessonNames, LessonOf
 from grader.hand_ins.metadata import sender
 from grader.hand_ins.reader import Collection, HandInReader, StudentOf
@@ -96,7 +96,7 @@ def collect_one(
     shown = student if folder.is_dir() else folder.name
     entry = on_disk(folder, Path(os.path.realpath(folder)).parent, (folder.name,), shown)
     item = Item(entry, lambda ignored: below(folder, shown, ignored))
-    reader.read_item(Claim("", (sender(student),), "" if item.is_folder else folder.name, student), item)
+    reader.read_item(LayoutEntry("", (sender(student),), "" if item.is_folder else folder.name, student), item)
     return reader.collection("")
 
 

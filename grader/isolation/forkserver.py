@@ -21,7 +21,7 @@ from grader.inside.protocol import Channel
 from grader.inside.template_main import MOST_FILES
 from grader.isolation import proc, sandbox, seccomp, tree_users
 from grader.isolation.process_tree import OutputTail, ProcessTree
-from grader.isolation.template import NO_ANSWER, ForkedTree, Template, attest, attested_pid
+from grader.isolation.template import NO_ANSWER, ForkedTree, TemplateProcess, attest, attested_pid
 from grader.limits import HandInTime, Limits
 from grader.records import Status
 from harness.machine.clocks import Clock, ProcessGoneError, process_cpu, wall
@@ -51,7 +51,7 @@ class ForkServer:
     """Controls the processes that run one submission, or trusted code: a first process, and workers forked from it."""
 
     def __init__(
-        self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), template: Template | None = None
+        self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), template: TemplateProcess | None = None
     ) -> None:
         self.tensors, self.sandboxed, self.forked = tensors, sandboxed, template is not None
         self._socket, child_socket = socket.socketpair()

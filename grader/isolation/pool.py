@@ -15,7 +15,7 @@ from typing import Final, Self
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import sandbox
 from grader.isolation.forkserver import ForkServer
-from grader.isolation.template import Template
+from grader.isolation.template import TemplateProcess
 from grader.limits import HandInTime
 from grader.records import Status
 
@@ -38,7 +38,7 @@ class Pool:
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
         self._closed = False
-        self._template: Template | None = None
+        self._template: TemplateProcess | None = None
         self._failures = 0
         self._lock = threading.Lock()
 
@@ -128,7 +128,7 @@ class Pool:
             if self._template and self._template.ends_within(0.0):
                 self._template.close()
                 self._template = None
-            template = self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
+            template = self._template = self._template or TemplateProcess(sandboxed=self.sandboxed, hidden=self.hidden)
         return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden, template=template)
 
 

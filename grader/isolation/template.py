@@ -35,7 +35,7 @@ _LOST_S: Final = 1.0
 """Seconds to wait until bubblewrap has ended too, if the kernel has ended a tree because bubblewrap's sandbox ends."""
 
 
-class Template:
+class TemplateProcess:
     """A template process, seen from the grader. Threads may share it."""
 
     def __init__(self, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
@@ -112,7 +112,7 @@ class ForkedTree:
     owner: int | None = None
     folder: Path | None = None
 
-    def __init__(self, template: Template, output: IO[bytes]) -> None:
+    def __init__(self, template: TemplateProcess, output: IO[bytes]) -> None:
         self._template, self.output = template, output
         self.group: ControlGroup | None = None
         self.pids: tuple[int, ...] = ()

@@ -8,7 +8,7 @@ import json
 import math
 
 from grader.course.by_hand import HandEntry, in_force
-from grader.course.results import Standing
+from grader.course.results import LessonStanding
 from grader.course.roll import Roll, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import grade_texts
@@ -74,12 +74,12 @@ def render(roll: Roll) -> str:
     return json.dumps(result, indent=1, allow_nan=False) + "\n"
 
 
-def _counted(report: Report, standing: Standing | None) -> float:
+def _counted(report: Report, standing: LessonStanding | None) -> float:
     """Return how many points of a submission count. After an internal error, this number is preliminary."""
     return report.points if standing is None or standing.points is None else standing.points
 
 
-def _lines(report: Report, standing: Standing | None) -> str:
+def _lines(report: Report, standing: LessonStanding | None) -> str:
     lesson = report.submission.lesson
     earned = f"{grade_texts.points(report.points)} of {grade_texts.points(report.max_points)} points."
     lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.remarks, *report.notes]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.tasks.intervals import AddedTime, CallRecorder, Interval, blocks
+from grader.tasks.intervals import AddedTime, CallRecorder, ClockInterval, blocks
 from harness.rendering import units
 
 SAME: Final = 1e-9
@@ -33,12 +33,12 @@ class Basis:
     """
 
     words: str
-    intervals: tuple[Interval, ...]
+    intervals: tuple[ClockInterval, ...]
     divided: bool = True
-    peers: tuple[Interval, ...] = ()
+    peers: tuple[ClockInterval, ...] = ()
 
 
-def basis_of(answer_s: float, intervals: list[Interval], noun: str) -> Basis | None:
+def basis_of(answer_s: float, intervals: list[ClockInterval], noun: str) -> Basis | None:
     """Return the blocks whose times give the answer by a usual formula, such as the mean, or None.
 
     `noun` names what the blocks contain: "call" or "launch".
@@ -68,7 +68,7 @@ def some(number: int, noun: str) -> str:
     return units.some(number, noun) if noun != "launch" or number == 1 else f"{units.count(number)} launches"
 
 
-def _one_block(one: Interval, found: Sequence[Interval], noun: str) -> Basis:
+def _one_block(one: ClockInterval, found: Sequence[ClockInterval], noun: str) -> Basis:
     peers = tuple(other for other in found if other.calls == one.calls)
     which = "one block"
     if len(peers) > 1:
@@ -77,7 +77,7 @@ def _one_block(one: Interval, found: Sequence[Interval], noun: str) -> Basis:
     return Basis(f"the time per {noun} in {which} of {some(one.calls, noun)}", (one,), peers=peers)
 
 
-def _sets(found: Sequence[Interval], noun: str) -> Iterator[tuple[str, tuple[Interval, ...]]]:
+def _sets(found: Sequence[ClockInterval], noun: str) -> Iterator[tuple[str, tuple[ClockInterval, ...]]]:
     for calls in sorted({one.calls for one in found}):
         peers = [one for one in found if one.calls == calls]
         for first in range(len(peers) - 1):
@@ -89,7 +89,7 @@ def _sets(found: Sequence[Interval], noun: str) -> Iterator[tuple[str, tuple[Int
         yield f"all {units.count(len(found))} blocks", tuple(found)
 
 
-def _mean(chosen: Sequence[Interval]) -> float:
+def _mean(chosen: Sequence[ClockInterval]) -> float:
     return statistics.fmean(one.shown_s / one.calls for one in chosen)
 
 
@@ -122,11 +122,11 @@ class CallTruth:
     quiet_s: float = math.inf
     device: bool = False
 
-    def undisturbed_s(self, interval: Interval) -> float:
+    def undisturbed_s(self, interval: ClockInterval) -> float:
         """Return the seconds that the calls in an interval take without disturbances."""
         return interval.calls * self.per_call_s
 
-    def rest_s(self, interval: Interval) -> float:
+    def rest_s(self, interval: ClockInterval) -> float:
         """Return the seconds that reading the clock, or launching and waiting, added to an interval."""
         return interval.shown_s - self.undisturbed_s(interval) - sum(seconds for _, seconds in interval.parts)
 
@@ -156,7 +156,7 @@ def _worth_naming(effects: Mapping[AddedTime | None, float]) -> list[tuple[Added
     return [effect for effect in ordered if abs(effect[1]) >= WORTH_NAMING * abs(largest[1])]
 
 
-def _effects(chosen: Sequence[Interval], truth: CallTruth) -> dict[AddedTime | None, float]:
+def _effects(chosen: Sequence[ClockInterval], truth: CallTruth) -> dict[AddedTime | None, float]:
     effects: Counter[AddedTime | None] = Counter()
     for one in chosen:
         for part, seconds in one.parts:
@@ -227,7 +227,7 @@ def _clock_effect(seconds: float, basis: Basis, truth: CallTruth) -> Iterator[st
     )
 
 
-def _misled(basis: Basis, found: Sequence[Interval], truth: CallTruth) -> Iterator[str]:
+def _misled(basis: Basis, found: Sequence[ClockInterval], truth: CallTruth) -> Iterator[str]:
     last = max(place for place, one in enumerate(found) if one.end_s <= basis.intervals[-1].end_s)
     first = {one.calls: one for one in reversed(found[:last])}  # the first block of each size
     earlier = [one for one in first.values() if one not in basis.intervals]
@@ -237,12 +237,12 @@ def _misled(basis: Basis, found: Sequence[Interval], truth: CallTruth) -> Iterat
         yield f"If you chose the number of {_plural(truth.noun)} from the time of that block, you chose too few."
 
 
-def _longest_looking(found: Sequence[Interval], truth: CallTruth) -> Interval | None:
+def _longest_looking(found: Sequence[ClockInterval], truth: CallTruth) -> ClockInterval | None:
     longer = [one for one in found if one.added_s > 0 and one.shown_s >= LOOKS_LONGER * truth.undisturbed_s(one)]
     return max(longer, key=lambda one: one.shown_s, default=None)
 
 
-def _longer_in_words(one: Interval, truth: CallTruth) -> str:
+def _longer_in_words(one: ClockInterval, truth: CallTruth) -> str:
     part = max(one.parts, key=lambda each: each[1])[0]
     return (
         f"An earlier block of {some(one.calls, truth.noun)} lasted {units.seconds(one.shown_s)} instead of "
@@ -250,7 +250,7 @@ def _longer_in_words(one: Interval, truth: CallTruth) -> str:
     )
 
 
-def _all_blocks(found: Sequence[Interval], truth: CallTruth) -> Iterator[str]:
+def _all_blocks(found: Sequence[ClockInterval], truth: CallTruth) -> Iterator[str]:
     least, most = min(one.calls for one in found), max(one.calls for one in found)
     sizes = some(most, truth.noun) if least == most else f"{units.count(least)} to {some(most, truth.noun)}"
     yield f"You timed {units.some(len(found), 'block')} of {sizes}."

@@ -24,7 +24,7 @@ class AddedTime(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ClockInterval:
     """The calls between two readings of the clock, and the causes of added time.
 
     `calls` counts calls of the measured function, and `waits` calls of synchronize. Each of the `parts` is a cause and
@@ -52,7 +52,7 @@ class Interval:
 class CallRecorder:
     """Records the intervals between readings of a clock. Empty intervals in a row are merged into one."""
 
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: list[ClockInterval] = field(default_factory=list)
     readings: int = 0
     calls: int = 0
     _last_s: float = 0.0
@@ -77,7 +77,7 @@ class CallRecorder:
         """End the current interval with a reading of the clock, and begin the next."""
         if self.readings:
             parts = tuple((part, seconds) for part, seconds in self._parts.items() if seconds)
-            one = Interval(self._last_s, shown_s, self._calls, self._waits, parts)
+            one = ClockInterval(self._last_s, shown_s, self._calls, self._waits, parts)
             if _idle(one) and self.intervals and _idle(self.intervals[-1]):
                 self.intervals[-1] = replace(self.intervals[-1], end_s=shown_s)
             else:
@@ -87,10 +87,10 @@ class CallRecorder:
         self._parts = Counter()
 
 
-def blocks(intervals: list[Interval]) -> list[Interval]:
+def blocks(intervals: list[ClockInterval]) -> list[ClockInterval]:
     """Return the intervals that contain calls of the measured function."""
     return [one for one in intervals if one.calls]
 
 
-def _idle(interval: Interval) -> bool:
+def _idle(interval: ClockInterval) -> bool:
     return not (interval.calls or interval.waits or interval.parts)

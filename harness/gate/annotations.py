@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.gate import wording
-from harness.gate.outcomes import BenchmarkOutcome, Run
+from harness.gate.outcomes import BenchmarkOutcome, GateRun
 
 Locations = Mapping[str, tuple[Path, int]]
 """For the node id of each test: its file, and its line, counted from 1."""
@@ -18,7 +18,7 @@ _MOST: Final = 10
 _HEADS: Final = ("verdict", "benchmark", "change", "interval", "BASE", "here")
 
 
-def publish(run: Run, locations: Locations, write: Callable[[str], object]) -> None:
+def publish(run: GateRun, locations: Locations, write: Callable[[str], object]) -> None:
     """In a job of GitHub Actions, write the annotations as lines, and add the run to the summary of the job."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
@@ -29,7 +29,7 @@ def publish(run: Run, locations: Locations, write: Callable[[str], object]) -> N
             file.write(job_summary(run))
 
 
-def commands(run: Run, locations: Locations, workspace: Path) -> Iterator[str]:
+def commands(run: GateRun, locations: Locations, workspace: Path) -> Iterator[str]:
     """Yield a workflow command for each outcome with a next step. GitHub shows it at the line of the test.
 
     An outcome that makes the run red is an error, and another one a warning. Files outside of `workspace` are left out.
@@ -47,7 +47,7 @@ def commands(run: Run, locations: Locations, workspace: Path) -> Iterator[str]:
     yield from (*errors[:_MOST], *warnings[:_MOST])
 
 
-def _measured(run: Run, outcome: BenchmarkOutcome) -> str:
+def _measured(run: GateRun, outcome: BenchmarkOutcome) -> str:
     if not outcome.change:
         return ""
     change = wording.in_brackets(outcome.change, outcome.limit(run))
@@ -69,7 +69,7 @@ def _escaped(text: str, more: str = "") -> str:
     return re.sub(f"[%\r\n{more}]", lambda found: f"%{ord(found[0]):02X}", text)
 
 
-def job_summary(run: Run) -> str:
+def job_summary(run: GateRun) -> str:
     """Return the run as Markdown of GitHub. Markup in names is escaped."""
     outcomes, left_out = wording.rows_of(run)
     rows = [_HEADS, ("---",) * len(_HEADS), *(_cells(run, outcome) for outcome in outcomes)]
@@ -92,7 +92,7 @@ def job_summary(run: Run) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _cells(run: Run, outcome: BenchmarkOutcome) -> tuple[str, ...]:
+def _cells(run: GateRun, outcome: BenchmarkOutcome) -> tuple[str, ...]:
     measured = wording.changes(outcome.change, outcome.limit(run)) if outcome.change else ("", "")
     costs = wording.call_cost(run, outcome.base), wording.call_cost(run, outcome.here)
     verdict = f"**{outcome.verdict.upper()}**" if run.is_red(outcome) else outcome.verdict.upper()

@@ -13,7 +13,7 @@ from harness.gate.asv import AsvFiles
 from harness.gate.base import Repository, find_base
 from harness.gate.counting import lacking
 from harness.gate.measuring import measure
-from harness.gate.outcomes import BenchmarkOutcome, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, GateRun, GateVerdict
 from harness.gate.settings import ALLOWED, LIMIT_S, GateBenchmark, GateCost, GateSettings, number
 from harness.gate.timed_calls import is_benchmark, marker_settings
 from harness.gate.trees import Project, source_trees
@@ -27,7 +27,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._notes = config, list[str]()
-        self._run: Run | None = None
+        self._run: GateRun | None = None
         self._items: list[pytest.Item] = []
         with _as_usage_errors():
             self._settings = settings(config)
@@ -78,7 +78,7 @@ class Controller:
         self._write_files(run)
         return True
 
-    def _measured(self) -> Run:
+    def _measured(self) -> GateRun:
         files = [item.path for item in self._items]
         benchmarks = [self._benchmark(item) for item in self._items]
         arguments = worker_options(self._config, files)
@@ -98,7 +98,7 @@ class Controller:
         if reporter is not None and self._config.get_verbosity() >= 0:
             reporter.write_line(line)
 
-    def _report(self, run: Run) -> None:
+    def _report(self, run: GateRun) -> None:
         outcomes = {outcome.name: outcome for outcome in run.outcomes}
         for item in self._items:
             hook, outcome = item.ihook, outcomes.get(item.nodeid)
@@ -109,7 +109,7 @@ class Controller:
                 hook.pytest_runtest_logreport(report=_test_report(item, run, outcome, when))
             hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
-    def _write_files(self, run: Run) -> None:
+    def _write_files(self, run: GateRun) -> None:
         for name, render in (("duel_json", machine_readable.to_json), ("duel_html", page.render)):
             if given := self._config.getoption(name):
                 path = self._config.invocation_params.dir / given
@@ -143,7 +143,7 @@ def _line(outcome: BenchmarkOutcome) -> str:
 
 
 def _test_report(
-    item: pytest.Item, run: Run, outcome: BenchmarkOutcome, when: Literal["setup", "call", "teardown"]
+    item: pytest.Item, run: GateRun, outcome: BenchmarkOutcome, when: Literal["setup", "call", "teardown"]
 ) -> pytest.TestReport:
     result: Literal["passed", "failed", "skipped"] = "passed"
     longrepr: Any = None

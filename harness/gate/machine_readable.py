@@ -10,14 +10,14 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRound, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRound, GateRun, GateVerdict
 
 FORMAT: Final = "fairclock duel"
 VERSION: Final = 1
 _ROUND_FIELDS: Final = tuple(field.name for field in fields(GateRound))
 
 
-def to_json(run: Run) -> str:
+def to_json(run: GateRun) -> str:
     """Return the run with all rounds as JSON. An end of an interval that is infinite is written as null."""
     outcomes = [
         {**_values(outcome), "rounds": _columns(outcome.rounds), "red": run.is_red(outcome)} for outcome in run.outcomes
@@ -35,7 +35,7 @@ def to_json(run: Run) -> str:
     return json.dumps(content, allow_nan=False) + "\n"
 
 
-def _values(of: Run | GateControl | BenchmarkOutcome) -> dict[str, Any]:
+def _values(of: GateRun | GateControl | BenchmarkOutcome) -> dict[str, Any]:
     """Return the fields of a record. Infinite ends of its change are None, because JSON has no infinite numbers."""
     found = {field.name: getattr(of, field.name) for field in fields(of)}
     if isinstance(change := found.get("change"), Change):
@@ -47,14 +47,14 @@ def _columns(rounds: Sequence[GateRound]) -> dict[str, list[float]]:
     return {name: [getattr(one, name) for one in rounds] for name in _ROUND_FIELDS}
 
 
-def from_json(content: str) -> Run:
+def from_json(content: str) -> GateRun:
     """Return the run that `to_json` wrote. Raise `ValueError` for any other text, with a sentence for the user."""
     try:
         data = json.loads(content)
         if (data["format"], data["version"]) != (FORMAT, VERSION):
             raise KeyError(f"it has the format {data['format']}, version {data['version']}")  # noqa: TRY301
-        known = {field.name: data[field.name] for field in fields(Run)}
-        return Run(
+        known = {field.name: data[field.name] for field in fields(GateRun)}
+        return GateRun(
             **{
                 **known,
                 "started": datetime.fromisoformat(data["started"]),
@@ -88,7 +88,7 @@ def _outcome(data: Mapping[str, Any]) -> BenchmarkOutcome:
     )
 
 
-def junit_properties(run: Run, outcome: BenchmarkOutcome) -> list[tuple[str, object]]:
+def junit_properties(run: GateRun, outcome: BenchmarkOutcome) -> list[tuple[str, object]]:
     """Return what JUnit's file says about a test. The plugin adds this list to `user_properties` of its report."""
     change = outcome.change
     found = {

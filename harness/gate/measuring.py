@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final
 
 from harness.errors import UsageError
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRun, GateVerdict
 from harness.gate.pairing import MOST_LIMITS, TimedBenchmark, compare
 from harness.gate.settings import GateBenchmark, GateCost, GateSettings, GateSide
 from harness.gate.verdicts import PAIRS, measurement_error
@@ -32,7 +32,7 @@ def measure(
     settings: GateSettings,
     report: Report,
     seed: int | None = None,
-) -> Run:
+) -> GateRun:
     """Compare all benchmarks on both sides, BASE and here, and return what was found.
 
     What is slower is measured again with new processes. Then BASE is compared with itself on one of the benchmarks.
@@ -45,7 +45,7 @@ def measure(
         outcomes, controls = judge(
             benchmarks, partial(own.all_of, sides), partial(own.all_of, (sides[0], sides[0])), report
         )
-    return Run(
+    return GateRun(
         base=settings.base,
         commit="",
         allowed=settings.allowed,

@@ -68,7 +68,7 @@ class BenchmarkOutcome:
     why: str = ""
     allowed: float | None = None
 
-    def limit(self, run: "Run") -> float:
+    def limit(self, run: "GateRun") -> float:
         """Return the largest change that is not SLOWER, of this benchmark or else of its run."""
         return run.allowed if self.allowed is None else self.allowed
 
@@ -87,7 +87,7 @@ class GateControl:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GateRun:
     """A whole run. `base` is BASE as it was typed, and `commit` its full name, or "" for a wheel.
 
     `allowed` is the largest change of the cost that is not SLOWER: 0.01 allows 1 %. `cost` is the value of a

@@ -6,7 +6,7 @@ from typing import Final
 from harness.charts import svg
 from harness.charts.plots import Axis
 from harness.gate import wording
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateRun, GateVerdict
 from harness.rendering import units
 
 _MEANINGS: Final = {
@@ -46,7 +46,7 @@ dt { font-weight: 600; } dd { margin: 0 0 .5rem; }
 """
 
 
-def render(run: Run) -> str:
+def render(run: GateRun) -> str:
     """Return the page of a run."""
     title = f"{wording.headline(run)} {wording.comparison(run)}."
     stamp = f'<p class="stamp"><strong>{_html(wording.VOID_NEXT_STEP)}</strong></p>' if run.is_void else ""
@@ -90,7 +90,7 @@ def _html(given: str) -> str:
     return escape(wording.text(given))
 
 
-def _item(run: Run, outcome: BenchmarkOutcome, axis: Axis) -> str:
+def _item(run: GateRun, outcome: BenchmarkOutcome, axis: Axis) -> str:
     verdict = outcome.verdict
     parts = [f'<h3><b class="{verdict}">{verdict.upper()}</b><bdi>{_html(outcome.name)}</bdi></h3>']
     if outcome.change:
@@ -111,7 +111,7 @@ def _item(run: Run, outcome: BenchmarkOutcome, axis: Axis) -> str:
     return f"<li>{''.join(parts)}</li>"
 
 
-def _axis(run: Run) -> Axis:
+def _axis(run: GateRun) -> Axis:
     """Return the axis of all charts, with 0 in the middle."""
     ends = [abs(end) for one in run.outcomes if one.change for end in (one.change.low, one.change.high)]
     allowed = max(run.allowed, _SMALLEST_RANGE)
@@ -119,7 +119,7 @@ def _axis(run: Run) -> Axis:
     return Axis(-reach, reach, _MARGIN, _WIDTH - _MARGIN)
 
 
-def _legend(run: Run, axis: Axis) -> str:
+def _legend(run: GateRun, axis: Axis) -> str:
     reach = units.percent(axis.high, 3)
     words = (
         f"A bar is the interval of the change, and the dot in it is the measured change. The solid line is 0, the cost "

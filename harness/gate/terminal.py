@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from harness.gate import wording
-from harness.gate.outcomes import BenchmarkOutcome, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, GateRun, GateVerdict
 
 if TYPE_CHECKING:
     import pytest
@@ -34,7 +34,7 @@ Line = tuple[str, str, str]
 """A line of the summary: its first words, their colour or "", and the rest of the line."""
 
 
-def show(run: Run, terminal: "pytest.TerminalReporter") -> None:
+def show(run: GateRun, terminal: "pytest.TerminalReporter") -> None:
     """Write the run to pytest's terminal, for example in the hook `pytest_terminal_summary`."""
     terminal.section("duel")
     for words, colour, rest in summary(run, shutil.get_terminal_size().columns):
@@ -42,7 +42,7 @@ def show(run: Run, terminal: "pytest.TerminalReporter") -> None:
         terminal.write_line(rest)
 
 
-def summary(run: Run, width: int = 80) -> Iterator[Line]:
+def summary(run: GateRun, width: int = 80) -> Iterator[Line]:
     """Yield the lines of a run. Only sentences with a command or a long name may be wider than `width`."""
     outcomes, left_out = wording.rows_of(run)
     yield wording.comparison(run), "", ""
@@ -64,7 +64,7 @@ def summary(run: Run, width: int = 80) -> Iterator[Line]:
         yield wording.VOID_NEXT_STEP, "", ""
 
 
-def _table(run: Run, outcomes: list[BenchmarkOutcome], width: int) -> Iterator[Line]:
+def _table(run: GateRun, outcomes: list[BenchmarkOutcome], width: int) -> Iterator[Line]:
     folder = _common_folder([outcome.name for outcome in outcomes])
     rows = [_HEADS, *(_cells(run, outcome, folder) for outcome in outcomes)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(_HEADS) - 1)]
@@ -77,7 +77,7 @@ def _table(run: Run, outcomes: list[BenchmarkOutcome], width: int) -> Iterator[L
         yield from (("", "", " " * indent + part) for part in more)
 
 
-def _cells(run: Run, outcome: BenchmarkOutcome, folder: str) -> tuple[str, ...]:
+def _cells(run: GateRun, outcome: BenchmarkOutcome, folder: str) -> tuple[str, ...]:
     measured, interval = wording.changes(outcome.change, outcome.limit(run)) if outcome.change else ("", "")
     cost = wording.call_cost(run, outcome.base if outcome.here is None else outcome.here)
     return outcome.verdict.upper(), measured, interval, cost, wording.text(outcome.name).removeprefix(folder)

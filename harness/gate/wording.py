@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateRun, GateVerdict
 from harness.gate.settings import GateCost
 from harness.rendering import units
 from harness.rendering.texts import shown
@@ -39,7 +39,7 @@ def text(given: str) -> str:
     return shown(given, lines=False)
 
 
-def worst_first(run: Run) -> list[BenchmarkOutcome]:
+def worst_first(run: GateRun) -> list[BenchmarkOutcome]:
     """Return the outcomes, the worst verdict first, and those with the same verdict by falling change."""
 
     def place(outcome: BenchmarkOutcome) -> tuple[int, float, str]:
@@ -48,20 +48,20 @@ def worst_first(run: Run) -> list[BenchmarkOutcome]:
     return sorted(run.outcomes, key=place)
 
 
-def rows_of(run: Run) -> tuple[list[BenchmarkOutcome], str]:
+def rows_of(run: GateRun) -> tuple[list[BenchmarkOutcome], str]:
     """Return the outcomes for a table in a log, and a sentence about those that are left out of it, or ""."""
     found = worst_first(run)
     most = max(_MOST_ROWS, sum(outcome.verdict in _NEXT_STEPS for outcome in found))
     return found[:most], f"The table leaves out {_counts(found[most:])}." if found[most:] else ""
 
 
-def comparison(run: Run) -> str:
+def comparison(run: GateRun) -> str:
     """Return what the run compared: "Compared with main (1a2b3c4d5e): CPU time, changes up to 3 % allowed"."""
     commit = "" if run.commit.startswith(run.base) or not run.commit else f" ({run.commit[:10]})"
     return f"Compared with {text(run.base)}{commit}: {run.cost}, changes up to {units.percent(run.allowed, 3)} allowed"
 
 
-def headline(run: Run) -> str:
+def headline(run: GateRun) -> str:
     """Return whether the run is red, and the number of outcomes with each verdict."""
     is_red = any(map(run.is_red, run.outcomes))
     state = "is void" if run.is_void else "only reports" if run.shadow else "is red" if is_red else "is not red"
@@ -73,7 +73,7 @@ def _counts(outcomes: Iterable[BenchmarkOutcome]) -> str:
     return ", ".join(f"{units.count(found[verdict])} {verdict}" for verdict in _WORST_FIRST if verdict in found)
 
 
-def noise(run: Run) -> str:
+def noise(run: GateRun) -> str:
     """Return the noise that the controls found: the widest interval, of the failed controls if one failed."""
     failed = [control for control in run.controls if control.failed]
     control = max(failed or run.controls, key=lambda one: one.change.high - one.change.low, default=None)
@@ -119,12 +119,12 @@ def _percent(fraction: float, decimals: int, rounded: Callable[[float], int]) ->
     return f"{whole / 10**decimals:+,.{decimals}f}".replace(",", " ")
 
 
-def call_cost(run: Run, value: float | None) -> str:
+def call_cost(run: GateRun, value: float | None) -> str:
     """Return the cost of one call with its unit, or "" if it is None."""
     return "" if value is None else GateCost(run.cost).unit(value)
 
 
-def next_step(run: Run, outcome: BenchmarkOutcome) -> str:
+def next_step(run: GateRun, outcome: BenchmarkOutcome) -> str:
     """Return what the user can do about an outcome, or "" if there is nothing to do."""
     change = outcome.change
     allow = math.ceil(change.high * 100 - 1e-9) / 100 if change and math.isfinite(change.high) else "…"
@@ -134,7 +134,7 @@ def next_step(run: Run, outcome: BenchmarkOutcome) -> str:
     return found.format(allow=allow, what=run.cost, name=name, options=options)
 
 
-def explanation(run: Run, outcome: BenchmarkOutcome) -> str:
+def explanation(run: GateRun, outcome: BenchmarkOutcome) -> str:
     """Return why the outcome has its verdict, as far as this is known, and what to do next. It may be ""."""
     why = text(outcome.why)
     return " ".join(filter(None, (f"{why.rstrip('.')}." if why else "", next_step(run, outcome))))

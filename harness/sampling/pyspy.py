@@ -39,7 +39,7 @@ class StackSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class StackSamples:
     """All samples of one recording."""
 
     taken: tuple[StackSample, ...]
@@ -55,9 +55,9 @@ class Samples:
         """Return the share of the samples whose stack contains the function `name`, or 0 without samples."""
         return self.with_function(name) / max(1, len(self))
 
-    def only(self, wanted: Callable[[StackSample], bool]) -> "Samples":
+    def only(self, wanted: Callable[[StackSample], bool]) -> "StackSamples":
         """Return the samples for which `wanted` is true."""
-        return Samples(tuple(filter(wanted, self.taken)))
+        return StackSamples(tuple(filter(wanted, self.taken)))
 
     def stacks(self) -> list[tuple[tuple[str, ...], float]]:
         """Return each different stack with its number of samples. A frame is "file: function", as in a flame graph."""
@@ -113,7 +113,7 @@ def dump(pid: int, *options: str) -> str:
     return done.stdout
 
 
-def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
+def record(pid: int, seconds: float, *options: str, rate: int = 100) -> StackSamples:
     """Return the samples that `py-spy record --pid PID --rate RATE OPTIONS` takes in `seconds`.
 
     The seconds begin when py-spy is ready. Raise `MachineError` if py-spy fails.
@@ -148,7 +148,7 @@ def record(pid: int, seconds: float, *options: str, rate: int = 100) -> Samples:
         return read_speedscope(file.read_bytes())
 
 
-def read_speedscope(data: bytes) -> Samples:
+def read_speedscope(data: bytes) -> StackSamples:
     """Return the samples of a profile in speedscope's format, by thread and in the order in which they were taken.
 
     Raise `MachineError` if the profile is damaged, or has no samples as those of py-spy.
@@ -163,7 +163,7 @@ def read_speedscope(data: bytes) -> Samples:
         ]
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise MachineError("The profile is damaged, or py-spy did not write it. Record it again.") from None
-    return Samples(tuple(samples))
+    return StackSamples(tuple(samples))
 
 
 def _found() -> str:

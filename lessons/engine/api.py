@@ -1,11 +1,12 @@
 """The names that lessons import from the engine. `lessons/README.md` explains how to write a lesson."""
 
 from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
-from lessons.engine.interval import Interval, Standing, largest, smallest
+from lessons.engine.interval import ClaimStanding, Interval, largest, smallest
 from lessons.engine.lesson import Run
 from lessons.engine.loading import load
 
 __all__ = [
+    "ClaimStanding",
     "Drawing",
     "Figures",
     "Interval",
@@ -13,7 +14,6 @@ __all__ = [
     "Rows",
     "Run",
     "Samples",
-    "Standing",
     "largest",
     "load",
     "smallest",

@@ -18,7 +18,7 @@ from harness.command_line import named
 from harness.rendering.tables import Cell, Table
 from harness.rendering.units import Format, count
 from harness.storage.user_files import FOLDER_VARIABLE, state_folder
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.record import Json
 
 LIMIT_S = 600
@@ -113,14 +113,14 @@ def summaries(runs: Sequence[LessonRun]) -> tuple[ClaimSummary, ...]:
 
 def all_well(runs: Sequence[LessonRun]) -> bool:
     """Return whether all lessons ran to their end and no claim was refuted."""
-    return all(not run.fault for run in runs) and all(not each.runs[Standing.REFUTED] for each in summaries(runs))
+    return all(not run.fault for run in runs) and all(not each.runs[ClaimStanding.REFUTED] for each in summaries(runs))
 
 
 def summary(runs: Sequence[LessonRun]) -> str:
     """Return the report's last line: the number of each result, the refuted claims, and the lessons that failed."""
     claims = summaries(runs)
-    words = ", ".join(f"{sum(each.runs[standing] for each in claims)} {standing.value}" for standing in Standing)
-    refuted = [f"{each.lesson} {each.id}" for each in claims if each.runs[Standing.REFUTED]]
+    words = ", ".join(f"{sum(each.runs[standing] for each in claims)} {standing.value}" for standing in ClaimStanding)
+    refuted = [f"{each.lesson} {each.id}" for each in claims if each.runs[ClaimStanding.REFUTED]]
     failed = [run.lesson for run in runs if run.fault]
     sentences = [f"{words}."]
     sentences += [f"Refuted: {', '.join(refuted)}."] if refuted else []
@@ -135,7 +135,7 @@ def table(runs: Sequence[LessonRun]) -> Table:
     """
     several = len(runs) > len({run.lesson for run in runs})
     columns: dict[str, Format | None] = dict.fromkeys(("lesson", "claim", "measured", "wanted"))
-    columns |= {standing.value: count for standing in Standing} if several else {"verdict": None}
+    columns |= {standing.value: count for standing in ClaimStanding} if several else {"verdict": None}
     return Table.of("", columns, [_row(each, several=several) for each in summaries(runs)])
 
 
@@ -160,7 +160,7 @@ def _summary(lesson: str, claims: Sequence[Mapping[str, Json]]) -> ClaimSummary:
         sentence=str(claims[0]["sentence"]),
         wanted=next((str(claim["wanted"]) for claim in claims if claim["wanted"]), ""),
         shown=" to ".join(dict.fromkeys(str(claim["shown"]) for claim in ends)),
-        runs={standing.value: counts[standing] for standing in Standing},
+        runs={standing.value: counts[standing] for standing in ClaimStanding},
         reasons=tuple(dict.fromkeys(str(claim["reason"]) for claim in claims if claim["reason"])),
     )
 

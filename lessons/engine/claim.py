@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.rendering import units
-from lessons.engine.interval import Interval, Standing
+from lessons.engine.interval import ClaimStanding, Interval
 from lessons.engine.phrases import phrase
 
 
@@ -47,19 +47,19 @@ class Claim:
         `shown` replaces the printed value.
         """
         standing = measured.compare(at_least=self.at_least, at_most=self.at_most)
-        reason = self._reason(measured) if standing is Standing.INCONCLUSIVE else ""
+        reason = self._reason(measured) if standing is ClaimStanding.INCONCLUSIVE else ""
         value = "" if math.isnan(measured.middle) else shown or self.unit(measured.middle)
         return SettledClaim(self, measured, standing, reason, value)
 
     def skipped(self, reason: str) -> "SettledClaim":
         """Return this claim as skipped. `reason` names what the machine lacks, and how to get it."""
-        return SettledClaim(self, Interval.unknown(), Standing.SKIPPED, reason, "")
+        return SettledClaim(self, Interval.unknown(), ClaimStanding.SKIPPED, reason, "")
 
     def _reason(self, measured: Interval) -> str:
         if math.isnan(measured.middle):
             return phrase("nothing could be measured")
         without_noise = Interval(measured.middle, measured.low, measured.high)
-        if without_noise.compare(at_least=self.at_least, at_most=self.at_most) is Standing.INCONCLUSIVE:
+        if without_noise.compare(at_least=self.at_least, at_most=self.at_most) is ClaimStanding.INCONCLUSIVE:
             return phrase("the measurement was too uncertain")
         return phrase("the machine was too noisy")
 
@@ -74,7 +74,7 @@ class SettledClaim:
 
     claim: Claim
     measured: Interval
-    standing: Standing
+    standing: ClaimStanding
     reason: str
     shown: str
 

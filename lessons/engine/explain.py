@@ -14,7 +14,7 @@ from harness.rendering.tables import Table
 from lessons.engine.claim import Claim, SettledClaim
 from lessons.engine.document import Block, ClaimBlock, DocumentStep, QuestionBlock, Shown, Words
 from lessons.engine.figures import Drawing, Figures, Lacking, Rows, Samples
-from lessons.engine.interval import Interval, Standing
+from lessons.engine.interval import ClaimStanding, Interval
 from lessons.engine.markup import plain
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import Choice, Guess, Judgement, Prediction, PredictionResult, StudentAnswer, Truth
@@ -73,7 +73,7 @@ class Said:
     unclear: str
 
 
-STANDINGS: Final = dict(zip(("held", "refuted", "unclear", "skipped"), Standing, strict=True))
+STANDINGS: Final = dict(zip(("held", "refuted", "unclear", "skipped"), ClaimStanding, strict=True))
 """The possible results of a claim, by the name that a template asks for, such as `{% if claim.held %}`."""
 
 
@@ -87,7 +87,7 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class StepFigures:
     """The figures of a step. `earlier` are the figures of the steps before it, by the name of the step."""
 
     figures: Figures | Lacking
@@ -115,10 +115,10 @@ class Measured:
 
 def explained(
     step: DocumentStep,
-    measured: Measured,
+    measured: StepFigures,
     prediction: Prediction | None = None,
     answer: StudentAnswer | None = None,
-    forced: Mapping[str, Standing] | None = None,
+    forced: Mapping[str, ClaimStanding] | None = None,
 ) -> Explained:
     """Return what a step shows for its figures, and the results of its claims.
 
@@ -143,7 +143,7 @@ def explained(
     return Explained(tuple(parts), tuple(claims.values()), asked)
 
 
-def question(block: QuestionBlock, measured: Measured) -> Prediction:
+def question(block: QuestionBlock, measured: StepFigures) -> Prediction:
     """Return the question. `measured` contains the figures of earlier steps, which the text of the question may use.
 
     `UNKNOWN` stands for a figure that is lacking.
@@ -163,7 +163,7 @@ def question_as(block: QuestionBlock, text: str) -> Prediction:
     return Choice.of(text, block.choices, block.limits)
 
 
-def truth(block: QuestionBlock, measured: Measured) -> Truth:
+def truth(block: QuestionBlock, measured: StepFigures) -> Truth:
     """Return the figure that answers the question, or None if it is lacking."""
     if measured.lacking(frozenset({block.figure}), block.place):
         return None
@@ -178,7 +178,7 @@ def declared(block: ClaimBlock) -> Claim:
     return Claim(block.id, block.sentence, *block.condition.fixed, formatter(block.unit, block.place))
 
 
-def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
+def settle(block: ClaimBlock, measured: StepFigures) -> SettledClaim:
     """Return a claim with its result for these figures."""
     place, condition = block.place, block.condition
     claim = Claim(block.id, block.sentence, unit=formatter(block.unit, place))
@@ -200,15 +200,15 @@ def settle(block: ClaimBlock, measured: Measured) -> SettledClaim:
     known = replace(claim, at_least=low, at_most=high)
     shown = _written(block.value, values)
     settled = known.settled(found, shown)
-    if block.disturbed and value_of(block.disturbed, values) and settled.standing is Standing.REFUTED:
+    if block.disturbed and value_of(block.disturbed, values) and settled.standing is ClaimStanding.REFUTED:
         return known.settled(found.void_if(True), shown)
     return settled
 
 
-def said(step: DocumentStep, measured: Measured) -> dict[str, Said]:
+def said(step: DocumentStep, measured: StepFigures) -> dict[str, Said]:
     """Return the texts about each claim of a step, by the claim's id."""
     found: dict[str, list[str]] = {block.id: [] for block in step.claims}
-    for standing in (Standing.HELD, Standing.REFUTED, Standing.INCONCLUSIVE):
+    for standing in (ClaimStanding.HELD, ClaimStanding.REFUTED, ClaimStanding.INCONCLUSIVE):
         for part in explained(step, measured, forced=dict.fromkeys(found, standing)).parts:
             if isinstance(part, ClaimLine):
                 found[part.settled.id].append(part.words)
@@ -216,7 +216,7 @@ def said(step: DocumentStep, measured: Measured) -> dict[str, Said]:
 
 
 def _parts(
-    block: Block, measured: Measured, results: Mapping[str, object], claims: Mapping[str, SettledClaim]
+    block: Block, measured: StepFigures, results: Mapping[str, object], claims: Mapping[str, SettledClaim]
 ) -> Iterator[Part]:
     values = {**measured.values, **results}
 
@@ -236,12 +236,12 @@ def _parts(
         case ClaimBlock():
             settled = claims[block.id]
             first = next(each for each in claims.values() if each.reason == settled.reason)
-            if settled.standing is Standing.SKIPPED and settled is not first:  # the student has read the reason
+            if settled.standing is ClaimStanding.SKIPPED and settled is not first:  # the student has read the reason
                 settled = replace(settled, reason="")
             chosen = {
-                Standing.HELD: written(block.held),
-                Standing.REFUTED: phrase(REFUTED) if block.refuted is None else written(block.refuted),
-                Standing.INCONCLUSIVE: phrase(UNCLEAR) if block.unclear is None else written(block.unclear),
+                ClaimStanding.HELD: written(block.held),
+                ClaimStanding.REFUTED: phrase(REFUTED) if block.refuted is None else written(block.refuted),
+                ClaimStanding.INCONCLUSIVE: phrase(UNCLEAR) if block.unclear is None else written(block.unclear),
             }
             yield ClaimLine(settled, written(block.remark), chosen.get(settled.standing, ""))
         case Shown():

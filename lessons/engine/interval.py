@@ -18,7 +18,7 @@ UNLIKELY = 0.04
 """The largest probability that the true median lies outside `Interval.median` of six or more values."""
 
 
-class Standing(StrEnum):
+class ClaimStanding(StrEnum):
     """The result of a claim in one run of a lesson: held, refuted, inconclusive or skipped."""
 
     HELD = "held"
@@ -151,18 +151,18 @@ class Interval:
         """Return the interval with the function `increasing` applied to its middle and to its ends with noise."""
         return Interval(increasing(self.middle), increasing(self.lowest), increasing(self.highest))
 
-    def compare(self, *, at_least: float = -math.inf, at_most: float = math.inf) -> Standing:
+    def compare(self, *, at_least: float = -math.inf, at_most: float = math.inf) -> ClaimStanding:
         """Return HELD if the whole interval lies within the bounds, and REFUTED if the whole interval lies outside.
 
         In all other cases, and if the value is unknown, return INCONCLUSIVE.
         """
         if math.isnan(self.middle):
-            return Standing.INCONCLUSIVE
+            return ClaimStanding.INCONCLUSIVE
         if at_least <= self.lowest and self.highest <= at_most:
-            return Standing.HELD
+            return ClaimStanding.HELD
         if self.highest < at_least or at_most < self.lowest:
-            return Standing.REFUTED
-        return Standing.INCONCLUSIVE
+            return ClaimStanding.REFUTED
+        return ClaimStanding.INCONCLUSIVE
 
 
 def interval_of(value: "Interval | float") -> Interval:

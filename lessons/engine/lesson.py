@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from lessons.engine import explain
 from lessons.engine.catalogue import LessonEntry, entry_of
 from lessons.engine.document import Document, DocumentStep
-from lessons.engine.explain import Measured
+from lessons.engine.explain import StepFigures
 from lessons.engine.figures import Figures, Lacking
 from lessons.engine.predict import Prediction
 from lessons.engine.source import imports_of, read_functions
@@ -155,11 +155,11 @@ class Lesson:
             raise UsageError(f"Lesson {self.number} has no translation into {language!r}. {found}")
         return self.translate(language)
 
-    def measured(self, step: Step, noise: float, results: Results, *, own: bool = True) -> Measured:
+    def measured(self, step: Step, noise: float, results: Results, *, own: bool = True) -> StepFigures:
         """Return the figures of a step, or without `own` only those of earlier steps that its texts use."""
         names = step.document.uses & ({each.name for each in self.steps} - {step.name})
         earlier = {name: self.step(name).figures(noise, results) for name in names}
-        return Measured(step.figures(noise, results) if own else {}, earlier)
+        return StepFigures(step.figures(noise, results) if own else {}, earlier)
 
     def question(self, step: Step, noise: float, results: Results) -> Prediction | None:
         """Return the question of a step, or None. Its text can contain figures of earlier steps."""

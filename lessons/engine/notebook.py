@@ -17,7 +17,7 @@ from harness.storage.notebook_files import Cell, is_unedited, kernel_cell, noteb
 from harness.storage.user_files import refuse_edited, write_whole
 from lessons.engine import recall
 from lessons.engine.conditions import Conditions
-from lessons.engine.explain import Measured, question
+from lessons.engine.explain import StepFigures, question
 from lessons.engine.glossary import COMMAND
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.notebook_screen import for_this_process, markdown
@@ -159,7 +159,7 @@ def _step_cells(step: Step, number: int, *, fast: bool) -> list[Cell]:
     asked, run = step.document.question, f"guide.run({step.name}{arguments})"
     if asked is not None:
         if asked.text.is_fixed:
-            cells.append(_words(f"{step.name}-question", _question(question(asked, Measured({})))))
+            cells.append(_words(f"{step.name}-question", _question(question(asked, StepFigures({})))))
         cells.append(_code(f"{step.name}-predict", f'guide.predict("{step.name}", answer="")'))
     if step.optional:
         run = f"# Remove the # to run this optional step.\n# {run}"

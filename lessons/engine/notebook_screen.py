@@ -12,7 +12,7 @@ from rich.text import Text
 
 from harness.rendering.tables import Table
 from harness.rendering.units import seconds
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.markup import plain
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN
@@ -47,7 +47,7 @@ class NotebookScreen(Screen):
         """Show the picture in the PNG file `path` below its caption."""
         self._image("png", path.read_bytes(), caption, str(path))
 
-    def claim(self, standing: Standing, sentence: str, value: str, words: str) -> None:
+    def claim(self, standing: ClaimStanding, sentence: str, value: str, words: str) -> None:
         """Show the mark for the result `standing`, the sentence of a claim, the measured value, and `words` below."""
         self._prose(f"{MARKS[standing][0]} {sentence}{f' ({value})' if value else ''}")
         if words:

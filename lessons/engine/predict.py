@@ -15,7 +15,7 @@ from typing import Final
 
 from harness.rendering import units
 from lessons.engine import numbers
-from lessons.engine.interval import Interval, Standing, interval_of
+from lessons.engine.interval import ClaimStanding, Interval, interval_of
 from lessons.engine.phrases import phrase
 
 LETTERS: Final = "abcdefgh"
@@ -183,9 +183,9 @@ class Guess:
             return Judgement(None, text, f"{text}.")
         said, known = float(answer.value), {"answer": answer.text, "text": text}
         standing = measured.compare(at_least=said / self.near, at_most=said * self.near)
-        if standing is Standing.HELD:
+        if standing is ClaimStanding.HELD:
             return Judgement(True, text, phrase("Your answer: {answer}. It is close to {text}.", **known))
-        if standing is Standing.INCONCLUSIVE:
+        if standing is ClaimStanding.INCONCLUSIVE:
             words = phrase("Your answer: {answer}. Measured: {text}.", **known)
             return Judgement(None, None, f"{words} {phrase(UNCLEAR)}")
         high = "Your answer: {answer}, {times} too high. Measured: {text}."

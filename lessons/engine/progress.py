@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.storage.user_files import state_folder, write_state
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.predict import PredictionResult
 from lessons.engine.record import LessonRecord, Unfinished
 
@@ -43,7 +43,7 @@ class LessonProgress:
     @property
     def measured(self) -> int:
         """The number of claims that were held, refuted or inconclusive in the best run, and not skipped."""
-        return sum(standing != Standing.SKIPPED for standing in self.claims.values())
+        return sum(standing != ClaimStanding.SKIPPED for standing in self.claims.values())
 
 
 def updated(before: LessonProgress | None, record: LessonRecord) -> LessonProgress:
@@ -80,7 +80,7 @@ def updated(before: LessonProgress | None, record: LessonRecord) -> LessonProgre
 
 
 def _held(claims: Mapping[str, str]) -> int:
-    return sum(standing == Standing.HELD for standing in claims.values())
+    return sum(standing == ClaimStanding.HELD for standing in claims.values())
 
 
 def length_of(*, fast: bool) -> str:
@@ -151,4 +151,4 @@ def _progress(kept: dict[str, Any]) -> LessonProgress:
 
 
 def _claims(claims: dict[str, str]) -> dict[str, str]:
-    return {id_: Standing(standing).value for id_, standing in claims.items()}
+    return {id_: ClaimStanding(standing).value for id_, standing in claims.items()}

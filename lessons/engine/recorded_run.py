@@ -16,15 +16,15 @@ from harness.machine.environment import NOT_ASKED, Environment
 from harness.rendering import units
 from lessons.engine.claim import SettledClaim
 from lessons.engine.document import Document, DocumentStep
-from lessons.engine.explain import ClaimLine, Explained, Measured, Paragraph, Part, explained, question
+from lessons.engine.explain import ClaimLine, Explained, Paragraph, Part, StepFigures, explained, question
 from lessons.engine.figures import Figures, figures_as_json, figures_from_json
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.phrases import phrase
 
 FILE: Final = "run.json"
 """The name of the file with the recorded steps, in the lesson's folder of recorded data."""
 
-DECIDED: Final = frozenset({Standing.HELD, Standing.REFUTED})
+DECIDED: Final = frozenset({ClaimStanding.HELD, ClaimStanding.REFUTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class RecordedRun:
     def explained(self, step: DocumentStep) -> Explained:
         """Return what a recorded step showed, in the words of its document."""
         earlier = {name: self.steps[name].figures for name in step.uses & self.steps.keys() - {step.name}}
-        measured = Measured(self.steps[step.name].figures, earlier)
+        measured = StepFigures(self.steps[step.name].figures, earlier)
         return explained(step, measured, question(step.question, measured) if step.question else None)
 
     def replayed(self, step: DocumentStep, found: Sequence[SettledClaim], simulated: str) -> Replayed | None:
@@ -134,7 +134,7 @@ class RecordedRun:
     def undecided(self, document: Document) -> list[str]:
         """Return the ids of the claims that the record could not decide, in the order of the steps."""
         claims = (each for step in document.steps if step.name in self.steps for each in self.explained(step).claims)
-        return [claim.id for claim in claims if claim.standing is Standing.INCONCLUSIVE]
+        return [claim.id for claim in claims if claim.standing is ClaimStanding.INCONCLUSIVE]
 
 
 def _step(kept: Mapping[str, Any]) -> RecordedStep:
@@ -146,4 +146,4 @@ def _text(value: object) -> str:
 
 
 def _skips(claims: Sequence[SettledClaim]) -> bool:
-    return all(each.standing is Standing.SKIPPED for each in claims)
+    return all(each.standing is ClaimStanding.SKIPPED for each in claims)

@@ -10,7 +10,7 @@ from harness.errors import MachineError
 from harness.storage.user_files import state_folder
 from lessons.engine.conditions import Conditions
 from lessons.engine.figures import Figures, Lacking, as_json
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.recorded_run import DECIDED, RecordedOn, RecordedRun, RecordedStep
 from lessons.engine.run import LessonSession, RunOptions
@@ -38,7 +38,7 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     session.play()
     made_on, steps = RecordedOn.now(conditions.environment), dict(session.recorded.steps)
     for step, done in zip(lesson.steps, session.done, strict=True):
-        if not isinstance(done.figures, dict) or all(each.standing is Standing.SKIPPED for each in done.claims):
+        if not isinstance(done.figures, dict) or all(each.standing is ClaimStanding.SKIPPED for each in done.claims):
             continue
         decided = sum(each.standing in DECIDED for each in done.claims)
         if decided >= _decided(RecordedRun(steps), step):

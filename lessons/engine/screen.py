@@ -20,7 +20,7 @@ from rich.text import Text
 from harness.rendering.tables import Table
 from lessons.engine.claim import SettledClaim
 from lessons.engine.explain import ClaimLine, Paragraph, Part, Photo, Picture
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.markup import styled
 from lessons.engine.phrases import phrase
 from lessons.engine.predict import BETWEEN, Judgement, Score
@@ -33,10 +33,10 @@ LEAST = 20
 """The smallest number of columns in which code is printed, even if the terminal is narrower."""
 
 MARKS = {
-    Standing.HELD: ("✓", "bold green"),
-    Standing.REFUTED: ("✗", "bold red"),
-    Standing.INCONCLUSIVE: ("?", "bold yellow"),
-    Standing.SKIPPED: ("–", "dim"),
+    ClaimStanding.HELD: ("✓", "bold green"),
+    ClaimStanding.REFUTED: ("✗", "bold red"),
+    ClaimStanding.INCONCLUSIVE: ("?", "bold yellow"),
+    ClaimStanding.SKIPPED: ("–", "dim"),
 }
 
 
@@ -165,7 +165,7 @@ class Screen(Prompts):
         self._print(styled(caption, "dim"))
         self._print(Text(str(path), "blue", overflow="fold"))
 
-    def claim(self, standing: Standing, sentence: str, value: str, words: str) -> None:
+    def claim(self, standing: ClaimStanding, sentence: str, value: str, words: str) -> None:
         """Print the mark for the result `standing`, the sentence of a claim, and the measured value.
 
         Below, print `words`, which is what the lesson says about this result, or "".
@@ -248,7 +248,7 @@ class Screen(Prompts):
 
 def claim_value(settled: SettledClaim, remark: str) -> str:
     """Return the text beside a claim: the measured value, `remark`, and the reason of a result that is not clear."""
-    skipped = "skipped" if settled.standing is Standing.SKIPPED else ""
+    skipped = "skipped" if settled.standing is ClaimStanding.SKIPPED else ""
     reason = ": ".join(filter(None, (skipped, settled.reason)))
     return ", ".join(filter(None, (settled.range_shown, remark if settled.shown else "", reason)))
 

@@ -6,7 +6,7 @@ from typing import Final
 from harness.charts.pictures import BarRow, BarValue, bar_rows_svg
 from harness.rendering.tables import Cell
 from lessons.engine.document import DocumentStep, Shown
-from lessons.engine.explain import Measured
+from lessons.engine.explain import StepFigures
 from lessons.engine.figures import Rows
 from lessons.engine.markup import plain
 from lessons.engine.templates import formatter
@@ -19,7 +19,7 @@ DRAWN_UNITS: Final = ("seconds", "size", "ratio", "percent", "change")
 """The units whose values are compared. Counts in different columns mean different things."""
 
 
-def charts_of(step: DocumentStep, measured: Measured) -> Iterator[str]:
+def charts_of(step: DocumentStep, measured: StepFigures) -> Iterator[str]:
     """Yield a chart of each table of a step that has comparable numbers."""
     for block in step.blocks:
         if isinstance(block, Shown) and isinstance(found := measured.values.get(block.figure), Rows):

@@ -12,9 +12,9 @@ from lessons.engine import glossary as glossary_screen
 from lessons.engine.catalogue import LessonEntry, lesson_names
 from lessons.engine.claim import SettledClaim
 from lessons.engine.document import ClaimBlock, DocumentStep, QuestionBlock, RecallBlock
-from lessons.engine.explain import UNKNOWN, Explained, Measured, Photo, Picture, Said
+from lessons.engine.explain import UNKNOWN, Explained, Photo, Picture, Said, StepFigures
 from lessons.engine.figures import Figures
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.minutes import minutes_of
 from lessons.engine.predict import LETTERS, Choice, Prediction
@@ -92,7 +92,7 @@ class StepPage:
     @property
     def unclear(self) -> bool:
         """Whether the run could not decide a claim of this step. Then its measured answer may be wrong."""
-        return any(claim.result and claim.result.standing is Standing.INCONCLUSIVE for claim in self.claims)
+        return any(claim.result and claim.result.standing is ClaimStanding.INCONCLUSIVE for claim in self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +177,14 @@ def page_of(
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
 
 
-def _measured(step: DocumentStep, figures: Mapping[str, Figures]) -> Measured | None:
+def _measured(step: DocumentStep, figures: Mapping[str, Figures]) -> StepFigures | None:
     """Return the figures of a step and of the earlier steps that it uses, or None if the step has no figures."""
     if step.name not in figures:
         return None
-    return Measured(figures[step.name], {name: figures[name] for name in step.uses & figures.keys() - {step.name}})
+    return StepFigures(figures[step.name], {name: figures[name] for name in step.uses & figures.keys() - {step.name}})
 
 
-def _step(number: int, step: Step, lasted_s: float, measured: Measured | None, folder: Path) -> StepPage:
+def _step(number: int, step: Step, lasted_s: float, measured: StepFigures | None, folder: Path) -> StepPage:
     document = step.document
     asked = explain.question(document.question, measured) if document.question and measured else None
     shown = explain.explained(document, measured, asked) if measured else Explained((), ())

@@ -20,7 +20,7 @@ _ALONE: Final = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class GateRun:
+class PrintedRun:
     """A run of `pytest --duel`: its exit status, the table that it printed, and its JSON file."""
 
     status: int
@@ -33,7 +33,7 @@ def lacking_git() -> str:
     return "" if which("git") else "needs git: install it with the package manager of your system"
 
 
-def run_gate(committed: Mapping[str, str], changed: Mapping[str, str], *options: str) -> GateRun:
+def run_gate(committed: Mapping[str, str], changed: Mapping[str, str], *options: str) -> PrintedRun:
     """Commit files to a new project, change some, run `pytest --duel HEAD` with more options, and return its result."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -54,7 +54,7 @@ def run_gate(committed: Mapping[str, str], changed: Mapping[str, str], *options:
         )
         if not report.exists():
             raise RuntimeError(f"pytest --duel wrote no report: {done.stdout}{done.stderr}")
-        return GateRun(done.returncode, _table(done.stdout), json.loads(report.read_text(encoding="utf-8")))
+        return PrintedRun(done.returncode, _table(done.stdout), json.loads(report.read_text(encoding="utf-8")))
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

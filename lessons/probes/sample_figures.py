@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from harness.profiles.flames import difference_svg, flame_graph, flame_graph_svg, fold_up, scaled
 from harness.rendering import units
-from harness.sampling.pyspy import Samples, StackSample
+from harness.sampling.pyspy import StackSample, StackSamples
 from lessons.engine.figures import Drawing, Lacking
 from lessons.engine.interval import Interval
 
@@ -27,14 +27,14 @@ def in_parts(found: Sequence[T], number: int) -> Iterator[Sequence[T]]:
     return (found[at * size : (at + 1) * size] for at in range(number))
 
 
-def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) -> Interval:
+def across(samples: StackSamples, value: Callable[[StackSamples], float], parts: int = 4) -> Interval:
     """Return the smallest and largest value of consecutive parts of the samples, as an interval.
 
     `value` computes the value of one part. For too few samples, the interval is unknown.
     """
     if len(samples) < 5 * parts:
         return Interval.unknown()
-    return Interval.every(value(Samples(tuple(part))) for part in in_parts(samples.taken, parts))
+    return Interval.every(value(StackSamples(tuple(part))) for part in in_parts(samples.taken, parts))
 
 
 def first_share(rows: Sequence[Sequence[float]], parts: int = 4) -> Interval:
@@ -46,12 +46,12 @@ def first_share(rows: Sequence[Sequence[float]], parts: int = 4) -> Interval:
     return Interval(whole, min(whole, *each), max(whole, *each))
 
 
-def share_of(samples: Samples, name: str) -> Interval:
+def share_of(samples: StackSamples, name: str) -> Interval:
     """Return the share of the samples that contain the function `name`, with its confidence interval."""
     return Interval.share(samples.with_function(name), len(samples))
 
 
-def flames(samples: Samples) -> Drawing | Lacking:
+def flames(samples: StackSamples) -> Drawing | Lacking:
     """Return a flame graph of the samples. It is lacking if there are no samples."""
     if not len(samples):
         return NO_SAMPLE
@@ -81,7 +81,7 @@ def inner_share(first: Sequence[float], last: Sequence[float], column: int) -> I
     return Interval.share(c, round(python + c))
 
 
-def per_round(samples: Samples, round_s: float) -> Stacks:
+def per_round(samples: StackSamples, round_s: float) -> Stacks:
     """Return the stacks of the samples with costs that add up to the seconds of a round."""
     return scaled([(tuple(map(bare, frames)), cost) for frames, cost in samples.stacks()], round_s)
 

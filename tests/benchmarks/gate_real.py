@@ -28,7 +28,7 @@ from neighbours import LOADS, disturbed
 from rich.console import Console
 
 from harness.gate.machine_readable import from_json
-from harness.gate.outcomes import BenchmarkOutcome, Run
+from harness.gate.outcomes import BenchmarkOutcome, GateRun
 from harness.gate.settings import ALLOWED, number
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
@@ -37,7 +37,7 @@ Record = dict[str, Any]
 SETTING = ("load", "slower", "allowed", "alone")
 
 
-def gate(project: Path, python: str, base: str = "main", allowed: float = ALLOWED, names: str = "") -> Run:
+def gate(project: Path, python: str, base: str = "main", allowed: float = ALLOWED, names: str = "") -> GateRun:
     """Compare the project with `base`, a branch or a wheel, in the environment of this Python.
 
     `names` selects tests, as pytest's option `-k`.
@@ -52,7 +52,7 @@ def gate(project: Path, python: str, base: str = "main", allowed: float = ALLOWE
     return run
 
 
-def red_of(run: Run) -> list[str]:
+def red_of(run: GateRun) -> list[str]:
     """Return the names of the benchmarks that make a run red."""
     return [name_of(one) for one in run.outcomes if run.is_red(one)]
 

@@ -25,7 +25,7 @@ from gate_real import gate, name_of
 from rich.console import Console
 
 from harness.gate import wording
-from harness.gate.outcomes import Run
+from harness.gate.outcomes import GateRun
 from harness.rendering.tables import Table
 
 
@@ -143,7 +143,7 @@ def project(python: str, release: Release, version: str, folder: Path) -> Path:
     return made
 
 
-def compare(python: str, release: Release, old: str) -> Run:
+def compare(python: str, release: Release, old: str) -> GateRun:
     """Compare the newer release with the version `old`."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -152,7 +152,7 @@ def compare(python: str, release: Release, old: str) -> Run:
         return gate(made, python, str(wheel))
 
 
-def rows(release: Release, run: Run) -> Iterator[tuple[str | float, ...]]:
+def rows(release: Release, run: GateRun) -> Iterator[tuple[str | float, ...]]:
     """Yield a row for each benchmark of a run."""
     titles = {f"claim_{at}": claim for at, claim in enumerate(release.claims)}
     for one in run.outcomes:

@@ -1,6 +1,6 @@
 """Compare the verdicts of several tools on the same work, with known true costs, or count the false ones of a duel.
 
-    python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 2      # 30 minutes; the next run continues
+    python tests/benchmarks/verdicts.py verdicts.jsonl --verdicts 2      # 20 minutes; the next run continues
     python tests/benchmarks/verdicts.py duels.jsonl --duels 10000        # duels of equal code; hours
 
 Each tool answers "Is the candidate slower than the baseline, and by how much?" within the same limit of time. The true

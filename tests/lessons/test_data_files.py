@@ -17,7 +17,7 @@ from lessons.engine import recall
 from lessons.engine.catalogue import FOLDER, lesson_names
 from lessons.engine.explain import Explained
 from lessons.engine.glossary import FILE
-from lessons.engine.interval import Standing
+from lessons.engine.interval import ClaimStanding
 from lessons.engine.lesson import Lesson
 from lessons.engine.recorded_run import FILE as RUN
 from lessons.engine.recorded_run import RecordedRun, RecordedStep
@@ -97,8 +97,8 @@ def test_a_record_names_its_machine_decides_its_claims_and_refutes_none() -> Non
         dated = date.fromisoformat(made_on.date) >= date(2026, 11, 1) and made_on.cpu and made_on.cores >= 1
         if not dated or not re.match(r"3\.\d+\.\d+", made_on.python) or not re.match(r"2\.\d+", made_on.torch):
             wrong.append(name)
-        wrong += [each.id for each in shown.claims if each.standing in {Standing.REFUTED, Standing.SKIPPED}]
-        undecided[name.partition(".")[0]] += sum(each.standing == Standing.INCONCLUSIVE for each in shown.claims)
+        wrong += [each.id for each in shown.claims if each.standing in {ClaimStanding.REFUTED, ClaimStanding.SKIPPED}]
+        undecided[name.partition(".")[0]] += sum(each.standing == ClaimStanding.INCONCLUSIVE for each in shown.claims)
     assert wrong == []
     assert {name: count for name, count in undecided.items() if count > MOST_UNDECIDED} == {}
 

@@ -18,9 +18,9 @@ from harness.rendering.tables import Table
 from lessons.engine import parsing, phrases
 from lessons.engine.catalogue import FOLDER, entry_of, short_path
 from lessons.engine.document import ClaimBlock, Document, DocumentStep, Shown
-from lessons.engine.explain import ClaimLine, Explained, Measured, Paragraph, explained, question
+from lessons.engine.explain import ClaimLine, Explained, Paragraph, StepFigures, explained, question
 from lessons.engine.figures import Figures, Lacking
-from lessons.engine.interval import Interval, Standing
+from lessons.engine.interval import ClaimStanding, Interval
 from lessons.engine.minutes import minutes_of
 from lessons.engine.predict import Judgement
 from lessons.engine.recorded_run import RecordedRun
@@ -52,13 +52,13 @@ def recorded(name: str) -> dict[str, Figures]:
     return {step: record.figures for step, record in steps.items()}
 
 
-def measured(name: str, step: DocumentStep, **changed: object) -> Measured:
+def measured(name: str, step: DocumentStep, **changed: object) -> StepFigures:
     figures = recorded(name)
     own = {**figures.get(step.name, {}), **changed}
-    return Measured(own, {each: figures[each] for each in step.uses & figures.keys() - {step.name}})  # type: ignore[arg-type]
+    return StepFigures(own, {each: figures[each] for each in step.uses & figures.keys() - {step.name}})  # type: ignore[arg-type]
 
 
-def show(name: str, step: DocumentStep, forced: dict[str, Standing], **changed: object) -> Explained:
+def show(name: str, step: DocumentStep, forced: dict[str, ClaimStanding], **changed: object) -> Explained:
     known = measured(name, step, **changed)
     asked = question(step.question, known) if step.question else None
     return explained(step, known, asked, forced=forced)
@@ -85,7 +85,7 @@ def test_each_result_of_each_claim_has_words(name: str) -> None:
     wrong = []
     for step in document(name).steps:
         assert step.name in recorded(name), f"{step.name} has no record: python -m lessons.{name} --record"
-        for standing in Standing:
+        for standing in ClaimStanding:
             shown = show(name, step, {claim.id: standing for claim in step.claims})
             bare = [re.sub(r"`[^`]*`", "", text) for text in texts(shown)]
             wrong += [text for text in bare if re.search(r"\bnan\b|None|[{}]|\bn/a\b", text)]
@@ -301,7 +301,7 @@ def test_a_text_about_an_earlier_step_that_is_lacking_is_left_out() -> None:
     )
     (step,) = parsing.parse(FOLDER / "z.md", text).steps
     assert step.question
-    measured = Measured({"sure": "a"}, {"one": Lacking("no counter: install it")})
+    measured = StepFigures({"sure": "a"}, {"one": Lacking("no counter: install it")})
     asked = question(step.question, measured)
     assert asked.question == "It took …. Yes?"
     assert list(texts(explained(step, measured, asked))) == ["yes.", "Fixed."]
@@ -314,5 +314,5 @@ def test_a_name_that_no_figure_has_is_reported_with_its_line() -> None:
     text = "## One {#one}\n\n:::{run}\n:::\n\nThe time is {{ tme_s | seconds }}.\n"
     (step,) = parsing.parse(FOLDER / "y.md", text).steps
     with pytest.raises(parsing.DocumentError, match=r"y\.md, line 6: 'tme_s' is undefined"):
-        explained(step, Measured({"time_s": 1.0}))
+        explained(step, StepFigures({"time_s": 1.0}))
     assert Template("fixed", step.place).render({}) == "fixed"

@@ -13,7 +13,7 @@ from torch.utils.benchmark.utils.common import TaskSpec
 from harness.machine.clocks import BackgroundLoad
 from harness.machine.environment import Environment
 from harness.memory.resident import MemoryUse, Timeline
-from harness.sampling.pyspy import Samples
+from harness.sampling.pyspy import StackSamples
 from harness.torch_benchmark.grid import Grid
 from lessons.probes.neighbours import neighbours
 
@@ -103,7 +103,7 @@ SAMPLING = MadeUp("16_sampling")
 
 
 def test_no_samples_decide_nothing() -> None:
-    nothing = Samples(())
+    nothing = StackSamples(())
     for step, result in (
         ("a_recording", (nothing, [[1.0, 1.0]], 0.9)),
         ("inside_and_outside", (nothing, [[1.0, 1.0, 0, 0, 0, 0]] * 2, 0.9)),

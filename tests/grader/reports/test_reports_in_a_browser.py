@@ -11,7 +11,7 @@ from exported import class_of, submission
 
 from grader import reports
 from grader.course.class_commands import ClassCommands
-from grader.course.results import Standing
+from grader.course.results import LessonStanding
 from grader.records import LeftOut
 from grader.reports import class_page, leaderboard
 
@@ -90,7 +90,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for one in class_.reports
     )
     left_out = tuple(LeftOut(long, f"{long}/{long}{n}.py", "04_autorange", long, misnamed=True) for n in range(3))
-    standings = tuple(Standing("ada", lesson, 9.0, 8.0, f"1 day late: {long}") for lesson in class_.lessons)
+    standings = tuple(LessonStanding("ada", lesson, 9.0, 8.0, f"1 day late: {long}") for lesson in class_.lessons)
     students = tuple(long if one == "ben" else one for one in class_.students)
     commands = ClassCommands(f"/home/{long}/{long}", f"/home/{long}/grades", made_by=f"python -m grader run {long}")
     class_ = replace(class_, title=long, students=students, reports=renamed, commands=commands, spans=())

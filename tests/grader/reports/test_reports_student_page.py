@@ -11,7 +11,7 @@ from outline import Outline
 from grader.course import policy as course_policy
 from grader.course.course_file import parse
 from grader.course.policy import Handed
-from grader.course.results import Span, Standing
+from grader.course.results import LessonStanding, Span
 from grader.records import Control, Status
 from grader.reports import student_page
 from grader.task import Tier
@@ -110,7 +110,7 @@ def dated_page(at: datetime | None, student: str = "ada") -> str:
     rule = COURSE.rule(student, "01_dot")
     counted = course_policy.count([Handed(at, 6.0)], rule)
     assert counted
-    standing = Standing(student, "01_dot", 6.0, counted.points, counted.reason, rule.due_utc, at)
+    standing = LessonStanding(student, "01_dot", 6.0, counted.points, counted.reason, rule.due_utc, at)
     class_ = replace(class_of(submission(student)), course=COURSE, standings=(standing,))
     return Outline(student_page.render(class_)).text
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from hypothesis import strategies as st
 
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRound, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRound, GateRun, GateVerdict
 from harness.gate.settings import GateCost
 
 FOLDER = "tests/benchmarks"
@@ -61,7 +61,7 @@ OUTCOMES = (
         why="The process was killed by SIGKILL.",
     ),
 )
-RUN = Run(
+RUN = GateRun(
     "main", COMMIT, 0.03, "CPU time", OUTCOMES, (CONTROL,), datetime(2031, 4, 5, 6, 7, tzinfo=UTC), 41.5, "4 × EPYC"
 )
 VOID = replace(
@@ -103,7 +103,7 @@ OUTCOME = st.builds(
     st.none() | st.just(0.1),
 )
 A_RUN = st.builds(
-    Run,
+    GateRun,
     st.sampled_from(("main", "v1.0", "dist/a b-1.0.whl")),
     st.sampled_from((COMMIT, "")),
     st.integers(0, 200).map(lambda tenths: tenths / 1000),

@@ -9,7 +9,7 @@ import pytest
 from git_projects import commit, git, write
 
 from harness.gate import controller, plugin
-from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateVerdict, Run
+from harness.gate.outcomes import BenchmarkOutcome, Change, GateControl, GateRun, GateVerdict
 from harness.gate.settings import GateBenchmark, GateSettings, GateSide
 from harness.processes.launcher import KIT
 
@@ -46,7 +46,7 @@ class Measured:
         sides: tuple[GateSide, GateSide],
         settings: GateSettings,
         report: Callable[[BenchmarkOutcome], None],
-    ) -> Run:
+    ) -> GateRun:
         self.benchmarks, self.sides, self.settings = benchmarks, sides, settings
         self.files = {str(each.relative_to(sides[0].root)) for each in sides[0].root.rglob("*.py")}
         if self.error:
@@ -58,7 +58,7 @@ class Measured:
             report(found[-1])
         control = GateControl("x", Change(0.1, 0.05, 0.2), failed=self.is_void)
         shown = (settings.shadow, settings.strict)
-        return Run(settings.base, "", 0.01, settings.cost, found, (control,), datetime.now(UTC), 1.0, "", *shown)
+        return GateRun(settings.base, "", 0.01, settings.cost, found, (control,), datetime.now(UTC), 1.0, "", *shown)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 from harness.gate import annotations, machine_readable, page, wording
-from harness.gate.outcomes import Change, GateVerdict, Run
+from harness.gate.outcomes import Change, GateRun, GateVerdict
 from harness.gate.terminal import summary
 
 ROOT = Path(__file__).parents[3]
@@ -56,11 +56,11 @@ The run is red: 2 slower, 1 broken, 1 failed, 1 undecided, 1 new, 1 same, 1 fast
 """
 
 
-def lines(run: Run, width: int = 80) -> list[str]:
+def lines(run: GateRun, width: int = 80) -> list[str]:
     return [f"{words}{rest}" for words, _, rest in summary(run, width)]
 
 
-def rows(run: Run, width: int = 80) -> list[str]:
+def rows(run: GateRun, width: int = 80) -> list[str]:
     """Return the lines of the table: its head, the rows, and the lines on which a name is continued."""
     found, shown = lines(run, width)[1:], len(wording.rows_of(run)[0])
     beginnings = [at for at, line in enumerate(found) if not line.startswith(" ")]
@@ -72,7 +72,7 @@ def test_the_terminal_shows_the_worst_first_with_what_to_do_next() -> None:
 
 
 @given(A_RUN)
-def test_a_table_fits_80_columns_and_no_line_acts_on_a_terminal_or_on_github(run: Run) -> None:
+def test_a_table_fits_80_columns_and_no_line_acts_on_a_terminal_or_on_github(run: GateRun) -> None:
     written = [line.replace("\N{ZERO WIDTH JOINER}", "") for line in lines(run)]
     assert [line for line in written if line.lstrip().startswith("::")] == []
     assert {unicodedata.category(char) for line in written for char in line} & {"Cc", "Cf", "Zl", "Zp"} == set()
@@ -173,7 +173,7 @@ def test_github_shows_what_is_red_as_errors_and_the_rest_as_warnings_at_the_line
 
 
 @given(A_RUN)
-def test_an_annotation_is_one_line_with_one_message(run: Run) -> None:
+def test_an_annotation_is_one_line_with_one_message(run: GateRun) -> None:
     for line in annotations.commands(run, {}, Path()):
         assert len(line.splitlines()) == 1
         assert line.count("::") >= 2
@@ -196,7 +196,7 @@ def test_only_a_job_of_github_gets_a_summary_and_annotations(tmp_path: Path, mon
 
 
 @given(A_RUN)
-def test_the_job_summary_shows_every_name_as_it_is(run: Run) -> None:
+def test_the_job_summary_shows_every_name_as_it_is(run: GateRun) -> None:
     parsed = MarkdownIt("gfm-like", {"linkify": False}).parse(annotations.job_summary(run))
     cells = [token for before, token in pairwise(parsed) if before.type == "td_open"]
     names = ["".join(child.content for child in token.children or ()) for token in cells[1::6]]
@@ -206,7 +206,7 @@ def test_the_job_summary_shows_every_name_as_it_is(run: Run) -> None:
 
 
 @given(A_RUN)
-def test_json_can_be_read_back_and_has_no_number_that_json_lacks(run: Run) -> None:
+def test_json_can_be_read_back_and_has_no_number_that_json_lacks(run: GateRun) -> None:
     written = machine_readable.to_json(run)
     assert machine_readable.from_json(written) == run
     data = json.loads(written, parse_constant=pytest.fail)
@@ -280,7 +280,7 @@ class Texts(HTMLParser):
 
 
 @given(A_RUN)
-def test_the_page_shows_every_name_as_it_is_and_has_no_element_of_a_name(run: Run) -> None:
+def test_the_page_shows_every_name_as_it_is_and_has_no_element_of_a_name(run: GateRun) -> None:
     rendered = page.render(run)
     found = Texts(rendered)
     assert found.names == [wording.text(one.name) for one in wording.worst_first(run)]

@@ -7,7 +7,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 import pytest
 
 from harness.sampling.live import end_all, live
-from harness.sampling.pyspy import Samples, StackSample, dump, lacking, record
+from harness.sampling.pyspy import StackSample, StackSamples, dump, lacking, record
 
 COUNTS = """
 import time
@@ -94,9 +94,9 @@ def sample(*names: str, file: str = "/x/a.py") -> StackSample:
 
 
 def test_a_sample_counts_once_for_a_function_that_calls_itself() -> None:
-    recorded = Samples((sample("f", "g"), sample("f", "g", "g"), sample("f"), StackSample("main", ())))
+    recorded = StackSamples((sample("f", "g"), sample("f", "g", "g"), sample("f"), StackSample("main", ())))
     assert recorded.with_function("g") == 2
     assert recorded.share("g") == 0.5
-    assert Samples(()).share("f") == 0
-    twice = Samples((sample("f"), sample("f"), sample("f", file="")))
+    assert StackSamples(()).share("f") == 0
+    twice = StackSamples((sample("f"), sample("f"), sample("f", file="")))
     assert twice.stacks() == [(("a.py: f",), 2.0), (("f",), 1.0)]

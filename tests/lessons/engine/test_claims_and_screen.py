@@ -14,9 +14,9 @@ from sessions import Play, lesson_from
 from harness.rendering.tables import Table
 from lessons.engine import explain
 from lessons.engine.claim import Claim
-from lessons.engine.explain import ClaimLine, Measured, explained
+from lessons.engine.explain import ClaimLine, StepFigures, explained
 from lessons.engine.figures import Figures
-from lessons.engine.interval import UNLIKELY, Interval, Standing
+from lessons.engine.interval import UNLIKELY, ClaimStanding, Interval
 from lessons.engine.lesson import Lesson
 from lessons.engine.listing import claims_words
 from lessons.engine.markup import plain, styled
@@ -25,7 +25,7 @@ from lessons.engine.progress import ProgressFile
 from lessons.engine.screen import Screen
 from lessons.engine.source import read_functions
 
-HELD, REFUTED, INCONCLUSIVE, SKIPPED = Standing
+HELD, REFUTED, INCONCLUSIVE, SKIPPED = ClaimStanding
 
 
 def test_an_inconclusive_claim_names_the_cause() -> None:
@@ -206,13 +206,13 @@ def test_a_disturbed_value_can_confirm_a_claim_but_not_refute_it(measured: float
     words = WORDS_OF_COUNT.replace(":holds: one == 1", ":holds: one >= 1\n:disturbed: bad")
     (step,) = parse(Path("disturbed.md"), words).steps
     figures: Figures = {"one": measured, "bad": True, "counter": 1, "sure": "a"}
-    assert explained(step, Measured(figures)).claims[0].standing == standing
+    assert explained(step, StepFigures(figures)).claims[0].standing == standing
 
 
 @pytest.mark.parametrize(("value", "words"), [(1, "It counts."), (0, explain.REFUTED), (math.nan, explain.UNCLEAR)])
 def test_what_is_said_fits_the_result_of_the_claim(value: float, words: str) -> None:
     (step,) = parse(Path("said.md"), WORDS_OF_COUNT).steps
-    parts = explained(step, Measured({"one": 1, "counter": value, "sure": "a"})).parts
+    parts = explained(step, StepFigures({"one": 1, "counter": value, "sure": "a"})).parts
     assert [part.words for part in parts if isinstance(part, ClaimLine)] == ["", words]
 
 

@@ -16,7 +16,7 @@ from lessons.engine import conditions, notebook, predict, recall
 from lessons.engine.claim import Claim
 from lessons.engine.conditions import TOO_BUSY, Conditions
 from lessons.engine.document import RecallBlock
-from lessons.engine.interval import Interval, Standing
+from lessons.engine.interval import ClaimStanding, Interval
 from lessons.engine.notebook import Guide
 from lessons.engine.notebook_screen import for_this_process, markdown
 from lessons.engine.predict import PredictionResult
@@ -32,8 +32,8 @@ def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) ->
     record, text = played.session.record(), played.out.getvalue()
     assert record.complete
     assert [(claim.id, claim.measured.middle, claim.standing) for claim in record.claims] == [
-        ("twice-is-two", 2.0, Standing.HELD),
-        ("root", 2.0, Standing.HELD),
+        ("twice-is-two", 2.0, ClaimStanding.HELD),
+        ("root", 2.0, ClaimStanding.HELD),
     ]
     assert "1 of 2 · Twice" in text
     assert "   1 │ def double(number: float):" in text
@@ -51,13 +51,16 @@ def test_a_fast_run_calls_the_step_with_its_fast_arguments(prepare: Play) -> Non
     played = prepare(fast=True)
     played.session.play()
     claims = played.session.record().claims
-    assert (claims[0].measured.middle, claims[0].standing) == (1.0, Standing.REFUTED)
+    assert (claims[0].measured.middle, claims[0].standing) == (1.0, ClaimStanding.REFUTED)
 
 
 def test_noise_makes_only_the_claims_inconclusive_that_use_it(prepare: Play) -> None:
     played = prepare(noise=0.5)
     played.session.play()
-    assert [claim.standing for claim in played.session.record().claims] == [Standing.HELD, Standing.INCONCLUSIVE]
+    assert [claim.standing for claim in played.session.record().claims] == [
+        ClaimStanding.HELD,
+        ClaimStanding.INCONCLUSIVE,
+    ]
     assert "the machine was too noisy" in " ".join(played.out.getvalue().split())
 
 
@@ -270,7 +273,7 @@ def four_times() -> float:
 CODE = """
 from pathlib import Path
 from harness.rendering.tables import Table
-from lessons.engine.api import Standing
+from lessons.engine.api import ClaimStanding
 from lessons.engine.notebook_screen import for_this_process
 screen = for_this_process()
 screen.say("a `word` with *emphasis*")
@@ -282,7 +285,7 @@ screen.photo(Path("lessons/recorded/11_torch_profiler/overview.png"), "A `pictur
 screen.picture("|#", "<svg/>", "A *drawing*")
 screen.table(Table.of("`Sizes`", {"name": None, "n": None}, [("<a>", 2)]))
 screen.picture("\\033[1mbold\\033[0m", "", "Printed")
-screen.claim(Standing.HELD, "`a` is 1", "2 s", "")
+screen.claim(ClaimStanding.HELD, "`a` is 1", "2 s", "")
 """
 
 

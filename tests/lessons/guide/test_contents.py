@@ -16,7 +16,7 @@ from lessons.engine.claim import Claim, SettledClaim
 from lessons.engine.document import Shown
 from lessons.engine.explain import Picture, Said
 from lessons.engine.figures import Rows
-from lessons.engine.interval import Interval, Standing
+from lessons.engine.interval import ClaimStanding, Interval
 from lessons.engine.predict import Guess
 from lessons.engine.route import FULL, lessons_of
 from lessons.engine.templates import Place, Template
@@ -77,7 +77,7 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     )  # fmt: skip
     assert len(twice.pictures) == 1
     assert not twice.unclear
-    noisy = replace(twice, claims=(replace(claim, result=replace(claim.result, standing=Standing.INCONCLUSIVE)),))
+    noisy = replace(twice, claims=(replace(claim, result=replace(claim.result, standing=ClaimStanding.INCONCLUSIVE)),))
     assert noisy.unclear
     assert four_times.asked is not None
     assert (four_times.asked.prediction.question, four_times.asked.right) == ("And four times …?", None)
