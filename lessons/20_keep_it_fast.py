@@ -186,7 +186,8 @@ def beside_unused() -> PrintedRun | None:
     used = "def parse(x): return [y.strip() for y in x.split(',')]\n"
     unused = "def unused(x): return {n: x for n in range(9)}\n"
     files = {"words.py": used, "test_words.py": benchmarks()}
-    return run_gate(files, {"words.py": unused + used}, "--duel-limit=5", "-k", "parse")
+    changed = {"words.py": unused + used}
+    return run_gate(files, changed, "--duel-limit=5", "-k", "parse")
 
 
 def beside_unused_figures(found: PrintedRun | None) -> Figures | Lacking:

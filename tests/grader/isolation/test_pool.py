@@ -60,7 +60,7 @@ class FakeTemplate:
 def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     FakeTree.started, FakeTemplate.started = [], []
     monkeypatch.setattr(pools, "ForkServer", FakeTree)
-    monkeypatch.setattr(pools, "Template", FakeTemplate)
+    monkeypatch.setattr(pools, "TemplateProcess", FakeTemplate)
     monkeypatch.setattr(sandbox, "can_use_template", lambda *, sandboxed: sandboxed)
     with Pool() as one:
         yield one
