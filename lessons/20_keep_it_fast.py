@@ -187,7 +187,7 @@ def beside_unused() -> PrintedRun | None:
     unused = "def unused(x): return {n: x for n in range(9)}\n"
     files = {"words.py": used, "test_words.py": benchmarks()}
     changed = {"words.py": unused + used}
-    return run_gate(files, changed, "--duel-limit=5", "-k", "parse")
+    return run_gate(files, changed, "--duel-limit=3", "-k", "parse")
 
 
 def beside_unused_figures(found: PrintedRun | None) -> Figures | Lacking:
