@@ -163,7 +163,8 @@ def gate() -> PrintedRun | None:
     old = "def parse(x): return [y.strip() for y in x.split(',')]"
     new = old.replace("strip()", "strip().strip()")
     files = {"words.py": old, "test_words.py": benchmarks()}
-    return run_gate(files, {"words.py": new}, "--duel-limit=3")
+    options = "--duel-allow=3%", "--duel-limit=2"
+    return run_gate(files, {"words.py": new}, *options)
 
 
 def gate_figures(found: PrintedRun | None) -> Figures | Lacking:
@@ -187,7 +188,8 @@ def beside_unused() -> PrintedRun | None:
     unused = "def unused(x): return {n: x for n in range(9)}\n"
     files = {"words.py": used, "test_words.py": benchmarks()}
     changed = {"words.py": unused + used}
-    return run_gate(files, changed, "--duel-limit=3", "-k", "parse")
+    options = "--duel-allow=3%", "--duel-limit=2", "-k", "parse"
+    return run_gate(files, changed, *options)
 
 
 def beside_unused_figures(found: PrintedRun | None) -> Figures | Lacking:

@@ -4,6 +4,9 @@ Short calls are timed in blocks of 0.4 ms, one side directly after the other. A 
 and both sides then run at the same time on one core, where they take turns of about half a millisecond. So whatever
 slows the machine down for a while slows both sides, and their CPU clocks show the work of each.
 
+Meanwhile, the next pairs start and run up to their timed calls on other cores. If this takes longer, the present pair
+is timed until the next one is ready.
+
 Counts, as of instructions, do not depend on other work. So both sides count at the same time, on any cores.
 """
 
